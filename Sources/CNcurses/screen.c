@@ -34,18 +34,42 @@ static FILE *open_memory_file(void) {
 #endif
 }
 
+// newterm() sends a scrolling region as tall as the screen. Its output is no terminal that it could ask for its size, and
+// the entry's 24 lines would leave the rest of a taller one outside of the region, for the shell too: it is told.
+static SCREEN *new_screen(const char *type, int rows, int columns) {
+    static const char *const names[] = {"LINES", "COLUMNS"};
+    const int numbers[] = {rows, columns};
+    char *before[2];
+    for (int i = 0; i < 2; i++) {
+        const char *value = getenv(names[i]);
+        before[i] = value ? strdup(value) : NULL;
+        char text[12];
+        snprintf(text, sizeof text, "%d", numbers[i]);
+        setenv(names[i], text, 1);
+    }
+    SCREEN *made = newterm(type, output, input);
+    for (int i = 0; i < 2; i++) {
+        if (before[i]) {
+            setenv(names[i], before[i], 1);
+        } else {
+            unsetenv(names[i]);
+        }
+        free(before[i]);
+    }
+    return made;
+}
+
 bool cnc_open(const char *type, int rows, int columns) {
     output = open_memory_file();
     input = fopen("/dev/null", "re");
-    if (output && input) screen = newterm(type, output, input);
-    // Some that newterm takes, such as "dumb", can't place their cursor.
+    if (output && input) screen = new_screen(type, rows, columns);
+    // newterm accepts types such as "dumb", which can't position their cursor.
     if (!screen || !cnc_capability("cup")) {
         cnc_close();
         return false;
     }
-    // Without this, ncurses would look at its input for a reason to stop drawing.
+    // Otherwise ncurses would poll its input and stop drawing when there is some.
     typeahead(-1);
-    // What newterm took from the environment or the entry is a guess; the caller asks the terminal.
     cnc_resize(rows, columns);
     keypad(stdscr, TRUE);
     leaveok(stdscr, FALSE);
@@ -105,7 +129,7 @@ void cnc_put(int row, int column, const uint32_t *scalars, int count, int attrib
     if (attributes & CNC_ITALIC) curses |= A_ITALIC;
 #endif
     cchar_t cell;
-    // Pairs beyond a short go by the last argument.
+    // Pair numbers beyond a short are passed in the last argument.
     if (setcchar(&cell, text, curses, (short)(pair > 32767 ? 0 : pair), &pair) == OK) {
         mvadd_wch(row, column, &cell);
     }

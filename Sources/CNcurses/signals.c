@@ -11,8 +11,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-// Everything that a handler touches is below. A handler calls only fcntl, write, tcsetattr, getpid, sigaction and raise,
-// all async-signal-safe by POSIX.
+// Everything that handlers access is below. They call only fcntl, write, tcsetattr, getpid, sigaction and raise,
+// which POSIX guarantees to be async-signal-safe.
 
 static struct {
     volatile sig_atomic_t armed;
@@ -44,7 +44,7 @@ bool cnc_write(int descriptor, const uint8_t *bytes, size_t count) {
         ssize_t written = write(descriptor, bytes, count);
         if (written < 0) {
             if (errno == EINTR) continue;
-            // Someone else made the terminal's file non-blocking.
+            // EAGAIN: another process has made the terminal's file non-blocking.
             if (errno != EAGAIN) return false;
             struct pollfd waiting = {.fd = descriptor, .events = POLLOUT};
             poll(&waiting, 1, 1000);
@@ -62,7 +62,7 @@ static void restore(void) {
     guard.armed = 0;
     const uint8_t *bytes = guard.bytes;
     size_t count = guard.count;
-    // A terminal that takes nothing must not keep the process from ending, so the write doesn't wait.
+    // A terminal that accepts no output must not keep the process from ending, so the write doesn't block.
     int flags = fcntl(guard.descriptor, F_GETFL);
     fcntl(guard.descriptor, F_SETFL, flags | O_NONBLOCK);
     while (count > 0) {
@@ -74,7 +74,7 @@ static void restore(void) {
             break;
         }
     }
-    // The shell reads through the same open file.
+    // Restore the flags, because the shell shares the open file.
     fcntl(guard.descriptor, F_SETFL, flags);
     tcsetattr(guard.descriptor, TCSANOW, &guard.modes);
 }
@@ -95,7 +95,7 @@ void cnc_guard_disarm(void) { guard.armed = 0; }
 static void wake(void) {
     int saved = errno;
     uint8_t byte = 's';
-    // A full pipe wakes as well as another byte would.
+    // If the pipe is full, its bytes will wake the reader anyway.
     ssize_t ignored = write(wake_descriptor, &byte, 1);
     (void)ignored;
     errno = saved;
@@ -108,8 +108,8 @@ static void on_noticed(int number) {
     wake();
 }
 
-// Whether another process sent the signal, so that returning from a handler goes on as if nothing had happened. A fault
-// comes again then, and abort() raises its signal again.
+// Whether another process sent the signal. Then the program continues when the handler returns. A real fault, in
+// contrast, recurs on return, and abort() raises its signal again.
 static bool is_sent(const siginfo_t *info) {
     return (info->si_code == SI_USER || info->si_code == SI_QUEUE) && info->si_pid != getpid();
 }
@@ -127,11 +127,11 @@ static void on_ending(int number, siginfo_t *info, void *context) {
     standard.sa_handler = SIG_DFL;
     for (int i = 0; i < ENDING; i++) {
         if (ending[i] != number) continue;
-        // The runtime's handler of crashes prints a backtrace and returns, relying on the fault to come again. After
-        // a signal that was sent it doesn't: the process would go on with a terminal that it has given back.
+        // The runtime's crash handler prints a backtrace and returns, because the fault will recur. A signal that
+        // was sent doesn't recur, and the process would continue with a terminal that it has already released.
         sigaction(number, is_crash(number) && is_sent(info) ? &standard : &ending_before[i], NULL);
     }
-    // Blocked until this handler returns; then the handler that was there before takes it.
+    // The signal is blocked until this handler returns; then the former handler gets it.
     raise(number);
 }
 
@@ -139,7 +139,7 @@ void cnc_signals_install(int descriptor) {
     if (installed) return;
     wake_descriptor = descriptor;
     resized = continued = stop_requested = 0;
-    // A handler for an overflown stack needs a stack of its own.
+    // The handler for a stack overflow needs its own stack.
     static uint8_t stack[1 << 16];
     stack_t current;
     if (sigaltstack(NULL, &current) == 0 && (current.ss_flags & SS_DISABLE)) {
@@ -153,7 +153,7 @@ void cnc_signals_install(int descriptor) {
     action.sa_flags = SA_ONSTACK | SA_SIGINFO;
     for (int i = 0; i < ENDING; i++) {
         sigaction(ending[i], NULL, &ending_before[i]);
-        // Who ignores a signal, as nohup does, has a reason.
+        // A signal that is ignored, as by nohup, stays ignored.
         if (ending_before[i].sa_handler != SIG_IGN) sigaction(ending[i], &action, NULL);
     }
     action.sa_handler = on_noticed;
@@ -172,7 +172,7 @@ void cnc_signals_remove(void) {
 
 int cnc_take_signals(void) {
     int taken = 0;
-    // Each is cleared before it is acted on, so that one that comes meanwhile is seen next time.
+    // Clear each before acting on it, so that a signal that arrives in between is seen next time.
     if (resized) { resized = 0; taken |= CNC_RESIZED; }
     if (continued) { continued = 0; taken |= CNC_CONTINUED; }
     if (stop_requested) { stop_requested = 0; taken |= CNC_STOP_REQUESTED; }
@@ -183,8 +183,8 @@ void cnc_stop_group(void) {
     struct sigaction action, before;
     memset(&action, 0, sizeof action);
     sigemptyset(&action.sa_mask);
-    // First the others, then this thread itself: a signal to the own thread has worked when the call returns,
-    // one to the group may work only later.
+    // Stop the other processes first, and then this thread: a signal to the calling thread takes effect before the
+    // call returns, one to the group possibly later.
     action.sa_handler = SIG_IGN;
     sigaction(SIGTSTP, &action, &before);
     kill(0, SIGTSTP);

@@ -8,8 +8,8 @@
 #include <arm_acle.h>
 #endif
 
-// Slicing by 8: table[k][b] is the register after byte b and k zero bytes. Filled before main, so
-// readers need no synchronisation.
+// Slicing by 8: table[k][b] is the register after byte b and k zero bytes. Filled before main, so readers need no
+// synchronisation.
 static uint32_t table[8][256];
 
 __attribute__((constructor)) static void fill_table(void) {
@@ -54,11 +54,11 @@ __attribute__((target("sse4.2"))) static uint32_t hardware(uint32_t state, const
     return state;
 }
 
-// The instruction takes three cycles and one can begin in each, so three stretches of the bytes are gone through side by
-// side, and their registers put together: a register moves on by n bytes of zeros when it is multiplied by x^(8n) modulo
-// the polynomial. The carry-less product of two reflected numbers is one bit further, and the instruction that reduces it
-// multiplies by x^32, hence shift[n / 8] = x^(8n - 33). (V. Gopal and others: "Fast CRC Computation for iSCSI Polynomial
-// Using CRC32 Instruction", 2011.)
+// The instruction takes three cycles, and one can begin in each cycle. So three adjacent ranges are processed side by
+// side, and their registers combined: advancing a register by n zero bytes multiplies it by x^(8n) modulo the
+// polynomial. The carry-less product of two reflected numbers is shifted by one bit, and the instruction that reduces
+// it multiplies by x^32, hence shift[n / 8] = x^(8n - 33). (V. Gopal and others: "Fast CRC Computation for iSCSI
+// Polynomial Using CRC32 Instruction", 2011.)
 enum { LONGEST_STRETCH = 1024, SHORTEST_THREE = 96 };
 static uint32_t shift[2 * LONGEST_STRETCH / 8 + 1];
 

@@ -6,7 +6,7 @@ uint32_t cp_forks_seen;
 
 static pthread_once_t watching = PTHREAD_ONCE_INIT;
 
-// Runs in the child, which has one thread, and perhaps another time namespace.
+// Runs in the child, which has one thread and may be in another time namespace.
 static void count_fork(void) {
     cp_forks_seen++;
     cp_find_boot_shift();

@@ -24,14 +24,14 @@ int cp_mutex_init(void *memory) {
     return failure;
 }
 
-// A robust mutex whose owner died stays usable only if it is marked consistent before the unlock.
+// A robust mutex whose owner died stays usable only if it is marked consistent before it is unlocked.
 static int adopted(void *memory, int result) {
     if (result == EOWNERDEAD) pthread_mutex_consistent((pthread_mutex_t *)memory);
     return result;
 }
 
-// Where waits can follow the clock that nobody sets, they do (glibc 2.30). Elsewhere a step of the wall clock can make
-// one slice longer or shorter: the whole wait is measured by the other clock.
+// Waits use the monotonic clock where possible (glibc 2.30). Elsewhere setting the wall clock can make one slice longer
+// or shorter; the whole wait is measured with the monotonic clock.
 #if defined(__GLIBC__) && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 30)
 #define WAIT_CLOCK CLOCK_MONOTONIC
 #define TIMED_LOCK(mutex, deadline) pthread_mutex_clocklock(mutex, CLOCK_MONOTONIC, deadline)
@@ -49,9 +49,9 @@ static int wait_for(pthread_mutex_t *mutex, int64_t nanoseconds) {
     return TIMED_LOCK(mutex, &deadline);
 }
 
-// Waiting is done in slices: a waiter that is killed just after it was woken takes the wake-up with it, when
-// somebody who had not waited got the mutex first and therefore wakes nobody. The kernel hands such a wake-up on
-// only if the mutex is free at that moment.
+// Waits in slices. If a waiter is killed just after it was woken, the wake-up is lost when a thread that had not waited
+// got the mutex first, because that one then wakes no one. The kernel passes such a wake-up on only if the mutex is
+// free at that moment.
 enum { SLICE_NANOSECONDS = 20 * 1000 * 1000 };
 
 int cp_mutex_lock(void *memory, int64_t nanoseconds) {

@@ -13,8 +13,8 @@
 
 #if defined(__linux__)
 
-// time_namespaces(7): a line "boottime SECONDS NANOSECONDS", relative to the machine's own clock. What it tells is of
-// the namespace that children get, which is the process' own unless it has just asked for another one.
+// time_namespaces(7): a line "boottime SECONDS NANOSECONDS", relative to the machine's own clock. It describes the
+// namespace of children, which is the process' own unless it has just requested another one.
 static int64_t boot_shift, boot_shift_is_known;
 
 static int read_text(const char *path, char *text, size_t capacity) {
@@ -27,7 +27,7 @@ static int read_text(const char *path, char *text, size_t capacity) {
     return failure;
 }
 
-// Before main, while descriptors are free; where that failed, again at each use.
+// Runs before main, while descriptors are free. If it fails, it is repeated at each use.
 __attribute__((constructor)) void cp_find_boot_shift(void) {
     char text[256];
     int failure = read_text("/proc/self/timens_offsets", text, sizeof text);
@@ -55,7 +55,7 @@ static uint32_t number_of(const char *path) {
 }
 
 int cp_namespaces(uint32_t *processes, uint32_t *times) {
-    // A /proc of another namespace shows this process under another number, and others under its own.
+    // A /proc of another namespace shows this process under another number.
     char own[32], text[32];
     ssize_t length = readlink("/proc/self", text, sizeof text - 1);
     if (length < 0) return errno;
@@ -97,7 +97,7 @@ int cp_byte_lock_is_held(int descriptor, off_t offset) {
 
 #else
 
-// There are no namespaces: a pid means the same to all.
+// There are no namespaces: a process number means the same to all.
 void cp_find_boot_shift(void) {}
 int64_t cp_boot_time_shift(void) { return 0; }
 int cp_namespaces(uint32_t *processes, uint32_t *times) {

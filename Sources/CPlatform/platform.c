@@ -27,7 +27,7 @@
 void cp_occupy_standard_descriptors(void) {
     for (int descriptor = 0; descriptor <= STDERR_FILENO; descriptor++) {
         if (fcntl(descriptor, F_GETFD) >= 0 || errno != EBADF) continue;
-        // The lowest free number is the one that is given out.
+        // open(2) returns the lowest free number.
         (void)open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
     }
 }
@@ -64,7 +64,7 @@ int cp_synchronize(int descriptor, void *mapped, size_t length) {
     if (errno != ENOTSUP && errno != EINVAL && errno != ENOTTY) return -1;
     return fsync(descriptor);
 #else
-    // Pages that were written through a mapping are the file's own dirty pages.
+    // Pages written through a mapping are dirty pages of the file itself.
     (void)mapped;
     (void)length;
     return fdatasync(descriptor);
@@ -132,14 +132,14 @@ bool cp_holes_are_readable(int folder) {
     (void)folder;
     return true;
 #elif defined(O_TMPFILE) && defined(MADV_POPULATE_READ)
-    // Making a file longer than that would be a signal.
+    // Extending a file beyond that limit would raise a signal.
     if (cp_limit_file_bytes() == 0) return false;
     int descriptor = openat(folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (descriptor < 0) return false;
     bool readable = false;
     struct stat status;
     if (ftruncate(descriptor, 1) == 0 && fstat(descriptor, &status) == 0 && status.st_blocks == 0) {
-        // Failing to populate raises no signal, as an access would.
+        // Unlike an access, a failed populate raises no signal.
         void *page = mmap(NULL, 1, PROT_READ, MAP_SHARED, descriptor, 0);
         if (page != MAP_FAILED) {
             readable = madvise(page, 1, MADV_POPULATE_READ) == 0 && fstat(descriptor, &status) == 0 &&
@@ -180,7 +180,7 @@ int64_t cp_boot_time(void) {
 #if defined(CLOCK_BOOTTIME)
     clock_gettime(CLOCK_BOOTTIME, &now);
 #else
-    // macOS: unlike its name, this one goes on while the machine sleeps.
+    // macOS: despite its name, this clock continues during sleep.
     clock_gettime(CLOCK_MONOTONIC_RAW, &now);
 #endif
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000 - cp_boot_time_shift();
@@ -188,7 +188,7 @@ int64_t cp_boot_time(void) {
 
 int64_t cp_wall_offset(void) {
     int64_t best = 0, narrowest = INT64_MAX;
-    // Whatever comes between two readings, such as another thread's turn, moves them apart.
+    // Anything that happens between two readings, such as a switch to another thread, increases the gap.
     for (int attempt = 0; attempt < 8 && narrowest > 2; attempt++) {
         struct timespec now;
         int64_t before = cp_boot_time();
@@ -307,8 +307,8 @@ int cp_process_look_up(pid_t pid, uint64_t *start) {
     *start = info.pbi_start_tvsec * 1000000 + info.pbi_start_tvusec;
     return 0;
 #else
-    // proc_pid_stat(5): field 22 is the start time in clock ticks since boot. The name (field 2) may
-    // hold spaces and parentheses, so counting starts after the last ')'.
+    // proc_pid_stat(5): field 22 is the start time in clock ticks since boot. The name (field 2) may contain spaces and
+    // parentheses, so counting starts after the last ')'.
     char path[32], text[1024];
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
     int descriptor = open(path, O_RDONLY | O_CLOEXEC);

@@ -1,17 +1,17 @@
 import Foundation
 import StorageEngine
 
-/// Counts bytes of a cache's file.
+/// A number of bytes in a cache's file.
 public typealias Bytes = UInt64
 
 /// A bounded ring of messages in one file: a log that survives its program. Safe from any thread, and from any number of
 /// processes; one message is appended at a time.
 ///
-/// A message is encoded, by a `JSONEncoder` unless another is given, and is in the system's memory when
-/// ``append(message:)`` returns: it survives the death of the process. Nothing is kept in this object's memory. The file's
-/// format is that of the CacheAdvance library, both ways.
+/// When ``append(message:)`` returns, the encoded message is in the system's memory, and survives the death of the
+/// process. This object keeps no messages in memory. The file has the format of the CacheAdvance library: each can
+/// read the other's files.
 public final class CacheAdvance<Message: Codable>: @unchecked Sendable {
-    /// Where the file is.
+    /// The file's location.
     public let fileURL: URL
 
     private let ring: RingFile
@@ -23,19 +23,19 @@ public final class CacheAdvance<Message: Codable>: @unchecked Sendable {
     /// Guarded by `begun`.
     private var hasBegun = false
 
-    /// Opens the file, which must exist; an empty one is begun by the first use of this object, with its settings.
+    /// Opens the file, which must exist. An empty file is initialised with these settings at the first use.
     ///
     /// - Parameters:
     ///   - fileURL: a file that may be read and written.
-    ///   - maximumBytes: most bytes that the file may have; 64 of them are its header's, and 4 each message's. The same for
-    ///     the life of the file: with another, messages can be read and none appended (``isWritable()``).
-    ///   - shouldOverwriteOldMessages: whether the oldest messages make room for new ones; else what doesn't fit is refused.
-    ///     The same for the life of the file.
-    ///   - decoder: undoes what `encoder` does.
-    ///   - encoder: makes messages into bytes, at least one. It and `decoder` are used by one thread at a time, but for
-    ///     Foundation's own, which any number of threads may use; with others a message's coding must not wait for a
-    ///     thread that uses the cache.
-    /// - Throws: a `CocoaError` if there is no such file, or it can't be opened.
+    ///   - maximumBytes: the most bytes that the file may have, including a header of 64 bytes, and 4 bytes for
+    ///     each message. Fixed for the life of the file: with a different value messages can be read, but not
+    ///     appended (``isWritable()``).
+    ///   - shouldOverwriteOldMessages: whether the oldest messages make room for new ones; otherwise messages that
+    ///     don't fit are refused. Fixed for the life of the file.
+    ///   - decoder: decodes what `encoder` encodes.
+    ///   - encoder: encodes a message as at least one byte. Unless they are Foundation's own, the coders are used
+    ///     by one thread at a time, so a message's coding must not wait for another thread that uses the cache.
+    /// - Throws: a `CocoaError` if the file doesn't exist or can't be opened.
     public init(
         fileURL: URL, maximumBytes: Bytes, shouldOverwriteOldMessages: Bool,
         decoder: any MessageDecoder = JSONDecoder(), encoder: any MessageEncoder = JSONEncoder()
@@ -59,7 +59,7 @@ public final class CacheAdvance<Message: Codable>: @unchecked Sendable {
         }
     }
 
-    /// The same; the page's own label.
+    /// The same, with another label for the file.
     public convenience init(
         file: URL, maximumBytes: Bytes, shouldOverwriteOldMessages: Bool,
         decoder: any MessageDecoder = JSONDecoder(), encoder: any MessageEncoder = JSONEncoder()
@@ -71,11 +71,11 @@ public final class CacheAdvance<Message: Codable>: @unchecked Sendable {
 
     // MARK: Messages
 
-    /// Appends a message. Costs encoding it and nine to twelve system calls. The first one looks whether all that is there can
-    /// be read, which costs reading the file.
+    /// Appends a message. Costs the encoding and nine to twelve system calls. The first call also checks that all
+    /// existing messages can be read, which costs reading the file.
     ///
-    /// - Throws: ``CacheAdvanceError``; what the encoder throws; `EncodingError` if it makes no bytes of the message; a
-    ///   `CocoaError` where the file can't be written.
+    /// - Throws: ``CacheAdvanceError``; what the encoder throws; `EncodingError` if it returns no bytes; a
+    ///   `CocoaError` if the file can't be written.
     public func append(message: Message) throws {
         let data = try encoding.with { try encoder.encode(message) }
         guard !data.isEmpty else {
@@ -86,20 +86,21 @@ public final class CacheAdvance<Message: Codable>: @unchecked Sendable {
     }
 
     /// All messages, the oldest first. Costs reading the file and decoding them.
-    /// - Throws: ``CacheAdvanceError``; what the decoder throws; a `CocoaError` where the file can't be read.
+    /// - Throws: ``CacheAdvanceError``; what the decoder throws; a `CocoaError` if the file can't be read.
     public func messages() throws -> [Message] {
         try begin()
         let encoded = try translating { () throws(StorageError) in try ring.messages() }
         return try decoding.with { try encoded.map { try decoder.decode(Message.self, from: Data($0)) } }
     }
 
-    /// Whether there is no message.
+    /// Whether the cache has no messages.
     public func isEmpty() throws -> Bool {
         try begin()
         return try translating { () throws(StorageError) in try ring.isEmpty() }
     }
 
-    /// Whether messages can be appended: the file is empty, or was made with this maximum and this choice about old messages.
+    /// Whether messages can be appended: the file is empty, or was created with the same `maximumBytes` and
+    /// `shouldOverwriteOldMessages`.
     public func isWritable() throws -> Bool {
         do throws(StorageError) {
             try beginOnce()
@@ -113,16 +114,16 @@ public final class CacheAdvance<Message: Codable>: @unchecked Sendable {
 
     // MARK: More than the page has
 
-    /// Returns when all that was appended before is on the medium, and so survives a power failure until it makes room.
+    /// Returns once all messages appended before are on the medium, and so survive a power failure.
     ///
-    /// From the first call on, messages make room for a 64th of the file at once, with one sync. Whoever else appends to the
-    /// file must have called this once, too.
+    /// From the first call on, old messages make room in steps of a 64th of the file, with one sync each. All other
+    /// processes that append to the file must also have called this once.
     public func synchronize() throws {
         try translating { () throws(StorageError) in try ring.synchronize() }
     }
 
-    /// What is wrong with the file, and at which byte, where the other calls throw `fileCorrupted`; `nil` if nothing is.
-    /// Costs reading it.
+    /// What is damaged in the file, and at which byte, if the other calls throw `fileCorrupted`; `nil` if nothing
+    /// is. Costs reading the file.
     public func damage() throws -> String? {
         do throws(StorageError) {
             _ = try ring.outline()

@@ -1,24 +1,26 @@
 import Foundation
 import StorageEngine
 
-/// Why a cache could not do what was asked. Sendable value type.
+/// Why a call on a cache failed. Sendable value type.
 ///
-/// A message that is too large has one name on the page, ``messageDataTooLarge``, and two in the published library, which
-/// are the cases here. Both ways to write it catch it: the page's name is equal to, and matches, either case, and a pattern
-/// that names a case matches this case alone.
+/// The error for a message that is too large can be written in two ways: as ``messageDataTooLarge``, or as one of
+/// the two cases that the CacheAdvance library has for it. ``messageDataTooLarge`` equals, and matches, either
+/// case; a pattern that names a case matches only this case.
 public enum CacheAdvanceError: Error, Sendable {
-    /// The message wouldn't fit into the cache if that were empty.
+    /// The message wouldn't even fit into an empty cache.
     case messageLargerThanCacheCapacity
     /// The cache doesn't overwrite old messages, and has no room left for this one.
     case messageLargerThanRemainingCacheSize
     /// The file has another version of the format.
     case incompatibleHeader(persistedVersion: UInt8)
-    /// The file was made with another maximum, or another choice about old messages: it can be read, not appended to.
+    /// The file was created with a different `maximumBytes` or `shouldOverwriteOldMessages`. It can be read, but
+    /// not appended to.
     case fileNotWritable
-    /// The file is not what the format says. ``CacheAdvance/CacheAdvance/damage()`` tells where; delete it and begin anew.
+    /// The file doesn't have the expected format. ``CacheAdvance/CacheAdvance/damage()`` tells where; delete the
+    /// file and start a new one.
     case fileCorrupted
 
-    /// The message has no room: either of the two cases that say so.
+    /// The message doesn't fit: either of the two cases for that.
     public static let messageDataTooLarge = CacheAdvanceError.messageLargerThanCacheCapacity
 
     /// Lets an error be caught by the name of a constant: `catch CacheAdvanceError.messageDataTooLarge`.
@@ -28,7 +30,7 @@ public enum CacheAdvanceError: Error, Sendable {
 }
 
 extension CacheAdvanceError: Equatable {
-    /// Both cases of a message that is too large are equal: they are the page's one error.
+    /// The two cases for a message that is too large are equal.
     public static func == (one: CacheAdvanceError, other: CacheAdvanceError) -> Bool {
         switch (one, other) {
         case (.incompatibleHeader(let one), .incompatibleHeader(let other)): one == other

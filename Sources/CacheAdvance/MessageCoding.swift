@@ -1,12 +1,15 @@
 import Foundation
 
-/// Makes messages into bytes. A cache uses it from one thread at a time, but for Foundation's own.
+/// Encodes messages. A cache calls its encoder from one thread at a time, except for Foundation's own encoders.
 public protocol MessageEncoder {
+    /// Encodes a message. The cache passes errors on to the caller of `append`.
     func encode<Message: Encodable>(_ message: Message) throws -> Data
 }
 
-/// Makes bytes into messages. A cache uses it from one thread at a time, but for Foundation's own.
+/// Decodes messages. A cache calls its decoder from one thread at a time, except for Foundation's own decoders.
 public protocol MessageDecoder {
+    /// Decodes a message from the bytes that the encoder returned. The cache passes errors on to the caller of
+    /// `messages`.
     func decode<Message: Decodable>(_ type: Message.Type, from data: Data) throws -> Message
 }
 

@@ -3,10 +3,11 @@ import StorageEngine
 
 /// A keyed archive that may be anything. For one thread.
 ///
-/// Foundation's reader trusts what it reads: an object that contains itself, or a dictionary with fewer objects than keys, ends
-/// the process there. So the archive is looked through before, and written anew from what was found. What is written has each
-/// object at its top, those first that others contain, and they are read in that order: none is made within another, and the
-/// first that can't be made ends the reading before anything that needs it is tried.
+/// Foundation's reader trusts what it reads: an object that contains itself, or a dictionary with fewer objects
+/// than keys, ends the process there. So the archive is checked first, and rewritten from what the check found.
+/// What is written has each object at its top, those first that others contain, and they are read in that order:
+/// none is made within another, and the first that can't be made ends the reading before anything that needs it is
+/// tried.
 struct KeyedArchive {
     /// Objects within each other: more than programs nest, and few enough for any thread's stack when they go.
     private static let deepest = 200

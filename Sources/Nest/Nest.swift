@@ -1,16 +1,16 @@
 import Foundation
 import StorageEngine
 
-/// A cache of items of any type, each with its own time in memory and, where that was asked for, on disk. Safe from any
-/// thread, and for several processes that share what is on disk.
+/// A cache of items of any type, each with its own time in memory and, if requested, on disk. Safe from any thread,
+/// and for several processes that share the items on disk.
 ///
-/// An item goes when its time is over, without anyone asking. One that is on disk too is read from there again when it is asked
-/// for later, and has a new time in memory then; its time on disk never begins anew. What one process stores on disk, replaces
-/// there or removes, holds for all of them; what is in memory only belongs to its process.
+/// Items are removed by themselves when their time is over. An item that is also on disk is read from there when it
+/// is requested later, and its time in memory restarts; its time on disk never does. What a process stores,
+/// replaces or removes on disk applies to all processes; items in memory only belong to their process.
 ///
-/// Items are handed out as they are: one object of a class is shared by all who ask for it while it is in memory.
+/// Items are returned as they are: while an instance of a class is in memory, all callers share it.
 open class Nest: @unchecked Sendable {
-    /// In the store of the program, as archive "Nest".
+    /// The nest in the program's own store, as archive "Nest".
     public static let shared = Nest()
 
     private let stored: StoredItems
@@ -30,9 +30,9 @@ open class Nest: @unchecked Sendable {
     private let sweeper = Sweeper()
 
     /// - Parameters:
-    ///   - name: of the archive; nests of one name and store share what is on disk.
-    ///   - store: the store's folder, made with the first item that goes to disk; by default that of the program,
-    ///     `$VELLUM_STORE` or a folder with the program's name in the caches folder.
+    ///   - name: the archive's name; nests with the same name and store share the items on disk.
+    ///   - store: the store's folder, created with the first item that is stored on disk; by default that of the
+    ///     program, `$VELLUM_STORE` or a folder with the program's name in the caches folder.
     public init(named name: String = "Nest", store: URL? = nil) {
         let named = ProcessInfo.processInfo.environment["VELLUM_STORE"].flatMap { $0.isEmpty ? nil : $0 }
         let path = store?.path ?? named ?? CachesFolder.path() + "/" + ProcessInfo.processInfo.processName
@@ -41,10 +41,10 @@ open class Nest: @unchecked Sendable {
 
     // MARK: Items
 
-    /// Keeps an item under a key, in the place of what is there in memory and on disk.
+    /// Keeps an item under a key, and replaces the item there in memory and on disk.
     ///
-    /// What can't be on disk is in memory only: ``problem(with:)`` says why. What goes there is encoded first, and an object that
-    /// is stored as a keyed archive is read back once.
+    /// An item that can't be stored on disk is kept in memory only, and ``problem(with:)`` says why. To store an
+    /// item, it is encoded first; an object that is stored as a keyed archive is also read back once.
     open func add(
         item: Any, withKey key: String, expirationPolicy policy: ExpirationPolicy,
         andPersistancePolicy persistancePolicy: PersistancePolicy = .disabled
@@ -81,7 +81,7 @@ open class Nest: @unchecked Sendable {
         }
     }
 
-    /// The item, from memory or disk; `nil` if there is none, or its time is over.
+    /// The item with this key, from memory or disk; `nil` if there is none, or its time is over.
     public subscript(key: String) -> Any? {
         let now = NestClock.now()
         let (seed, old) = locked { () -> (Seed?, Seed?) in
@@ -97,11 +97,14 @@ open class Nest: @unchecked Sendable {
         return noting { try reload(key) } ?? nil
     }
 
+    /// Removes the item with this key from memory and disk. Does nothing if there is none. ``lastProblem`` tells of
+    /// a failure on disk.
     open func removeItem(with key: String) {
         withTurn(of: key) { (gone) in
             if let old = locked({ table.remove(key) }) { gone.append(old) }
             noting { try stored.remove(key, isLikely: true) }
         }
+        hasFreed()
     }
 
     // MARK: Clearing
@@ -109,8 +112,8 @@ open class Nest: @unchecked Sendable {
     /// Removes all items, from memory and disk.
     open func clear() { clear(ItemsOf: nil) }
 
-    /// Removes the items of an owner from memory and disk: those whose keys ``key(with:parameters:)`` made for it, and no
-    /// other's. `nil`: all. Costs looking at the keys that are in memory, and at the index of the archive.
+    /// Removes an owner's items from memory and disk: those whose keys were made by ``key(with:parameters:)`` for
+    /// this owner. `nil` removes all items. Costs a pass over the keys in memory and the index of the archive.
     // swift-format-ignore: AlwaysUseLowerCamelCase
     open func clear(ItemsOf owner: String? = nil) {
         withAllTurns { (gone) in
@@ -127,37 +130,37 @@ open class Nest: @unchecked Sendable {
             }
             noting { try stored.removeAll(ofOwner: owner) }
         }
-        if owner == nil { MemoryReturn.giveBack() }
+        hasFreed()
     }
 
-    /// Removes what has expired, in each place by its own time: an item whose time in memory is over stays on disk. That
-    /// happens by itself too.
+    /// Removes expired items, in memory and on disk each by its own time: an item whose time in memory is over
+    /// stays on disk. This also happens by itself.
     open func clearExpired() {
         sweep()
         noting { try stored.removeExpired() }
     }
 
-    /// A key that says whose item it is.
+    /// A key that names the owner of its item.
     open class func key(with owner: String, parameters: [String]) -> String {
         OwnedKey.key(owner: owner, parameters: parameters)
     }
 
     // MARK: More than the page has
 
-    /// What the expiration policies stand for here; holds for what is added from now on.
+    /// The seconds of the expiration policies. A change applies to items that are added later.
     public var expirationIntervals: ExpirationIntervals {
         get { locked { expiration } }
         set { locked { expiration = newValue } }
     }
 
-    /// What the persistance policies stand for here; holds for what is added from now on.
+    /// The seconds of the persistance policies. A change applies to items that are added later.
     public var persistanceIntervals: PersistanceIntervals {
         get { locked { persistance } }
         set { locked { persistance = newValue } }
     }
 
-    /// Lets objects of these classes be read from keyed archives. Foundation's plain ones are allowed, and so are those of
-    /// the objects that this nest has stored since the program began.
+    /// Allows reading objects of these classes from keyed archives. Foundation's plain classes are always allowed,
+    /// and so are the classes of objects that this nest has stored since the program started.
     public func allow(_ classes: AnyClass...) { allow(classes) }
 
     private func allow(_ new: [AnyClass]) {
@@ -167,8 +170,8 @@ open class Nest: @unchecked Sendable {
     /// Whether there is an item on disk under this key.
     public func isPersisted(_ key: String) -> Bool { noting { try stored.sequence(of: key) } ?? nil != nil }
 
-    /// Why the item under this key isn't on disk although that was asked for, or can't be read from there; `nil` if nothing is
-    /// wrong. One line.
+    /// Why the item under this key isn't on disk although that was requested, or can't be read from there, in one
+    /// line; `nil` if nothing is wrong.
     public func problem(with key: String) -> String? {
         if let seed = locked({ table[key] }), seed.deadline > NestClock.now() { return seed.problem }
         do {
@@ -180,10 +183,11 @@ open class Nest: @unchecked Sendable {
         }
     }
 
-    /// What the last call that couldn't read or change what is on disk was told; `nil`: none was. One line.
-    public var lastProblem: String? { locked { failure } }
+    /// The latest failure to read or change items on disk, in one line; `nil` if there was none. Also damage that was found
+    /// when the archive on disk was opened: no single call can report the items that it cost.
+    public var lastProblem: String? { locked { failure } ?? stored.damage }
 
-    /// How many items are in memory.
+    /// The number of items in memory.
     public var countInMemory: Int { locked { table.count } }
 
     // MARK: Both places
@@ -273,10 +277,13 @@ open class Nest: @unchecked Sendable {
         let now = NestClock.now()
         // Some at a time: others get at the lock in between, and what the items' owners do when they go is none of its business.
         while let gone = locked({ table.removeExpired(now, most: 1_024) }) { count += gone.count }
-        if count > 0 {
-            locked { table.shrink() }
-            sweeper.hasFreed(count)
-        }
+        if count > 0 { hasFreed() }
         return locked { table.nextMoment }
+    }
+
+    /// Items have gone.
+    private func hasFreed() {
+        locked { table.shrink() }
+        MemoryReturn.plan()
     }
 }

@@ -10,11 +10,12 @@ public enum ExpirationPolicy: RawRepresentable, Sendable, Hashable {
     case long
     /// 900 seconds.
     case max
+    /// Until it is removed.
     case never
-    /// So many seconds; zero, less, and no number: none.
+    /// This many seconds. With zero, a negative number or NaN the item expires at once.
     case custom(TimeInterval)
 
-    /// `short`, …, `never`, or `custom:` and the seconds.
+    /// Reads `short`, `medium`, `long`, `max`, `never`, or `custom:` followed by seconds; nil for any other text.
     public init?(rawValue: String) {
         switch rawValue {
         case "short": self = .short
@@ -30,6 +31,7 @@ public enum ExpirationPolicy: RawRepresentable, Sendable, Hashable {
         }
     }
 
+    /// The text that ``init(rawValue:)`` reads.
     public var rawValue: String {
         switch self {
         case .short: "short"
@@ -41,13 +43,13 @@ public enum ExpirationPolicy: RawRepresentable, Sendable, Hashable {
         }
     }
 
-    /// In seconds, where the nest has no other intervals; infinite for `never`.
+    /// The default interval in seconds; infinite for `never`.
     public var interval: TimeInterval { ExpirationIntervals()[self] }
 }
 
 /// How long an item stays on disk, from when it was added: a restart doesn't renew it. Sendable value type.
 public enum PersistancePolicy: String, Sendable, Hashable {
-    /// It isn't stored there.
+    /// The item isn't stored on disk.
     case disabled
     /// As long as in memory.
     case mirror
@@ -58,19 +60,25 @@ public enum PersistancePolicy: String, Sendable, Hashable {
     /// Ten days.
     case long
 
-    /// In seconds, where the nest has no other intervals; 0 for `disabled` and `mirror`.
+    /// The default interval in seconds; 0 for `disabled` and `mirror`.
     public var interval: TimeInterval { PersistanceIntervals()[self] ?? 0 }
 }
 
-/// What the expiration policies of a nest stand for, in seconds. Sendable value type.
+/// The intervals of a nest's expiration policies, in seconds. Sendable value type.
 public struct ExpirationIntervals: Sendable, Hashable {
+    /// Seconds of ``ExpirationPolicy/short``.
     public var short: TimeInterval = 60
+    /// Seconds of ``ExpirationPolicy/medium``.
     public var medium: TimeInterval = 300
+    /// Seconds of ``ExpirationPolicy/long``.
     public var long: TimeInterval = 600
+    /// Seconds of ``ExpirationPolicy/max``.
     public var max: TimeInterval = 900
 
+    /// The default intervals: 60, 300, 600 and 900 seconds.
     public init() {}
 
+    /// The seconds of a policy; infinite for `never`.
     public subscript(policy: ExpirationPolicy) -> TimeInterval {
         switch policy {
         case .short: short
@@ -83,15 +91,19 @@ public struct ExpirationIntervals: Sendable, Hashable {
     }
 }
 
-/// What the persistance policies of a nest stand for, in seconds. Sendable value type.
+/// The intervals of a nest's persistance policies, in seconds. Sendable value type.
 public struct PersistanceIntervals: Sendable, Hashable {
+    /// Seconds of ``PersistancePolicy/short``.
     public var short: TimeInterval = 86_400
+    /// Seconds of ``PersistancePolicy/medium``.
     public var medium: TimeInterval = 3 * 86_400
+    /// Seconds of ``PersistancePolicy/long``.
     public var long: TimeInterval = 10 * 86_400
 
+    /// The default intervals: one, three and ten days.
     public init() {}
 
-    /// `nil` where the policy has no interval of its own.
+    /// The seconds of a policy; `nil` for `disabled` and `mirror`, which have no interval of their own.
     public subscript(policy: PersistancePolicy) -> TimeInterval? {
         switch policy {
         case .disabled, .mirror: nil

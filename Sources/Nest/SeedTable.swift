@@ -21,8 +21,8 @@ struct SeedTable {
     /// When there is something to do next; `nil` if nothing waits.
     var nextMoment: Int64? { moments.first }
 
-    /// Puts it in the place of the one with its key, which is returned: let it go without the lock, for that runs code of
-    /// its owner.
+    /// Replaces the seed with this key, and returns the old one. Release that outside the lock, because its item's
+    /// `deinit` may run any code.
     mutating func insert(_ seed: Seed, now: Int64) -> Seed? {
         let old = seeds.updateValue(seed, forKey: ExactText(seed.key))
         if let old { unlink(old) }

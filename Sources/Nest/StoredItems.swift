@@ -10,11 +10,15 @@ final class StoredItems: @unchecked Sendable {
     // Guarded by `lock`.
     private var archive: Archive?
     private var lastAbsence = Int64.min
+    private var problem: String?
 
     init(path: String, name: String) {
         self.path = path
         self.name = name
     }
+
+    /// What was found damaged when the archive was opened.
+    var damage: String? { lock.withLock { problem } }
 
     /// An entry as it is on disk.
     struct Found {
@@ -142,6 +146,7 @@ final class StoredItems: @unchecked Sendable {
                 ? try store.archive(
                     named: name, orCreate: ArchiveConfiguration(kind: .collection, typeName: "Nest"))
                 : try store.archive(named: name)
+            problem = try archive?.problem()
         } catch {
             switch error {
             case .storeNotFound, .noSuchArchive:

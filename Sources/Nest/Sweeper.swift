@@ -10,7 +10,6 @@ final class Sweeper: @unchecked Sendable {
     // Guarded by `lock`.
     private var timer: (any DispatchSourceTimer)?
     private var wakes: Int64 = .max
-    private var freed = 0
 
     deinit { timer?.cancel() }
 
@@ -28,7 +27,6 @@ final class Sweeper: @unchecked Sendable {
                 guard let self, let nest else { return }
                 self.lock.withLock { self.wakes = .max }
                 if let next = nest.sweep() { self.wake(at: next, nest) }
-                self.giveBack()
             }
             timer.schedule(deadline: .now() + .nanoseconds(Int(wait)), leeway: .milliseconds(20))
             timer.activate()
@@ -36,18 +34,5 @@ final class Sweeper: @unchecked Sendable {
         } else {
             timer?.schedule(deadline: .now() + .nanoseconds(Int(wait)), leeway: .milliseconds(20))
         }
-    }
-
-    /// So many items have gone.
-    func hasFreed(_ count: Int) { lock.withLock { freed += count } }
-
-    /// Looking for free memory costs in proportion to all of it, so it is done when it is worth it.
-    private func giveBack() {
-        let isWorthIt = lock.withLock {
-            guard freed >= 4_096 else { return false }
-            freed = 0
-            return true
-        }
-        if isWorthIt { MemoryReturn.giveBack() }
     }
 }

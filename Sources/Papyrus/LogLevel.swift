@@ -1,12 +1,12 @@
-/// What a ``PapyrusStore`` logs: all that is at least as urgent.
+/// What a ``PapyrusStore`` logs: messages of at least this level.
 public enum LogLevel: Int, Sendable, Hashable, Comparable, CaseIterable {
-    /// Also what it has saved, deleted and merged.
+    /// Everything, including each save, delete and merge.
     case info
     /// The same.
     case debug
-    /// What a call that doesn't throw couldn't do or left out.
+    /// Failures and omissions of calls that don't throw.
     case error
-    /// What nothing can be done in spite of: the store can't be opened.
+    /// Only failures that prevent everything: the store can't be opened.
     case fault
     /// Nothing.
     case off

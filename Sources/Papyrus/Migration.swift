@@ -1,12 +1,14 @@
 import StorageEngine
 
-/// How objects of a former type become objects of the present one: ``PapyrusStore/register(migration:)``.
+/// Converts objects of a former type into objects of the present one: ``PapyrusStore/register(migration:)``.
 public struct Migration<FromObject: Papyrus, ToObject: Papyrus>: Sendable {
-    /// Makes a new object of an old one. It may be called again for one that was changed meanwhile, and from any thread.
+    /// Converts an old object into a new one. Called from any thread, and again for an object that was changed in
+    /// the meantime.
     public typealias OnMigrate = @Sendable (_ from: FromObject) -> ToObject
 
     let onMigrate: OnMigrate
 
+    /// Creates a migration, to be registered with a store.
     public init(_ onMigrate: @escaping OnMigrate) { self.onMigrate = onMigrate }
 }
 
@@ -28,7 +30,7 @@ extension Migration {
     }
 
     /// Each old object goes in the batch in which its new one comes, so that whoever is killed meanwhile, and begins again, finds
-    /// each once. What can't be read as an old object, or encoded as a new one, stays where it is.
+    /// each once. What can't be read as an old object, or encoded as a new one, or whose place is damaged, stays where it is.
     private func run(in archive: Archive, _ from: StoredType, _ to: StoredType) throws {
         var entries = SnapshotEntries(snapshot: try archive.snapshot())
         var misread = Misread()
@@ -68,12 +70,15 @@ extension Migration {
         return try loader.use {
             var changes: Changes = (Batch(), [])
             for key in keys {
-                let (entry, new): (StoredEntry, [WrittenObject])
+                let entry: StoredEntry
+                // With what is in its place.
+                let new: [(object: WrittenObject, present: StoredEntry?)]
                 do {
                     guard let found = try entries.find(key) else { continue }
                     if from == to, (try? loader.object(ToObject.self, of: found)) != nil { continue }
                     new = try ObjectWriter.entries(
-                        of: [onMigrate(try loader.object(FromObject.self, of: found))])
+                        of: [onMigrate(try loader.object(FromObject.self, of: found))]
+                    ).map { ($0, $0.key == key ? nil : try entries.find($0.key)) }
                     entry = found
                 } catch {
                     let error = ObjectLoader.orDamaged(error)
@@ -82,20 +87,20 @@ extension Migration {
                     continue
                 }
                 // Whole or not at all: an old object whose new one isn't stored must not be deleted.
-                try note(new, of: entry, isRenamed: from != to, entries, in: &changes)
+                Migration.note(new, of: entry, isRenamed: from != to, in: &changes)
             }
             return changes
         }
     }
 
-    private func note(
-        _ new: [WrittenObject], of entry: StoredEntry, isRenamed: Bool, _ entries: SnapshotEntries,
+    private static func note(
+        _ new: [(object: WrittenObject, present: StoredEntry?)], of entry: StoredEntry, isRenamed: Bool,
         in changes: inout Changes
-    ) throws {
+    ) {
         changes.seen.append(SeenEntry(key: entry.key, sequence: entry.sequence))
         if isRenamed { changes.batch.delete(entry.key) }
-        for var object in new {
-            let present = object.key == entry.key ? nil : try entries.find(object.key)
+        for (written, present) in new {
+            var object = written
             if object.key != entry.key {
                 changes.seen.append(SeenEntry(key: object.key, sequence: present?.sequence))
             }

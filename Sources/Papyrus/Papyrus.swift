@@ -1,7 +1,5 @@
-import Foundation
-
-/// Anything that a ``PapyrusStore`` can keep: `Codable`, `Equatable`, and `Identifiable` with an identifier that is the same again
-/// after it was made into text.
+/// A type that a ``PapyrusStore`` can keep: `Codable`, `Equatable`, and `Identifiable` with an identifier whose text is
+/// unique and the same in every process, like that of a `LosslessStringConvertible` or a `UUID`.
 ///
 /// ```swift
 /// struct Car: Papyrus {
@@ -11,22 +9,17 @@ import Foundation
 /// }
 /// ```
 ///
-/// Objects of one type with equal identifiers are one object. Of a text as identifier that is what Swift calls equal: the two
-/// spellings of "é", one scalar or two, are one identifier.
-public protocol Papyrus: ToOneRelation, Identifiable, SendableMetatype where ID: LosslessStringConvertible {
-    /// By what name a store knows the type; by default its name with its module and the types around it, `Geo.City`. A type that
-    /// was renamed or moved says its former name here, and so does a type of another program, or of another module, that
-    /// shares its objects. A `/` in it is taken for `:`. What is longer than 255 bytes is shortened.
+/// Objects of one type with equal identifiers are the same object. Texts as identifiers are equal if Swift's
+/// strings are: "é" as one scalar and as two is one identifier.
+public protocol Papyrus: ToOneRelation, Identifiable, SendableMetatype where ID: CustomStringConvertible {
+    /// The type's name in a store. By default it includes the module and enclosing types, `Geo.City`. A type that
+    /// was renamed or moved returns its former name here, and a type in another program or module that shares the
+    /// objects returns the same name. A `/` counts as `:`, and names of more than 255 bytes are shortened.
     static var papyrusTypeName: String { get }
 }
 
 extension Papyrus {
-    /// The type's name with its module and the types around it. A private or local type has a mark behind it, for there may be
-    /// several of that name; the mark is of the file and the function in which it is declared.
+    /// The type's name with its module and enclosing types. For a private or local type a suffix follows, which
+    /// identifies the declaring file and function, because there may be several types with that name.
     public static var papyrusTypeName: String { StoredType.name(of: Self.self) }
-}
-
-extension UUID: @retroactive LosslessStringConvertible {
-    /// The identifier that this text spells; `nil` if it is none.
-    public init?(_ description: String) { self.init(uuidString: description) }
 }

@@ -1,8 +1,8 @@
 import Foundation
 import StorageEngine
 
-/// A store of ``Papyrus`` objects, in one folder. Any number of processes may use it at once, and `vellum` shows what is in it.
-/// Copies, and stores made with the same folder, are the same store. Safe from any thread.
+/// A store of ``Papyrus`` objects in a folder. Any number of processes may use it at once, and `vellum` shows its
+/// content. Copies, and stores created with the same folder, are the same store. Safe from any thread.
 ///
 /// ```swift
 /// let store = PapyrusStore()
@@ -10,30 +10,36 @@ import StorageEngine
 /// let cars = await store.objects(type: Car.self).execute()
 /// ```
 ///
-/// What is saved, deleted or merged by one call is there for everybody at once, or not at all: no query, in whatever process, finds
-/// a part of it, whatever crashes. It survives the death of the program as soon as the call returns.
+/// Each save, delete or merge is atomic: no query in any process finds a part of it, even after a crash. When the
+/// call returns, the change survives the death of the program.
 ///
-/// The calls here throw nothing, as on the page: what they can't do is logged (``logLevel``). Those of ``throwing`` throw it.
-/// They run where their caller does, encode there, and have the rest done on another thread.
+/// These calls don't throw: failures are logged (``logLevel``). The calls of ``throwing`` throw them. All of them
+/// run and encode on their caller's actor, and do the rest on another thread.
 public struct PapyrusStore: Sendable {
     let core: StoreCore
     let journal = Journal()
 
-    /// The store in a folder, which is made with the first object.
-    public init(url: URL) { core = StoreCore.at(url) }
+    /// The store in a folder, which is created with the first object.
+    public init(url: URL, logLevel: LogLevel = .error) { self.init(StoreCore.at(url), logLevel) }
 
-    /// The store of the program: in `$VELLUM_STORE`, else in a folder with the program's name among the user's application data
-    /// (`~/.local/share/PROGRAM/Papyrus`; on macOS in `~/Library/Application Support`).
-    public init() { core = StoreCore.ofProgram }
+    /// The program's own store: in `$VELLUM_STORE`, otherwise in a folder with the program's name in the user's
+    /// application data (`~/.local/share/PROGRAM/Papyrus`; on macOS in `~/Library/Application Support`).
+    public init(logLevel: LogLevel = .error) { self.init(StoreCore.ofProgram, logLevel) }
 
-    /// What is logged: errors, unless it is set. Copies of a store share it. Messages go through swift-log, which writes them to
-    /// the standard error unless the program says otherwise.
+    private init(_ core: StoreCore, _ logLevel: LogLevel) {
+        self.core = core
+        journal.level = logLevel
+        core.report(to: journal)
+    }
+
+    /// What is logged; errors by default. Copies of a store share it. Messages go to swift-log, which writes them
+    /// to standard error unless the program configures it otherwise.
     public var logLevel: LogLevel {
         get { journal.level }
         nonmutating set { journal.level = newValue }
     }
 
-    /// The same calls as ones that throw.
+    /// The same calls, which throw.
     public var throwing: ThrowingPapyrus { ThrowingPapyrus(core: core, journal: journal) }
 
     /// For tests: how many observe the store and wait.
@@ -53,13 +59,13 @@ public struct PapyrusStore: Sendable {
 
     // MARK: Saving
 
-    /// Saves an object, and what it holds in relations, in the place of what is there.
+    /// Saves an object and its related objects, and replaces those that exist.
     public nonisolated(nonsending) func save<Object: Papyrus>(_ object: Object) async {
         await noting("save an object of \(name(Object.self))") { try await throwing.save(object) }
     }
 
-    /// Saves all of these objects or, if one can't be, none. Of several with one identifier the last counts. Together they may
-    /// take 48 MB.
+    /// Saves all of these objects, or none if one can't be saved. Of several with the same identifier the last
+    /// counts. They may take 48 MB together: more is logged and not saved; ``ThrowingPapyrus/save(objects:)`` throws.
     public nonisolated(nonsending) func save<Object: Papyrus>(objects: [Object]) async {
         await noting("save \(objects.count) objects of \(name(Object.self))") {
             try await throwing.save(objects: objects)
@@ -69,12 +75,12 @@ public struct PapyrusStore: Sendable {
     // MARK: Fetching
 
     /// The object with this identifier, to be fetched or observed.
-    public func object<Object: Papyrus, ID: LosslessStringConvertible>(
+    public func object<Object: Papyrus, ID: CustomStringConvertible>(
         id: ID, of type: Object.Type
     ) -> ObjectQuery<Object> { ObjectQuery(core: core, journal: journal, id: id) }
 
-    /// The same where the type is known from what is done with it.
-    public func object<Object: Papyrus, ID: LosslessStringConvertible>(id: ID) -> ObjectQuery<Object> {
+    /// The same, with the type inferred from the context.
+    public func object<Object: Papyrus, ID: CustomStringConvertible>(id: ID) -> ObjectQuery<Object> {
         ObjectQuery(core: core, journal: journal, id: id)
     }
 
@@ -85,13 +91,13 @@ public struct PapyrusStore: Sendable {
 
     // MARK: Deleting
 
-    /// Deletes an object. What it holds in relations stays.
+    /// Deletes an object. Its related objects stay.
     public nonisolated(nonsending) func delete<Object: Papyrus>(_ object: Object) async {
         await noting("delete an object of \(name(Object.self))") { try await throwing.delete(object) }
     }
 
     /// Deletes the object with this identifier.
-    public nonisolated(nonsending) func delete<Object: Papyrus, ID: LosslessStringConvertible>(
+    public nonisolated(nonsending) func delete<Object: Papyrus, ID: CustomStringConvertible>(
         id: ID, of type: Object.Type
     ) async {
         await noting("delete an object of \(name(type))") { try await throwing.delete(id: id, of: type) }
@@ -102,12 +108,12 @@ public struct PapyrusStore: Sendable {
         await noting("delete objects of \(name(Object.self))") { try await throwing.delete(objects: objects) }
     }
 
-    /// Deletes the object that a query is of.
+    /// Deletes the object of a query.
     public nonisolated(nonsending) func delete<Object: Papyrus>(_ query: ObjectQuery<Object>) async {
         await noting("delete \(query.key)") { try await throwing.delete(query) }
     }
 
-    /// Deletes the objects that these queries are of.
+    /// Deletes the objects of these queries.
     public nonisolated(nonsending) func delete<Object: Papyrus>(objects queries: [ObjectQuery<Object>]) async
     {
         await noting("delete objects of \(name(Object.self))") { try await throwing.delete(objects: queries) }
@@ -118,7 +124,8 @@ public struct PapyrusStore: Sendable {
         try await throwing.deleteAll(type)
     }
 
-    /// Deletes everything in the store, in one step. Waits for who is changing the store, some microseconds.
+    /// Deletes everything in the store atomically. Blocks for some microseconds if another thread or process is
+    /// changing the store.
     public func reset() {
         do {
             try throwing.reset()
@@ -129,18 +136,19 @@ public struct PapyrusStore: Sendable {
 
     // MARK: Merging
 
-    /// Saves the objects, and deletes all others of their type: the collection is theirs from one moment to the next. Objects that
-    /// were there already keep their places in it. They and those that go may take 48 MB together.
+    /// Saves the objects and deletes all others of their type, atomically. Objects that exist already keep their
+    /// places in the collection. The saved and the deleted objects may take 48 MB together: more is logged and not merged;
+    /// ``ThrowingPapyrus/merge(with:)`` throws.
     ///
-    /// Of two merges one comes after the other. What is saved otherwise while a merge is under way counts as saved after it.
+    /// Concurrent merges run one after the other. Other saves during a merge count as made after it.
     public nonisolated(nonsending) func merge<Object: Papyrus>(with objects: [Object]) async {
         await noting("merge \(objects.count) objects of \(name(Object.self))") {
             try await throwing.merge(with: objects)
         }
     }
 
-    /// As ``merge(with:)``, but of the others only those are deleted that pass the filter, which is called on another thread, and
-    /// perhaps again for an object.
+    /// As ``merge(with:)``, but deletes only those other objects that pass the filter. The filter is called on
+    /// another thread, and possibly more than once for an object.
     public nonisolated(nonsending) func merge<Object: Papyrus>(
         objects: [Object], into filter: @escaping @Sendable (_ object: Object) -> Bool
     ) async {
@@ -151,11 +159,13 @@ public struct PapyrusStore: Sendable {
 
     // MARK: Migrations
 
-    /// Makes the objects of a former type that are in the store into ones of the present type, before it returns. They keep their
-    /// places. Killed and registered again, it goes on where it was. What can't be read as an object of the former type stays.
+    /// Converts all stored objects of a former type into objects of the present type before it returns. They keep
+    /// their places. If the process is killed, registering again continues. Values that can't be decoded as the
+    /// former type stay.
     ///
-    /// Where an object of the present type was saved since, under the same identifier, the newer one counts. Migrations form
-    /// chains, in whatever order they are registered: what one makes goes on through those that begin with that.
+    /// If an object of the present type with the same identifier was saved later, that one is kept. Migrations form
+    /// chains, whatever the order of registration: the results of one are converted by those that begin with their
+    /// type.
     public nonisolated(nonsending) func register<FromObject: Papyrus, ToObject: Papyrus>(
         migration: Migration<FromObject, ToObject>
     ) async {

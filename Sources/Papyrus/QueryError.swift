@@ -1,10 +1,10 @@
 extension PapyrusStore {
-    /// Why a query has no object to give.
+    /// Why a query returned no object.
     public enum QueryError: Error {
-        /// There is none of that identifier.
+        /// There is no object with that identifier.
         case notFound
-        /// What is stored is no object of the type, or none any more: `details` says what is missing or different. It stays
-        /// stored. ``PapyrusStore/register(migration:)`` makes old objects into new ones.
+        /// The stored value can't be decoded as the type; `details` says what is missing or different. The value
+        /// stays. ``PapyrusStore/register(migration:)`` converts old objects into new ones.
         case invalidSchema(details: any Error)
     }
 }

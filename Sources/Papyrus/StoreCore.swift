@@ -13,6 +13,8 @@ final class StoreCore: @unchecked Sendable {
     private let lock = NSLock()
     // Guarded by `lock`.
     private var archive: Archive?
+    /// Of the latest store that was made with this folder: what is found out when the archive is opened no call asked for.
+    private weak var journal: Journal?
 
     /// Reads for all who observe, one after another: however many they are, they take one thread from all other work.
     let lane = ObservationLane()
@@ -43,6 +45,8 @@ final class StoreCore: @unchecked Sendable {
         }
     }
 
+    func report(to journal: Journal) { lock.withLock { self.journal = journal } }
+
     /// The program's own stays open.
     static let ofProgram = at(defaultPlace())
 
@@ -60,11 +64,15 @@ final class StoreCore: @unchecked Sendable {
 
     // MARK: The archive
 
-    /// `nil`: there is no store, and `makes` is false. `body` is called again if the archive turns out to be removed.
-    func withArchive<Value>(makes: Bool, _ body: (Archive) throws -> Value) throws -> Value? {
+    /// `nil`: there is no store, and `makes` is false. `body` is called again if the archive turns out to be removed. `waits`:
+    /// whether for another process that is just making it.
+    func withArchive<Value>(
+        makes: Bool, waits: Bool = true, _ body: (Archive) throws -> Value
+    ) throws -> Value? {
         for _ in 0..<100 {
             do {
-                guard let archive = try openPatiently(makes: makes) else { return nil }
+                let present = try waits ? openPatiently(makes: makes) : open(makes: makes)
+                guard let archive = present else { return nil }
                 return try body(archive)
             } catch let error as StorageError {
                 guard case .closed = error else { throw error }
@@ -95,6 +103,16 @@ final class StoreCore: @unchecked Sendable {
     }
 
     private func open(makes: Bool) throws(StorageError) -> Archive? {
+        var problem: String?
+        let archive = try open(makes: makes, &problem)
+        // Of what the index no longer knows no call can say that it is missing.
+        if let problem, let journal = lock.withLock({ journal }) {
+            journal.error("vouch that all objects are there", StoredProblem(description: problem))
+        }
+        return archive
+    }
+
+    private func open(makes: Bool, _ problem: inout String?) throws(StorageError) -> Archive? {
         lock.lock()
         defer { lock.unlock() }
         // What is stored in removed files nobody finds again, so that is asked each time: one system call.
@@ -114,6 +132,7 @@ final class StoreCore: @unchecked Sendable {
                 throw .wrongKind(archive: found.name, kind: kind, operation: "keep objects")
             }
             archive = found
+            problem = try found.problem()
         } catch {
             switch error {
             case .storeNotFound where !makes, .noSuchArchive where !makes: return nil

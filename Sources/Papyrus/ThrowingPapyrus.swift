@@ -1,10 +1,10 @@
 import StorageEngine
 
-/// The calls of a ``PapyrusStore`` as ones that throw: `try await store.throwing.save(car)`. Each does the same as the one of
-/// its name there, or nothing at all.
+/// Throwing versions of the calls of a ``PapyrusStore``: `try await store.throwing.save(car)`. Each does the same
+/// as the call of that name there, or nothing.
 ///
-/// They throw `StorageError` (`noSpace`, `batchTooLarge`, `busy` and what else the store refuses), ``PapyrusStore/QueryError``
-/// where something stored has to be read, and what an object's own coding throws.
+/// They throw `StorageError` (`noSpace`, `batchTooLarge`, `busy` and other errors of the store),
+/// ``PapyrusStore/QueryError`` if stored values must be read, and what an object's own coding throws.
 public struct ThrowingPapyrus: Sendable {
     let core: StoreCore
     let journal: Journal
@@ -21,7 +21,7 @@ public struct ThrowingPapyrus: Sendable {
         journal.info("saved \(written.count) objects")
     }
 
-    /// As ``PapyrusStore/CollectionQuery/execute()``, and throws `invalidSchema` where something is no object of the type.
+    /// As ``PapyrusStore/CollectionQuery/execute()``, but throws `invalidSchema` if a value can't be decoded.
     @discardableResult
     public nonisolated(nonsending) func execute<Object: Papyrus>(
         _ query: PapyrusStore.CollectionQuery<Object>
@@ -33,7 +33,7 @@ public struct ThrowingPapyrus: Sendable {
     }
 
     /// As ``PapyrusStore/delete(id:of:)``.
-    public nonisolated(nonsending) func delete<Object: Papyrus, ID: LosslessStringConvertible>(
+    public nonisolated(nonsending) func delete<Object: Papyrus, ID: CustomStringConvertible>(
         id: ID, of type: Object.Type
     ) async throws { try await delete([StoredType.of(type).key(of: id)]) }
 
@@ -91,7 +91,7 @@ public struct ThrowingPapyrus: Sendable {
     }
 
     /// As ``PapyrusStore/register(migration:)``.
-    /// - Throws: also `invalidSchema`, behind all that could be done, which tells of what stays as it was.
+    /// - Throws: also `invalidSchema` at the end, about values that could not be converted and stay.
     public nonisolated(nonsending) func register<FromObject: Papyrus, ToObject: Papyrus>(
         migration: Migration<FromObject, ToObject>
     ) async throws {

@@ -1,12 +1,12 @@
 import TerminalKit
 
-/// How a cell is sent so that every terminal gives it the columns that the frame does. Stateless.
+/// Splits a cell's text into pieces that every terminal shows with the frame's width. Stateless.
 ///
-/// Terminals disagree about the width of emoji that are joined or chosen by a selector, so such a cluster is sent in
-/// a form on which they agree: the first emoji of a joined sequence, an emoji without its selector followed by a
-/// blank, and a black flag without the tags that name a region. What the locale can't show is a replacement sign.
+/// Terminals disagree about the width of emoji with joiners or selectors. Such a cluster is sent in a form that all
+/// agree on: the first emoji of a joined sequence, an emoji without its selector followed by a blank, or a black
+/// flag without its region tags. A replacement sign stands for what the locale can't show.
 package enum CellPieces {
-    /// One spacing character with combining ones, at a column within the cell.
+    /// A spacing character with its combining characters, at a column of the cell.
     package struct Piece: Equatable {
         package var column: Int
         package var scalars: [UInt32]
@@ -17,10 +17,10 @@ package enum CellPieces {
         }
     }
 
-    /// The pieces of a cell, which fill its width.
+    /// The pieces of a cell. Together they fill its width.
     /// - Parameters:
-    ///   - maximum: scalars that fit in one piece.
-    ///   - columns: the columns of a scalar on this system, -1 when it can't be shown.
+    ///   - maximum: the most scalars in a piece.
+    ///   - columns: returns a scalar's width on this system; -1 if it can't be shown.
     package static func pieces(
         of text: String, width: Int, isUTF8: Bool, maximum: Int, columns: (UInt32) -> Int
     ) -> [Piece] {
@@ -38,7 +38,7 @@ package enum CellPieces {
             } else {
                 break
             }
-            // What follows a joiner after a wide emoji would be a second emoji.
+            // After a wide emoji a joiner would be followed by a second emoji.
             if value == 0x200d, used == width { break }
         }
         if let last = pieces.indices.last, pieces[last].scalars.last == 0x200d {

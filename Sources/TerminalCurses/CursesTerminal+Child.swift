@@ -8,8 +8,8 @@ import Darwin
 #endif
 
 extension CursesTerminal {
-    /// Gives the terminal back while the body runs, for a program that draws itself, and takes it again. The next
-    /// frame is drawn whole.
+    /// Releases the terminal while `body` runs, for a program that draws itself, and then takes it again. The next
+    /// frame is drawn completely.
     package func suspendForChild<Result, Failure: Error>(
         _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -17,18 +17,19 @@ extension CursesTerminal {
         cnc_signals_yield_to_child(true)
         defer {
             cnc_signals_yield_to_child(false)
-            // The child's stop and continue were this process's too; the screen is drawn anew anyway.
+            // This process was stopped and continued with the child. Drop these signals; the screen is redrawn
+            // anyway.
             _ = cnc_take_signals()
             enter()
         }
         return try body()
     }
 
-    /// Runs a command line by `/bin/sh` on the terminal and waits for its end, as an editor or a pager needs it.
+    /// Runs a command, such as an editor or a pager, through `/bin/sh` on the terminal, and waits until it ends.
     /// - Parameters:
-    ///   - command: the command as the user gave it, such as the value of `EDITOR`, which may have options.
-    ///   - arguments: appended to the command as they are, without the shell's reading them.
-    /// - Returns: the exit status, 128 and the number of the signal that ended it, or 127 when there is no such
+    ///   - command: the user's command, such as the value of `EDITOR`; may contain options.
+    ///   - arguments: passed to the command unchanged; the shell doesn't interpret them.
+    /// - Returns: the exit status; 128 plus the signal's number if a signal ended it; 127 if there is no such
     ///   command.
     package func run(_ command: String, arguments: [String]) throws(TerminalError) -> Int32 {
         try suspendForChild { () throws(TerminalError) in
@@ -46,7 +47,7 @@ extension CursesTerminal {
         sigemptyset(&ignored)
         for signal in [SIGINT, SIGQUIT, SIGTSTP, SIGXFSZ] { sigaddset(&ignored, signal) }
         posix_spawnattr_setsigdefault(&attributes, &ignored)
-        // A thread that blocks signals must not hand that on.
+        // The child must not inherit this thread's blocked signals.
         var unblocked = sigset_t()
         sigemptyset(&unblocked)
         posix_spawnattr_setsigmask(&attributes, &unblocked)

@@ -8,11 +8,11 @@ import Darwin
 #endif
 
 extension CursesTerminal {
-    /// How long a lone ESC waits for the rest of a sequence before it is the Escape key, in milliseconds.
+    /// How long, in milliseconds, an ESC waits for the rest of a sequence before it counts as the Escape key.
     private static let escapeDelay: Int32 = 25
 
-    /// The next event; waits for one as long as the timeout says, or forever without one. Nil when the time has
-    /// passed. After ``TerminalKit/InputEvent/hangUp`` every call gives it again at once.
+    /// Waits for the next event, at most for the timeout. Nil if the timeout has passed. After
+    /// ``TerminalKit/InputEvent/hangUp`` every call returns that event at once.
     package func nextEvent(timeoutMilliseconds: Int? = nil) -> InputEvent? {
         let deadline = timeoutMilliseconds.map { CursesTerminal.milliseconds() + UInt64(max(0, $0)) }
         while true {
@@ -42,7 +42,7 @@ extension CursesTerminal {
         }
     }
 
-    /// Reads what is there. A terminal that gives nothing though it is ready is gone.
+    /// Reads the available input. If the terminal is ready but returns nothing, it is gone.
     private func readInput() {
         var buffer = [UInt8](repeating: 0, count: 4096)
         let count = read(descriptor, &buffer, buffer.count)
@@ -68,7 +68,7 @@ extension CursesTerminal {
         if signals & Int32(CNC_STOP_REQUESTED) != 0 {
             suspend()
         } else if signals & Int32(CNC_CONTINUED) != 0 {
-            // Stopped without notice: the shell has used the terminal meanwhile.
+            // The process was stopped and continued from outside, and the shell has used the terminal in between.
             leave()
             enter()
             queue.append(.resumed)
@@ -76,8 +76,8 @@ extension CursesTerminal {
         if signals & Int32(CNC_RESIZED) != 0, resizeToWindow() { queue.append(.resize(size)) }
     }
 
-    /// Suspends the process as Control-Z does: gives the terminal back, stops the process group, and takes the
-    /// terminal again when it is continued. An event ``TerminalKit/InputEvent/resumed`` follows.
+    /// Suspends the process as Control-Z does: releases the terminal, stops the process group, and takes the
+    /// terminal again when it is continued. The event ``TerminalKit/InputEvent/resumed`` follows.
     package func suspend() {
         leave()
         cnc_stop_group()

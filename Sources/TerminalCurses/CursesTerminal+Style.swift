@@ -2,7 +2,7 @@ import CNcurses
 import TerminalKit
 
 extension CursesTerminal {
-    /// The attributes of a style as the shim names them. ncurses knows no strikethrough.
+    /// A style's attributes as the shim's bits. ncurses has no strikethrough.
     func attributes(of style: Style) -> Int {
         var bits = 0
         let names: [(Attributes, Int)] = [
@@ -10,12 +10,10 @@ extension CursesTerminal {
             (.reverse, CNC_REVERSE),
         ].map { ($0, Int($1)) }
         for (attribute, bit) in names where style.attributes.contains(attribute) { bits |= bit }
-        // A terminal of 8 colors shows bright ones as bold.
-        if colors < 16, case .indexed(8..<16) = style.foreground { bits |= Int(CNC_BOLD) }
         return bits
     }
 
-    /// The pair of colors of a style, which is reduced to the terminal's depth.
+    /// The color pair of a style, reduced to the terminal's depth.
     func pair(for style: Style) -> Int32 {
         if depth == .mono { return 0 }
         let foreground = number(of: style.foreground)
@@ -27,8 +25,7 @@ extension CursesTerminal {
     private func number(of color: Color) -> Int32 {
         switch color {
         case .standard: return -1
-        case .indexed(let index) where !hasDirectColors:
-            return colors < 16 && index < 16 ? Int32(index % 8) : Int32(index)
+        case .indexed(let index) where depth < .trueColor: return Int32(index)
         case .indexed(let index) where index < 8: return Int32(index)
         case .indexed(let index):
             let parts = Color.paletteComponents(index)
@@ -37,9 +34,10 @@ extension CursesTerminal {
         }
     }
 
-    /// Entries with direct colors keep the numbers below 8 for the basic ones, so the darkest blues are one step
-    /// lighter.
+    /// Terminfo entries with direct colors reserve numbers below 8 for the basic colors, so the darkest blues
+    /// become slightly lighter.
     private func direct(_ red: UInt8, _ green: UInt8, _ blue: UInt8) -> Int32 {
-        max(8, Int32(red) << 16 | Int32(green) << 8 | Int32(blue))
+        let value = UInt32(red) << 16 | UInt32(green) << 8 | UInt32(blue)
+        return hasDirectColors ? max(8, Int32(value)) : palette.number(of: value)
     }
 }

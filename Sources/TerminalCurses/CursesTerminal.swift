@@ -7,28 +7,30 @@ import Glibc
 import Darwin
 #endif
 
-/// The terminal that the process runs in: shows frames, reads input, and gives the terminal back as it was. For one
-/// thread; only its ``waker`` may be used from others. A process has at most one open.
+/// The process's terminal: shows frames, reads input, and restores the terminal's state at the end. Not
+/// thread-safe; only its ``waker`` may be used from other threads. A process can have one open at a time.
 ///
-/// However the process ends (``close()``, `exit`, SIGTERM, SIGHUP, SIGINT, SIGQUIT or a crash), the terminal is
-/// restored; only SIGKILL can't be caught.
+/// The terminal is restored however the process ends: ``close()``, `exit`, SIGTERM, SIGHUP, SIGINT, SIGQUIT or a
+/// crash. Only SIGKILL can't be caught.
 package final class CursesTerminal {
     /// The colors that frames are reduced to.
     package let depth: ColorDepth
     /// Whether the locale's encoding is UTF-8; otherwise use ``TerminalKit/Glyphs/ascii``.
     package let isUTF8: Bool
-    /// Ends a wait for input from any thread.
+    /// Wakes the thread that waits for input, from any thread.
     package let waker: Waker
-    /// The size as of the last ``TerminalKit/InputEvent/resize(_:)``.
+    /// The size at the last ``TerminalKit/InputEvent/resize(_:)``.
     package internal(set) var size: Size
-    /// All bytes sent to the terminal since it was opened.
+    /// The number of bytes sent to the terminal since it was opened.
     package private(set) var bytesSent = 0
 
     let descriptor: Int32
     let ownsDescriptor: Bool
     private let knowsModes: Bool
     let hasDirectColors: Bool
-    /// Colors of the terminfo entry.
+    /// The 24-bit colors of an entry that knows only numbers.
+    var palette = DirectPalette()
+    /// Number of colors in the terminfo entry.
     let colors: Int
     private let savedModes: termios
     private var shown: Frame?
@@ -40,8 +42,8 @@ package final class CursesTerminal {
 
     nonisolated(unsafe) private static var isOpen = false
 
-    /// Opens the terminal of standard input, or `/dev/tty` when that isn't one, and enters its alternate screen.
-    /// Call it on the main thread before others use the locale.
+    /// Opens the terminal and enters its alternate screen. Uses standard input if it and standard output are
+    /// terminals, otherwise `/dev/tty`. Call it on the main thread before other threads use the locale.
     package init(environment: [String: String]) throws(TerminalError) {
         guard !CursesTerminal.isOpen else { throw TerminalError.alreadyOpen }
         ownsDescriptor = isatty(STDIN_FILENO) == 0 || isatty(STDOUT_FILENO) == 0
@@ -55,17 +57,17 @@ package final class CursesTerminal {
         waker = try Waker()
         isUTF8 = cnc_set_locale()
         size = CursesTerminal.windowSize(of: descriptor)
-        // ncurses keeps off signals that have a handler already.
+        // Before ncurses, which leaves signals alone that already have a handler.
         cnc_signals_install(waker.writeEnd)
         let traits = TerminalTraits(environment: environment)
         let (rows, columns) = (Int32(size.rows), Int32(size.columns))
-        guard traits.types.contains(where: { cnc_open($0, rows, columns) }) else {
+        guard cnc_open(traits.type, rows, columns) else {
             cnc_signals_remove()
-            throw TerminalError.unknownType(traits.types.last ?? "")
+            throw TerminalError.unknownType(traits.type)
         }
         colors = traits.depth == .mono ? 0 : Int(cnc_start_colors())
         hasDirectColors = colors > 256 && cnc_has_direct_colors()
-        depth = traits.depth(colors: colors, isDirect: hasDirectColors)
+        depth = traits.depth(colors: colors)
         knowsModes = traits.knowsModes(hasMouse: cnc_capability("kmous") != nil)
         decoder = InputDecoder(terminalSequences: CursesTerminal.terminalSequences())
         CursesTerminal.isOpen = true
@@ -85,7 +87,7 @@ package final class CursesTerminal {
         CursesTerminal.isOpen = false
     }
 
-    /// Shows a frame: sends what differs from the last one, in one write, and nothing when nothing differs.
+    /// Shows a frame: sends the differences from the last one in a single write, or nothing if there are none.
     package func present(_ frame: Frame) {
         guard isActive else { return }
         let diff = FrameDiff(from: shown, to: frame)
@@ -101,21 +103,21 @@ package final class CursesTerminal {
         sendOutput()
     }
 
-    /// Draws everything anew with the next frame, for when something else wrote to the terminal.
+    /// Makes the next frame redraw everything, for when something else has written to the terminal.
     package func invalidate() {
         shown = nil
         cnc_invalidate()
     }
 
-    /// Sends a sequence that isn't part of the screen, such as one for the clipboard (OSC 52).
+    /// Sends an escape sequence outside the screen's content, such as one for the clipboard (OSC 52).
     ///
-    /// This is the one door for bytes that a terminal obeys; never pass it stored text.
+    /// The only way to send bytes that the terminal executes. Never pass it stored text.
     package func send(_ bytes: [UInt8]) {
         guard isActive else { return }
         write(bytes)
     }
 
-    /// Takes the terminal: modes first, because a process in the background is stopped there, before it draws.
+    /// Takes the terminal. Sets the modes first, because that stops a background process before it draws.
     func enter() {
         guard !isActive else { return }
         var modes = savedModes
@@ -131,7 +133,7 @@ package final class CursesTerminal {
         cnc_invalidate()
     }
 
-    /// Gives the terminal back; ``enter()`` takes it again.
+    /// Releases the terminal; ``enter()`` takes it again.
     func leave() {
         guard isActive else { return }
         isActive = false
@@ -142,12 +144,12 @@ package final class CursesTerminal {
             write(Array(UnsafeBufferPointer(start: bytes, count: count)))
         }
         var modes = savedModes
-        // Waits until the terminal has taken what was sent, in the modes in which it was sent.
+        // TCSADRAIN waits until the output was sent, so that it is still shown in the old modes.
         _ = tcsetattr(descriptor, TCSADRAIN, &modes)
         cnc_guard_disarm()
     }
 
-    /// Takes over the window's size; whether it changed.
+    /// Adopts the window's size, and returns whether it has changed.
     func resizeToWindow() -> Bool {
         let new = CursesTerminal.windowSize(of: descriptor)
         guard new != size else { return false }
@@ -162,7 +164,8 @@ package final class CursesTerminal {
         for column in run.columns where column < size.columns {
             let cell = frame[column, run.row]
             if cell.isContinuation { continue }
-            let style = cell.style.reduced(to: depth)
+            let reduced = cell.style.reduced(to: depth)
+            let style = colors < 16 && depth > .mono ? reduced.readableInEightColors : reduced
             let attributes = Int32(attributes(of: style))
             let pair = pair(for: style)
             let room = min(Int(cell.width), size.columns - column)
@@ -180,16 +183,16 @@ package final class CursesTerminal {
     private func sendOutput() {
         var count = 0
         guard let bytes = cnc_take_output(&count), count > 0 else { return }
-        let output = Array(UnsafeBufferPointer(start: bytes, count: count))
+        let output = palette.translated(UnsafeBufferPointer(start: bytes, count: count))
         write(knowsModes ? TerminalModes.beginUpdate + output + TerminalModes.endUpdate : output)
     }
 
     private func write(_ bytes: [UInt8]) {
-        // A terminal that is gone is noticed when input is read.
+        // If the terminal is gone, reading input will notice.
         if cnc_write(descriptor, bytes, bytes.count) { bytesSent += bytes.count }
     }
 
-    /// What a signal handler sends: everything that leaving sends, prepared.
+    /// The bytes that a signal handler sends: the same as ``leave()``, prepared in advance.
     private func restoringBytes() -> [UInt8] {
         var bytes = knowsModes ? TerminalModes.leave : []
         for name in ["sgr0", "op", "rmkx", "cnorm", "rmcup"] {
@@ -208,7 +211,7 @@ package final class CursesTerminal {
     }
 }
 
-/// `close(2)`, which a method of the same name hides.
+/// `close(2)`, which is hidden by a method of the same name.
 private func closeDescriptor(_ descriptor: Int32) {
     close(descriptor)
 }

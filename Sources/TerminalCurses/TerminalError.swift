@@ -4,9 +4,9 @@ package enum TerminalError: Error, Sendable, Hashable, CustomStringConvertible {
     case notATerminal
     /// The terminal type (`TERM`) isn't known to terminfo or can't address its cursor.
     case unknownType(String)
-    /// The process has one open already; ncurses knows only one.
+    /// The process already has one open; ncurses supports only one.
     case alreadyOpen
-    /// A call to the system failed with this `errno`.
+    /// A system call failed with this `errno`.
     case system(call: String, code: Int32)
 
     package var description: String {

@@ -1,42 +1,39 @@
 import TerminalKit
 
-/// What a terminal can do, by its environment and its terminfo entry. A value; safe to share between threads.
+/// A terminal's capabilities, from the environment and its terminfo entry. A value type, safe to share between
+/// threads.
 package struct TerminalTraits: Sendable, Hashable {
-    /// The colors wanted by the environment.
+    /// The color depth that the environment asks for.
     package var depth: ColorDepth
-    /// Terminfo entries to try for it, best first; the last is the terminal's own.
-    package var types: [String]
+    /// The name of the terminal's terminfo entry.
+    package var type: String
 
-    /// Whether the terminal is of xterm's kin, which obey the private modes of ``TerminalModes`` or ignore them. Those
-    /// have a mouse by their entry; so has the Linux console, by another program, but it may show the modes.
-    package func knowsModes(hasMouse: Bool) -> Bool { hasMouse && types.last?.hasPrefix("linux") == false }
+    /// Whether the terminal is related to xterm, and so obeys or ignores the private modes of ``TerminalModes``.
+    /// Such terminals have a mouse in their terminfo entry. So does the Linux console (through another program),
+    /// but it may print the modes.
+    package func knowsModes(hasMouse: Bool) -> Bool { hasMouse && !type.hasPrefix("linux") }
 
     /// Reads the environment.
     ///
-    /// `NO_COLOR`, not empty, wants no colors (<https://no-color.org>). `COLORTERM` of `truecolor` or `24bit`, or a
-    /// type that ends in `-direct`, wants 24-bit colors; these need a `-direct` entry, because ncurses sends what
-    /// terminfo says. Otherwise the entry's number of colors decides.
+    /// A non-empty `NO_COLOR` turns colors off (<https://no-color.org>). `COLORTERM` set to `truecolor` or `24bit`,
+    /// or a type ending in `-direct`, asks for 24-bit colors. Otherwise the entry's number of colors decides.
     package init(environment: [String: String]) {
-        let type = environment["TERM"] ?? "dumb"
-        types = [type]
+        type = environment["TERM"] ?? "dumb"
         depth = .indexed256
         if environment["NO_COLOR"]?.isEmpty == false {
             depth = .mono
-        } else if type.hasSuffix("-direct") {
+        } else if type.hasSuffix("-direct")
+            || ["truecolor", "24bit"].contains(environment["COLORTERM"] ?? "")
+        {
             depth = .trueColor
-        } else if ["truecolor", "24bit"].contains(environment["COLORTERM"] ?? "") {
-            depth = .trueColor
-            let base = type.hasSuffix("-256color") ? String(type.dropLast("-256color".count)) : type
-            types = ["\(base)-direct", type]
         }
     }
 
-    /// The depth that a terminfo entry allows.
-    package func depth(colors: Int, isDirect: Bool) -> ColorDepth {
+    /// The color depth that a terminfo entry allows. An entry with 256 colors is enough for 24 bits: see ``DirectPalette``.
+    package func depth(colors: Int) -> ColorDepth {
         let possible: ColorDepth =
             switch colors {
-            case _ where isDirect: .trueColor
-            case 256...: .indexed256
+            case 256...: .trueColor
             case 8...: .sixteen
             default: .mono
             }
@@ -44,14 +41,14 @@ package struct TerminalTraits: Sendable, Hashable {
     }
 }
 
-/// What a terminal is told and asked for beside the screen: the modes that terminfo has no names for.
+/// Terminal modes beside the screen's content, for which terminfo has no names.
 package enum TerminalModes {
     /// Mouse buttons (1000), drags (1002), coordinates in decimal (1006), bracketed paste (2004), focus (1004).
     static let enter: [UInt8] = Array("\u{1b}[?1000;1002;1006;2004;1004h".utf8)
-    /// Also ends a synchronized update that was cut short.
+    /// Also ends an interrupted synchronized update.
     static let leave: [UInt8] = Array("\u{1b}[?2026l\u{1b}[?1000;1002;1006;2004;1004l".utf8)
     /// Synchronized output, <https://gist.github.com/christianparpart/d8a62cc1ab659194337d73e399004036>: the
-    /// terminal shows what lies between at once.
+    /// terminal shows everything in between at once.
     static let beginUpdate: [UInt8] = Array("\u{1b}[?2026h".utf8)
     static let endUpdate: [UInt8] = Array("\u{1b}[?2026l".utf8)
 

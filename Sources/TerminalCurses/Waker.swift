@@ -4,7 +4,7 @@ import Glibc
 import Darwin
 #endif
 
-/// Lets any thread wake the one that waits for input. Thread-safe: its descriptors never change.
+/// Lets any thread wake the thread that waits for input. Thread-safe: its descriptors never change.
 package final class Waker: Sendable {
     let readEnd: Int32
     let writeEnd: Int32
@@ -14,7 +14,7 @@ package final class Waker: Sendable {
         guard pipe(&ends) == 0 else { throw TerminalError.system(call: "pipe", code: errno) }
         (readEnd, writeEnd) = (ends[0], ends[1])
         for end in ends {
-            // A full pipe must never make a store's thread, or a signal handler, wait.
+            // A full pipe must never block a store's thread or a signal handler.
             _ = fcntl(end, F_SETFL, O_NONBLOCK)
             _ = fcntl(end, F_SETFD, FD_CLOEXEC)
         }
@@ -25,13 +25,13 @@ package final class Waker: Sendable {
         close(writeEnd)
     }
 
-    /// Makes the terminal's wait end with ``TerminalKit/InputEvent/wake``. Any number of calls before that are one.
+    /// Ends the terminal's wait with ``TerminalKit/InputEvent/wake``. Several calls before that count as one.
     package func wake() {
         var byte = UInt8(ascii: "w")
         _ = write(writeEnd, &byte, 1)
     }
 
-    /// Empties the pipe; whether ``wake()`` was called since the last time.
+    /// Empties the pipe, and returns whether ``wake()`` was called since the last time.
     func drain() -> Bool {
         var woken = false
         var buffer = [UInt8](repeating: 0, count: 512)

@@ -9,36 +9,35 @@ import Observation
 /// @Archived(initialPrimaryKey: "some") var friend: User?
 /// ```
 ///
-/// Assigning a value records it; an entry of its key keeps its lifetime and its owner. Assigning `nil` deletes the entry
-/// that the value had. A value with another primary
-/// key is recorded under that, and the entry of the former value stays: the property shows one of the archive's
-/// objects, and looking at another one deletes none.
+/// Assigning a value records it; an existing entry with its key keeps its lifetime and owner. Assigning `nil` deletes
+/// the former value's entry. A value with another primary key is recorded under that key, and the former value's entry
+/// stays: the property refers to one of the archive's objects, and referring to another one deletes nothing.
 ///
-/// With an initial primary key the value is looked up in the archive when the property is read for the first time,
-/// once; a value that is assigned before makes that unnecessary. After that, reading costs no more than a lock: the
-/// property keeps its value, and doesn't follow what happens to the entry otherwise.
+/// With an initial primary key, the first read looks the value up in the archive, unless a value was assigned
+/// before. Later reads only take a lock: the property keeps its value and doesn't follow other changes of the
+/// entry.
 ///
-/// A part of a structure that is assigned (`user?.age = 30`) records the whole. An object of a class doesn't tell
-/// that it changed; assign it again to record it.
+/// Assigning to a part of a structure (`user?.age = 30`) records the whole structure. Changes inside an instance of
+/// a class go unnoticed; assign the instance again to record it.
 ///
-/// The property may be used by several threads if its value's type is `Sendable`. An assignment that reads the
-/// former value, as `user?.age += 1`, is two steps of which each is safe. Swift 6 refuses the wrapper for a global
-/// variable, for a static one, and in a class that is `Sendable` without an actor; all of them can have a constant
-/// `let user = Archived<User>()` and use its `wrappedValue`. Copies of a structure share the value of such a property.
+/// Several threads may use the property if its value's type is `Sendable`. An assignment that reads the former
+/// value, such as `user?.age += 1`, is two steps, each of them safe. Swift 6 doesn't allow the wrapper on global
+/// and static variables, or in a `Sendable` class without an actor. There, declare a constant `let user =
+/// Archived<User>()` and use its `wrappedValue`. Copies of a structure share the value of such a property.
 ///
-/// Reading and assigning are observed, as those of a property of an `@Observable` class. In such a class the macro must leave the
-/// property to the wrapper, for it allows no other: `@ObservationIgnored @Archived var user: User?`, which is observed
-/// nevertheless.
+/// Reads and assignments are observable, like those of a property of an `@Observable` class. In such a class mark
+/// the property as `@ObservationIgnored @Archived var user: User?`, because the macro doesn't accept wrapped
+/// properties. It is still observed.
 ///
-/// If the archive can't be opened, that is logged once (``ArchivesFactory/logger``), the property keeps its value in
-/// memory only, and every later use that needs the archive tries again.
+/// If the archive can't be opened, this is logged once (``ArchivesFactory/logger``). The property then keeps its
+/// value in memory only, and every later use that needs the archive tries again.
 @propertyWrapper
 public final class Archived<Archive: Archivable> {
     private let open: () throws -> any Archivist<Archive>
     private let logger: () -> Logger
     private let observers = ObservationRegistrar()
-    // Recursive, because recording runs code of the value's type, which may read the property. It is held meanwhile
-    // so that the archive gets the values of several threads in the order in which the property does.
+    // Recursive, because recording runs code of the value's type, which may read the property. It is held during
+    // recording, so that the archive and the property get the values of several threads in the same order.
     private let lock = NSRecursiveLock()
 
     // All below are guarded by the lock.
@@ -61,13 +60,13 @@ public final class Archived<Archive: Archivable> {
         if key == nil, let fallback { assign(fallback) }
     }
 
-    /// A property that is `nil` at first, stored in the shared factory's archive.
     // In an extension the compiler doesn't find it for a property without arguments.
+    /// A property that is `nil` at first, stored in the shared factory's archive.
     public convenience init() {
         self.init(key: nil, value: nil, .shared)
     }
 
-    /// The value. Assigning one records it, assigning `nil` deletes the entry that it had.
+    /// The value. Assigning a value records it; assigning `nil` deletes its entry.
     public var wrappedValue: Archive? {
         get {
             observers.access(self, keyPath: \.wrappedValue)
@@ -83,8 +82,8 @@ public final class Archived<Archive: Archivable> {
         }
     }
 
-    /// The archive of the property's type, as `$user`: `$user?.findWhere { $0.age(.less(than: 30)) }`. `nil` if it
-    /// can't be opened.
+    /// The archive of the property's type: `$user?.findWhere { $0.age(.less(than: 30)) }`. `nil` if it can't be
+    /// opened.
     public var projectedValue: ArchiveManager<Archive>? {
         lock.withLock { opened() as? ArchiveManager<Archive> }
     }
@@ -103,7 +102,7 @@ public final class Archived<Archive: Archivable> {
         awaitsLoad = false
         value = newValue
         if let newValue {
-            // Of an object the key may have changed by the time it is to be deleted.
+            // An object's key may have changed by the time it is deleted.
             key = newValue.primaryKey
             opened()?.update(newValue)
         } else if let former = key {
@@ -128,7 +127,7 @@ public final class Archived<Archive: Archivable> {
     }
 }
 
-// What is mutable is guarded by the lock, and so is the closure that opens the archive.
+// The lock guards all mutable state, and the closure that opens the archive.
 extension Archived: @unchecked Sendable where Archive: Sendable {}
 
 extension Archived: Observable {}
@@ -197,7 +196,7 @@ extension Archived where Archive: Sendable {
 
     private convenience init(sendable key: String?, value: Archive?, _ factory: ArchivesFactory) {
         self.init(initialPrimaryKey: key, fallback: value, logger: { factory.logger }) {
-            // Here the compiler takes the call that notes what it knows.
+            // Here the compiler chooses the overload for `Sendable` types, which records that the type is one.
             try factory.archives(for: Archive.self)
         }
     }

@@ -4,8 +4,8 @@ import Vellum
 import ServiceLifecycle
 import VellumMetrics
 
-/// The archives of a factory as a service of swift-service-lifecycle: when the program ends gracefully, its store is closed after the
-/// services that use it have ended. Safe from any thread.
+/// Runs a factory's store as a service of swift-service-lifecycle: on a graceful shutdown it closes the store after
+/// the services that use it have ended. Safe from any thread.
 ///
 /// ```swift
 /// let group = ServiceGroup(
@@ -13,14 +13,15 @@ import VellumMetrics
 /// try await group.run()
 /// ```
 ///
-/// List it first: services end in the reverse of their order.
+/// List it first, because services end in reverse order.
 public struct StoreService: Service {
     private let factory: ArchivesFactory
     private let metrics: ArchiveMetrics?
     private let interval: Duration
 
+    /// The service of a factory's store.
     /// - Parameters:
-    ///   - factory: what is closed at the end (``Vellum/ArchivesFactory/close()``).
+    ///   - factory: closed at the end (``Vellum/ArchivesFactory/close()``).
     ///   - metrics: reported while the program runs, and once more before the store is closed.
     ///   - interval: between two reports; at least a millisecond.
     public init(
@@ -32,7 +33,7 @@ public struct StoreService: Service {
         self.interval = max(interval, .milliseconds(1))
     }
 
-    /// Lasts until the program ends gracefully, or its task is cancelled.
+    /// Runs until a graceful shutdown, or until its task is cancelled.
     public func run() async throws {
         defer { factory.close() }
         guard let metrics else { return try await gracefulShutdown() }
@@ -44,13 +45,14 @@ public struct StoreService: Service {
     }
 }
 #else
-/// A service of swift-service-lifecycle, of which only those build and fetch anything who ask for it by the package's trait
-/// `ServiceLifecycle`.
+/// A service of swift-service-lifecycle. Available only with the package's trait `ServiceLifecycle`; without it
+/// that package is neither fetched nor built.
 @available(
     *, unavailable,
     message: "add traits: [\"ServiceLifecycle\"] to the package Vellum in Package.swift"
 )
 public struct StoreService {
+    /// Needs the package's trait `ServiceLifecycle`.
     public init(_ factory: ArchivesFactory) {}
 }
 #endif

@@ -1,5 +1,5 @@
 import CoreMetrics
-import Synchronization
+import Foundation
 import Vellum
 
 /// Tells swift-metrics what archives do. Their own statistics are asked now and then, and their calls that go to the store are timed,
@@ -26,7 +26,10 @@ import Vellum
 /// | `vellum.duration` | timer | calls of this process, by the dimension `call`: `access` of what memory doesn't have, `record`, `delete`, `change` (batches, transactions), `query`, `compute` |
 public final class ArchiveMetrics: Sendable {
     private let factory: any MetricsFactory
-    private let sources = Mutex<[Source]>([])
+    /// One that the thread sanitizer understands.
+    private let lock = NSLock()
+    /// Guarded by the lock.
+    nonisolated(unsafe) private var sources: [Source] = []
 
     /// Metrics of no archive yet.
     /// - Parameter factory: where metrics go; by default where all of the program go.
@@ -37,7 +40,7 @@ public final class ArchiveMetrics: Sendable {
     public func add<Archive>(_ archives: ArchiveManager<Archive>, named name: String? = nil) {
         let name = name ?? Archive.archiveName
         let source = Source(named: name, factory) { archives.statistics }
-        sources.withLock { $0.append(source) }
+        lock.withLock { sources.append(source) }
         let timers = TimedCall.allCases.map { call in
             Timer(
                 label: "vellum.duration", dimensions: [("archive", name), ("call", "\(call)")],
@@ -50,7 +53,7 @@ public final class ArchiveMetrics: Sendable {
 
     /// Reports now. What can't be read is left out; the archive logs why.
     public func report() {
-        sources.withLock { sources in
+        lock.withLock {
             for place in sources.indices { sources[place].report() }
         }
     }

@@ -16,24 +16,37 @@ struct LexedSource {
         case string
     }
 
+    /// Bytes of one kind up to `end`. Runs rather than a kind for each byte: the whole package is read with each run
+    /// of the tests, unoptimised.
+    fileprivate struct Run {
+        let kind: Kind
+        var end: Int
+    }
+
     private let bytes: [UInt8]
-    private let kinds: [Kind]
+    private let runs: [Run]
 
     init(_ text: String, language: Language) {
         var lexer = Lexer(bytes: Array(text.utf8), language: language)
         lexer.run()
         bytes = lexer.bytes
-        kinds = lexer.kinds
+        runs = lexer.runs
     }
 
     /// The text with everything of other kinds blanked, so that line numbers stay as they are.
     func text(keeping kept: Set<Kind>) -> String {
         let newline = UInt8(ascii: "\n")
-        let blank = UInt8(ascii: " ")
-        return String(
-            decoding: zip(bytes, kinds).map { byte, kind in
-                byte == newline || kept.contains(kind) ? byte : blank
-            }, as: UTF8.self)
+        var output: [UInt8] = []
+        output.reserveCapacity(bytes.count)
+        for run in runs {
+            let content = bytes[output.count..<run.end]
+            if kept.contains(run.kind) {
+                output += content
+            } else {
+                for byte in content { output.append(byte == newline ? byte : UInt8(ascii: " ")) }
+            }
+        }
+        return String(decoding: output, as: UTF8.self)
     }
 }
 
@@ -45,18 +58,18 @@ private struct Lexer {
     }
 
     let bytes: [UInt8]
-    private(set) var kinds: [LexedSource.Kind] = []
+    private(set) var runs: [LexedSource.Run] = []
+    private var place = 0
     private let language: LexedSource.Language
     private var modes: [Mode] = [.code(interpolationDepth: nil)]
 
     init(bytes: [UInt8], language: LexedSource.Language) {
         self.bytes = bytes
         self.language = language
-        kinds.reserveCapacity(bytes.count)
     }
 
     mutating func run() {
-        while kinds.count < bytes.count {
+        while place < bytes.count {
             switch modes[modes.count - 1] {
             case .code(let depth): stepThroughCode(interpolationDepth: depth)
             case .string(let pounds, let multiline): stepThroughString(pounds: pounds, multiline: multiline)
@@ -65,22 +78,47 @@ private struct Lexer {
     }
 
     private func isAt(_ literal: StaticString, offset: Int = 0) -> Bool {
-        let start = kinds.count + offset
+        let start = place + offset
         guard start + literal.utf8CodeUnitCount <= bytes.count else { return false }
         return (0..<literal.utf8CodeUnitCount).allSatisfy { bytes[start + $0] == literal.utf8Start[$0] }
     }
 
     private func pounds(offset: Int = 0) -> Int {
-        bytes[min(kinds.count + offset, bytes.count)...].prefix { $0 == UInt8(ascii: "#") }.count
+        bytes[min(place + offset, bytes.count)...].prefix { $0 == UInt8(ascii: "#") }.count
     }
 
     private mutating func mark(_ count: Int, as kind: LexedSource.Kind) {
-        kinds.append(contentsOf: repeatElement(kind, count: min(count, bytes.count - kinds.count)))
+        place = min(place + count, bytes.count)
+        if runs.last?.kind == kind {
+            runs[runs.count - 1].end = place
+        } else {
+            runs.append(LexedSource.Run(kind: kind, end: place))
+        }
+    }
+
+    /// Marks the bytes before the next one that could begin or end something; false if there are none.
+    private mutating func markPlain(as kind: LexedSource.Kind) -> Bool {
+        var end = place
+        while end < bytes.count, !Self.isSpecial(bytes[end]) { end += 1 }
+        guard end > place else { return false }
+        mark(end - place, as: kind)
+        return true
+    }
+
+    /// Line ends, quotes, number signs, parentheses, asterisks, slashes and backslashes.
+    private static func isSpecial(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x0a, 0x22, 0x23, 0x27, 0x28, 0x29, 0x2a, 0x2f, 0x5c: true
+        default: false
+        }
     }
 
     private mutating func stepThroughCode(interpolationDepth: Int?) {
+        if markPlain(as: .code) { return }
         if isAt("//") {
-            while kinds.count < bytes.count, !isAt("\n") { mark(1, as: .comment) }
+            while place < bytes.count, !isAt("\n") {
+                if !markPlain(as: .comment) { mark(1, as: .comment) }
+            }
         } else if isAt("/*") {
             markBlockComment()
         } else if language == .c, isAt("'") {
@@ -114,21 +152,22 @@ private struct Lexer {
             } else if isAt("*/") {
                 depth -= 1
                 mark(2, as: .comment)
-            } else {
+            } else if !markPlain(as: .comment) {
                 mark(1, as: .comment)
             }
-        } while depth > 0 && kinds.count < bytes.count
+        } while depth > 0 && place < bytes.count
     }
 
     private mutating func markCharacterLiteral() {
         mark(1, as: .string)
-        while kinds.count < bytes.count, !isAt("'"), !isAt("\n") {
+        while place < bytes.count, !isAt("'"), !isAt("\n") {
             mark(isAt("\\") ? 2 : 1, as: .string)
         }
         if isAt("'") { mark(1, as: .string) }
     }
 
     private mutating func stepThroughString(pounds expected: Int, multiline: Bool) {
+        if markPlain(as: .string) { return }
         if isAt("\\"), pounds(offset: 1) >= expected {
             mark(1 + expected, as: .string)
             if language == .swift, isAt("(") {

@@ -52,7 +52,19 @@ import Testing
         report(TextRules.publicSymbols(in: tree.files, libraries: libraries))
     }
 
+    @Test func whatRunsInASoakIsFoundThere() { report(SoakRules.violations(in: tree.files)) }
+
     @Test func filesAreShortFinishedAndDoNotTrap() {
         report(TextRules.violations(in: tree.files))
+    }
+
+    /// One module after the other, each with all that it lacks.
+    @Test(arguments: try ManifestRules.libraries(in: SourceTree.ofThisPackage.get().manifest).sorted())
+    func everyPublicDeclarationIsDocumented(library: String) {
+        report(DocumentationRules.undocumented(in: tree.files, library: library))
+    }
+
+    @Test func whatCommentsNameExists() {
+        report(ReferenceRules.violations(in: tree.files, manifest: tree.manifest))
     }
 }

@@ -60,6 +60,19 @@ import Testing
         #expect(found.map(\.path) == ["Sources/Helpers", "Sources/main.swift"])
     }
 
+    @Test func findsLongTestsThatNoSoakWouldRun() {
+        let gate = "@Test(.enabled(if: Soak.seconds > 0, \"why\"))"
+        func names(_ text: String) -> [Substring] {
+            SoakRules.violations(in: [SourceFile(path: "Tests/XTests/X.swift", text: text)])
+                .map { $0.rule.prefix { $0 != " " } }
+        }
+        #expect(names("\(gate)\nfunc forever() {}\n\(gate) func stormSoak() {}") == ["forever"])
+        #expect(names("@Test(\n.enabled(if: Soak.seconds > 0),\narguments: [1])\nfunc a() {}") == ["a"])
+        #expect(names("@Suite(.enabled(if: Soak.seconds > 0)) struct Long {}") == ["Long"])
+        #expect(names("@Test func a() { if Soak.seconds > 0 { more() } }\nfunc b() {}") == [])
+        #expect(names("@Test func a() {}\nlet n = Soak.seconds > 0 ? 2 : 1\n@Test func b() {}") == [])
+    }
+
     private let manifest = SourceFile(
         path: "Package.swift",
         text: """

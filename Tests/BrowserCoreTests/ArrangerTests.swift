@@ -1,4 +1,5 @@
 import BrowserCore
+import StoreInspection
 import StorageEngine
 import Testing
 

@@ -115,25 +115,28 @@ struct BrowserLoopTests {
     @Test func runnerStopsWork() async throws {
         let source = MillionTests.Source(count: 300_000)
         let clock = TestClock()
-        await confirmation(expectedCount: 2) { done in
-            let (stream, continuation) = AsyncStream.makeStream(of: Int.self)
-            let runner = EffectRunner(source: source, clock: clock.function) { message in
-                if case .arranged(_, let result) = message, case .success(let arranged) = result {
-                    continuation.yield(arranged == nil ? -1 : arranged?.arrangement.count ?? 0)
-                }
-            }
-            var request = ArrangementRequest(in: ArchiveAddress("Users", in: "/"), order: EntryOrder(.key))
-            runner.run(.stop(ticket: 1))
-            runner.run(.arrange(ticket: 1, request))
-            request.order = .recency
-            runner.run(.arrange(ticket: 2, request))
-            var answers: [Int] = []
-            for await answer in stream {
-                answers.append(answer)
-                done()
-                if answers.count == 2 { break }
-            }
-            #expect(answers == [-1, 300_000])
+        var test = UpdateTest(Fixture.model(columns: 80, rows: 24))
+        test.settle(source)
+        test.press(Key(.enter), expecting: ["arrange Users by idle, new listing"])
+        test.settle(source)
+        test.press(.character("1"), expecting: ["arrange Users by key"])
+        let first = test.effects
+        test.press(.character("2"), expecting: ["stop", "arrange Users by size descending"])
+        source.reset()
+        let (answers, continuation) = AsyncStream.makeStream(of: Message.self)
+        let runner = EffectRunner(source: source, clock: clock.function) { message in
+            if case .answer = message { continuation.yield(message) }
         }
+        // The stop is heard before the work that it stops begins.
+        for effect in [test.effects[0]] + first + test.effects.dropFirst() { runner.run(effect) }
+        var heard = 0
+        for await message in answers {
+            heard += 1
+            test.send(
+                message, expecting: heard == 1 ? [] : ["load value Users/user:999 for preview"])
+            if heard == 2 { break }
+        }
+        #expect(source.calls.withLock { $0.keys } == 0, "not one key was read for the order that was stopped")
+        #expect(test.model.cursorKey == "user:999" && test.text.contains("size ▼"))
     }
 }

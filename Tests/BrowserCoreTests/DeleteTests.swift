@@ -51,7 +51,7 @@ struct DeleteTests {
         #expect(source.with { $0.archives["City"]?.count } == 14)
         #expect(browser.model.markedKeys.isEmpty)
         let text = browser.frame.plainText
-        #expect(text.contains("2 entries deleted, 394 B; u undoes."))
+        #expect(text.contains("Deleted 2 entries, 394 B; u undoes it."))
         #expect(text.contains("writes 2  lock 0.4 ms"))
         #expect(text.contains("14 entries"))
     }
@@ -69,10 +69,9 @@ struct DeleteTests {
         #expect(
             source.with { state in state.archives["City"]?.contains { $0.entry.key == "Jakarta" } } == false)
         let text = browser.frame.plainText
-        #expect(text.contains("1 entry deleted, 197 B; u undoes."))
-        #expect(text.contains("changed after the plan was made"))
-        #expect(text.contains("- Bandung"))
-        #expect(text.contains("Gone already: 1 entry."))
+        #expect(text.contains("Deleted 1 entry, 197 B; u undoes it."))
+        #expect(text.contains("\"Bandung\" changed after the plan was made, and was left alone"))
+        #expect(text.contains("\"東京都\" is gone already"))
     }
 
     /// The plan's targets are those that were seen when it opened, whatever happens to the rows meanwhile.

@@ -173,7 +173,7 @@ struct EventTests {
         browser.press([.character("b")])
         #expect(
             browser.frame.plainText.contains(
-                "2026-02-02 02:40:00  evicted, 199 B, disk limit, by vellum demo (4121)"))
+                "2026-02-02 02:40:00  199 B  evicted: the disk limit left no room, by vellum demo (4121)"))
     }
 
     @Test func askingTwiceForWhatIsUnderWay() {

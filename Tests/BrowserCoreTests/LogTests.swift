@@ -99,7 +99,7 @@ struct LogTests {
         #expect(source.with { $0.writeCalls } == 0, "the default is Cancel")
         browser.press(try Key.script("Dy"))
         #expect(source.with { $0.messages["Trace"]?.isEmpty } == true)
-        #expect(browser.frame.plainText.contains("60 messages deleted"))
+        #expect(browser.frame.plainText.contains("Deleted 60 messages"))
         #expect(!browser.frame.plainText.contains("undoes"))
         #expect(browser.frame.plainText.contains("No messages."))
     }

@@ -18,7 +18,7 @@ struct ManPageTests {
     }
 
     private var section: String {
-        var text = Self.begin + "In the browser, with the screens on which they do so:\n"
+        var text = Self.begin + "In the browser, with the screens where they apply:\n"
         text += ".Bl -tag -width ctrl+d\n"
         let order = Screen.allCases
         for action in ActionTable.keyMap().actions {

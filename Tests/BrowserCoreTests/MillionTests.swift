@@ -8,7 +8,7 @@ import Testing
 /// A list of a million entries costs what its rows in view cost.
 struct MillionTests {
     /// Entries made up from their number. Counts what is asked.
-    final class Source: NoQueries, EntryListing {
+    final class Source: StoreSource, EntryListing {
         let count: Int
         let folder = "/"
         let calls = Mutex((entries: 0, keys: 0, figures: 0))
@@ -56,33 +56,11 @@ struct MillionTests {
         }
 
         func listing(in archive: ArchiveAddress) throws(SourceError) -> any EntryListing { self }
-        func entry(_ key: String, in archive: ArchiveAddress) throws(SourceError) -> EntryMetadata? {
-            nil
-        }
-        func bytes(
-            _ key: String, range: Range<Int>, in archive: ArchiveAddress
-        ) throws(SourceError) -> [UInt8]? { nil }
         func accessed(at index: Int) -> Timestamp { Fixture.start.adding(seconds: -Double(index)) }
-        func events(in archive: ArchiveAddress, from: UInt64?) throws(SourceError) -> EventBatch {
-            EventBatch(events: [], next: 0)
-        }
-        func biography(of key: String, in archive: ArchiveAddress) throws(SourceError) -> KeyHistory {
-            KeyHistory(events: [])
-        }
         func messages(
             count: Int, behind: Int, nextEvent: UInt64, in archive: ArchiveAddress
         ) throws(SourceError) -> [LogLine] { [] }
-        func reversible(in archive: ArchiveAddress) throws(SourceError) -> [ReversibleAction] { [] }
-        func carryOut(
-            _ action: PlannedAction, on targets: [Target], in archive: ArchiveAddress,
-            checkpoint: (Int) -> Bool
-        ) throws(SourceError) -> Carried<PlanOutcome> { Carried(PlanOutcome()) }
-        func undo(
-            _ id: UInt32, in archive: ArchiveAddress, checkpoint: (Double) -> Bool
-        ) throws(SourceError) -> Carried<UndoOutcome>? { nil }
-        func clearLog(in archive: ArchiveAddress) throws(SourceError) -> Carried<Removal> {
-            Carried(Removal(entries: 0, bytes: 0))
-        }
+        func terms(at index: Int) -> (expires: Timestamp?, tier: Tier) { (nil, .disk) }
 
         func reset() { calls.withLock { $0 = (0, 0, 0) } }
     }

@@ -85,7 +85,7 @@ struct UpdateTests {
         let source = Fixture.source()
         var test = entries(source)
         test.press(.character("1"), expecting: ["arrange City by key"])
-        guard case .arrange(let ticket, _) = test.effects.first else {
+        guard let ticket = test.effects.first?.ticket else {
             Issue.record("no arrangement was asked for")
             return
         }
@@ -104,7 +104,7 @@ struct UpdateTests {
         var test = entries(source)
         test.press(.character("/"))
         test.press(.character("t"), expecting: ["arrange City by idle filter \"t\""])
-        guard case .arrange(let ticket, _) = test.effects.first else {
+        guard let ticket = test.effects.first?.ticket else {
             Issue.record("no arrangement was asked for")
             return
         }
@@ -164,6 +164,36 @@ struct UpdateTests {
         #expect(test.text.contains("new true"))
         test.press(Key(.escape))
         #expect(test.model.screen == .entries)
+    }
+
+    /// An answer that was asked of the store before is not taken for one of the store that is open.
+    @Test func aLateAnswerStaysWithItsStore() {
+        let source = Fixture.source()
+        var test = UpdateTest(Fixture.model(columns: 80, rows: 24, store: nil))
+        test.settle(source)
+        func open(_ path: String) {
+            test.press(Key(.enter), expecting: ["load figures of \(path)"])
+            test.settle(source)
+            test.press(.character("j"))
+            test.press(Key(.enter), expecting: ["arrange City by idle, new listing"])
+            test.settle(source)
+            test.press(
+                Key(.enter),
+                expecting: ["load value City/Jakarta for screen", "load biography of City/Jakarta"])
+        }
+        open(Fixture.storePath)
+        let late = test.effects.flatMap { test.answers(to: $0, source) }
+        test.press(Key(.escape))
+        test.press(Key(.escape))
+        test.press(.character("h"), expecting: ["load stores"])
+        test.settle(source)
+        test.press(.character("j"))
+        open("/home/ada/.cache/thumbnails")
+        let asked = test.effects
+        for message in late { test.send(message) }
+        #expect(test.text.contains("thumbnails") && test.text.contains("Reading Jakarta"))
+        for message in asked.flatMap({ test.answers(to: $0, source) }) { test.send(message) }
+        #expect(test.text.contains("geonameid"))
     }
 
     @Test func leavingTheListStopsItsWork() {

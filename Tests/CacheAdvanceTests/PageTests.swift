@@ -57,10 +57,29 @@ struct MyMessageType: Codable, Equatable {
         #expect(try myCache.messages().count == 2)
     }
 
+    private struct Line: Codable {
+        let text: String
+    }
+
+    /// README.md's example.
+    @Test func aLogInOneFile() throws {
+        let url = try FileManager.default.url(forEmptyFile: "log")
+        defer { try? FileManager.default.removeItem(at: url) }
+
+        let log = try CacheAdvance<Line>(file: url, maximumBytes: 1_000_000, shouldOverwriteOldMessages: true)
+        try log.append(message: Line(text: "ready"))  // there when it returns, also after a kill -9
+        print(try log.messages())  // the oldest first
+
+        #expect(try log.messages().map(\.text) == ["ready"])
+    }
+
     @Test func theArticleIsWhatIsCompiledHere() throws {
         let code = try ArticleCode("Sources/CacheAdvance/CacheAdvance.docc/CacheAdvance.md")
         #expect(code.blocks == 5)
         for block in code.missing { Issue.record("not compiled here: \(block)") }
+        let read = try ArticleCode("README.md", section: "A log in one file")
+        #expect(read.blocks == 1)
+        for block in read.missing { Issue.record("README.md: not compiled here: \(block)") }
     }
 }
 

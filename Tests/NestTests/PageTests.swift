@@ -68,6 +68,9 @@ import Testing
         let code = try ArticleCode("Sources/Nest/Nest.docc/Nest.md")
         #expect(code.blocks == 3)
         for block in code.missing { Issue.record("not compiled here: \(block)") }
+        let read = try ArticleCode("README.md", section: "Items with a time of their own")
+        #expect(read.blocks == 1)
+        for block in read.missing { Issue.record("README.md: not compiled here: \(block)") }
     }
 }
 
@@ -117,4 +120,14 @@ private func settings(_ folder: URL) {
     let pictures = Nest(named: "Pictures", store: folder)
     pictures.expirationIntervals.short = 5
     pictures.persistanceIntervals.long = 30 * 86_400
+}
+
+/// README.md's example.
+private func owned() {
+    let key = Nest.key(with: "UserController", parameters: ["userData", "ada"])
+    Nest.shared.add(item: ["age": 36], withKey: key, expirationPolicy: .short, andPersistancePolicy: .medium)
+    let item = Nest.shared[key] as? [String: Int]
+    Nest.shared.clear(ItemsOf: "UserController")  // and nobody else's
+
+    _ = item
 }

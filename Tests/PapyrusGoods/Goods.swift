@@ -50,6 +50,17 @@ public struct Letter: Papyrus, Sendable {
 
 public let lettersOfDrafts = Migration<Draft, Letter> { Letter(id: $0.id, text: $0.text, pages: $0.id % 9) }
 
+/// Identified by a `UUID`, which is no `LosslessStringConvertible` in this module.
+public struct Ticket: Papyrus, Sendable {
+    public let id: UUID
+    public let text: String
+
+    public init(id: UUID, text: String) {
+        self.id = id
+        self.text = text
+    }
+}
+
 /// A moment that one process stores and another reads: nanoseconds of the clock that all share.
 public struct Moment: Papyrus, Sendable {
     public let id: Int

@@ -140,8 +140,9 @@ import Testing
     }
 
     /// The long form: `make soak`.
-    @Test(.enabled(if: Soak.seconds > 0)) func tenThousandThatAreMergedAreAllOrNone() async throws {
-        let times = max(20, Int(Soak.seconds))
+    @Test(.enabled(if: Soak.seconds > 0, "runs in a soak"))
+    func tenThousandThatAreMergedAreAllOrNoneSoak() async throws {
+        let times = max(200, Int(Soak.seconds))
         let sets = try await kill(times: times, count: 10_000, seed: SeededGenerator(seed: Soak.seed))
         #expect(sets > 0)
         var figures = Figures("Papyrus merges of 10,000")

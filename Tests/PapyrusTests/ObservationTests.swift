@@ -47,6 +47,58 @@ import Testing
         #expect(await task.value == nil)
     }
 
+    /// What broke: a stream took its first value when it was asked for, so that whoever made one, and saved something before the
+    /// loop began, got one value, where the published library gives two.
+    @Test(arguments: [true, false]) func updatesAreReceivedOnSaving(storeIsThere: Bool) async throws {
+        let store = store
+        if storeIsThere { await store.save(Model(id: "another type's")) }
+        let stream = store.objects(type: Car.self).stream()
+        #expect(
+            storeIsThere || !FileManager.default.fileExists(atPath: place.url.path), "observing makes none")
+        await store.save(Car(id: "a"))
+        let found = Found<[Car]>()
+        let task = follow(stream, into: found)
+        #expect(try await eventually { found.all.count >= 2 })
+        await store.save(Car(id: "b"))
+        #expect(try await eventually { found.all.last?.count == 2 })
+        #expect(found.all == [[], [Car(id: "a")], [Car(id: "a"), Car(id: "b")]])
+        task.cancel()
+        #expect(await task.value == nil)
+    }
+
+    @Test func anObjectsStreamBeginsWhenItIsMade() async throws {
+        let store = store
+        let none = store.object(id: "a", of: Car.self).stream()
+        await store.save(Car(id: "a"))
+        let stream = store.object(id: "a", of: Car.self).stream()
+        await store.save(Car(id: "a", model: "new"))
+        let found = Found<Car>()
+        let task = follow(stream, into: found)
+        #expect(try await eventually { found.all == [Car(id: "a"), Car(id: "a", model: "new")] })
+        task.cancel()
+        _ = await task.value
+        let error = await follow(none, into: Found<Car>()).value as? PapyrusStore.QueryError
+        #expect(error?.isNotFound == true)
+    }
+
+    /// Streams that begin between two changes share what they begin with; one that begins after a change has it.
+    @Test func manyStreamsBeginWithWhatWasThereThen() async throws {
+        let store = store
+        var streams: [AsyncThrowingStream<[Car], any Error>] = []
+        for number in 0..<5 {
+            for _ in 0..<5 { streams.append(store.objects(type: Car.self).stream()) }
+            await store.save(Car(id: "\(number)"))
+        }
+        for (number, stream) in streams.enumerated() {
+            let first = Found<[Car]>()
+            let task = follow(stream, into: first)
+            #expect(try await eventually { !first.all.isEmpty })
+            #expect(first.all.first?.count == number / 5)
+            task.cancel()
+            _ = await task.value
+        }
+    }
+
     @Test func whatDoesNotConcernAStreamDoesNotWakeIt() async throws {
         let store = store
         let found = Found<[Car]>()

@@ -59,6 +59,9 @@ import Testing
         let code = try ArticleCode("Sources/Papyrus/Papyrus.docc/Papyrus.md")
         #expect(code.blocks == 5)
         for block in code.missing { Issue.record("not compiled here: \(block)") }
+        let read = try ArticleCode("README.md", section: "Objects with relations")
+        #expect(read.blocks == 1)
+        for block in read.missing { Issue.record("README.md: not compiled here: \(block)") }
     }
 }
 
@@ -331,4 +334,23 @@ private func handled(_ store: PapyrusStore, _ car: Saving.Car) async {
 private struct Vehicle: Papyrus {
     static let papyrusTypeName = "Garage.Car"  // what it was called
     let id: String
+}
+
+/// README.md's example, in lines of its width.
+// swift-format-ignore
+private func objectsWithRelations() async throws {
+    typealias Car = Relations.Car
+
+    struct Manufacturer: Papyrus {
+        let id: String
+        @HasMany var cars: [Car]
+    }
+
+    let store = PapyrusStore()
+    await store.save(Manufacturer(id: "tesla", cars: [Car(id: "s", model: "Model S")]))  // both, at once
+    let cars = await store.objects(type: Car.self).filter { $0.model.hasPrefix("Model") }.execute()
+    await store.merge(with: Array(cars.dropLast()))  // these, and no others, from one moment to the next
+    for try await manufacturers in store.objects(type: Manufacturer.self).stream() {
+        print(manufacturers)  // now, and after each change
+    }
 }

@@ -33,6 +33,24 @@ import Combine
         #expect(found.all.count == 2)
     }
 
+    /// What broke: as for streams; the first value was read some time after the subscription.
+    @Test(arguments: [true, false]) func updatesAreReceivedOnSaving(storeIsThere: Bool) async throws {
+        let store = store
+        if storeIsThere { await store.save(Other(id: 1)) }
+        let found = Found<[Car]>()
+        let cancellable = store.objects(type: Car.self).publisher().sink { found.add($0) }
+        await store.save(Car(id: "a"))
+        #expect(try await eventually { found.all.count >= 2 })
+        await store.save(Car(id: "b"))
+        #expect(try await eventually { found.all.last?.count == 2 })
+        #expect(found.all == [[], [Car(id: "a")], [Car(id: "a"), Car(id: "b")]])
+        cancellable.cancel()
+    }
+
+    private struct Other: Papyrus {
+        let id: Int
+    }
+
     @Test func anObjectThatGoesEndsItsPublisher() async throws {
         let store = store
         let (found, ends) = (Found<Car>(), Found<Bool>())

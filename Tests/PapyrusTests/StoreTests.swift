@@ -1,9 +1,16 @@
 import Foundation
 import Papyrus
+import PapyrusGoods
 import StorageEngine
 import Synchronization
 import TestSupport
 import Testing
+
+/// What the published library asks of a program whose identifiers are `UUID`s. It is not needed here, as `PapyrusGoods` shows, and
+/// must not clash with anything.
+extension UUID: @retroactive LosslessStringConvertible {
+    public init?(_ description: String) { self.init(uuidString: description) }
+}
 
 @Suite struct StoreTests {
     private let place = Place()
@@ -157,6 +164,17 @@ import Testing
         var line = ""
     }
 
+    /// Other names, and other ways to make a store.
+    @Test func theNamesOfThePublishedLibraryAreThere() async throws {
+        let store = PapyrusStore(url: place.url, logLevel: .off)
+        #expect(store.logLevel == .off && PapyrusStore(url: place.url).logLevel == .error)
+        #expect(PapyrusStore(logLevel: .fault).logLevel == .fault)
+        let one: ObjectQuery<Car> = store.object(id: "a")
+        let all: CollectionQuery<Car> = store.objects(type: Car.self)
+        await store.save(Car(id: "a"))
+        #expect(try await [one.execute()] == all.execute())
+    }
+
     private struct Numbered: Papyrus {
         let id: Double
     }
@@ -166,7 +184,9 @@ import Testing
         await store.save(address)
         #expect(try await store.object(id: address.id, of: Address.self).execute() == address)
         #expect(try await store.object(id: address.id.uuidString, of: Address.self).execute() == address)
-        #expect(UUID("no identifier") == nil && UUID(address.id.description) == address.id)
+        let ticket = Ticket(id: address.id, text: "return")
+        await store.save(ticket)
+        #expect(try await store.object(id: address.id.uuidString, of: Ticket.self).execute() == ticket)
         let numbers = [0.1, -0.0, 1e300, .infinity].map { Numbered(id: $0) }
         await store.save(objects: numbers)
         #expect(await store.objects(type: Numbered.self).execute() == numbers)

@@ -62,7 +62,7 @@ struct FiguresTests {
         (-2_208_988_800, "1900-01-01 00:00:00"),
     ])
     func dates(seconds: Int64, text: String) {
-        #expect(Figures.date(Timestamp(microseconds: seconds * 1_000_000)) == text)
+        #expect(Figures.utc(Timestamp(microseconds: seconds * 1_000_000)) == text)
     }
 
     @Test(arguments: [

@@ -60,6 +60,22 @@ struct ValueContentTests {
         #expect(content.problem == nil)
     }
 
+    /// As a nest keeps objects that are no `Codable`; queries and JSON have the bytes.
+    @Test func aKeyedArchiveWithinAValueIsATreeToo() throws {
+        let value = CBORValue.map(
+            CBORMap([
+                .init(key: "terms", value: "t"),
+                .init(key: "archive", value: .bytes(PropertyLists.keyedArchive)),
+                .init(key: "damaged", value: .bytes(Array("bplist00?".utf8))),
+            ]))
+        let tree = try #require(ValueContent(value.encoded, total: value.encoded.count, encoding: .cbor).tree)
+        let whole = PropertyLists.keyedArchive
+        let alone = try #require(ValueContent(whole, total: whole.count, encoding: .propertyList).tree)
+        #expect(tree.nodes.map(\.name).contains("$archiver"))
+        #expect(tree.nodes.count == alone.nodes.count + 3)
+        #expect(tree.nodes.last?.value.hasPrefix("h'62706c69737430303f'") == true)
+    }
+
     @Test func damageIsSaid() {
         let content = ValueContent([0xa1, 0x61], total: 2, encoding: .cbor)
         #expect(content.tree == nil)

@@ -46,6 +46,22 @@ struct EmulatorTests {
         #expect(try emulator.lines()[0].contains("READ ONLY"))
     }
 
+    /// The region that scrolls was set for the 24 rows of the terminfo entry and stayed so for the shell; on a VT100, whose
+    /// cursor goes down by line feeds, rows of two screens were mixed.
+    @Test(arguments: ["tmux-256color", "vt100"])
+    func theWholeScreenScrolls(_ type: String) throws {
+        let emulator = try Emulator(text: "x", columns: 60, rows: 35, type: type)
+        try emulator.shows("size: 60x35")
+        #expect(try emulator.scrollRegion() == "0 34")
+        try emulator.press("g")
+        try emulator.shows("sorting by size")
+        #expect(try emulator.lines().last?.hasPrefix("enter open") == true)
+        #expect(try !emulator.lines().contains { $0.contains("size: 60x35") })
+        try emulator.press("q")
+        try emulator.shows("ended 0")
+        #expect(try emulator.scrollRegion() == "0 34")
+    }
+
     @Test func theNormalScreenComesBack() throws {
         let emulator = try Emulator(text: "x", columns: 60, rows: 14)
         try emulator.shows("size: 60x14")
@@ -62,12 +78,12 @@ private final class Emulator {
     static let isInstalled = (try? run(["-V"]))?.status == 0
     private let socket: String
 
-    init(text: String, columns: Int, rows: Int) throws {
+    init(text: String, columns: Int, rows: Int, type: String = "tmux-256color") throws {
         socket = "terminal-tests-\(getpid())-\(UInt32.random(in: 0...UInt32.max))"
         let command = "echo before; \(ProbeProcess.probe) '\(text)' 2>/dev/null; echo ended $?; read line"
         try tmux(
             "-u", "-f", "/dev/null", "new-session", "-d", "-x", "\(columns)", "-y", "\(rows)", "sh", "-c",
-            "LC_ALL=C.UTF-8; export LC_ALL; " + command)
+            "LC_ALL=C.UTF-8; TERM=\(type); export LC_ALL TERM; " + command)
     }
 
     deinit { _ = try? Emulator.run(["-L", socket, "kill-server"]) }
@@ -90,6 +106,12 @@ private final class Emulator {
                 while line.last == " " { line.removeLast() }
                 return String(line)
             }
+    }
+
+    /// The first and the last row of the region that scrolls.
+    func scrollRegion() throws -> String {
+        let format = "#{scroll_region_upper} #{scroll_region_lower}"
+        return String(try tmux("display", "-p", "-t", "0", format).prefix { $0 != "\n" })
     }
 
     func shows(_ text: String) throws {

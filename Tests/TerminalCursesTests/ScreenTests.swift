@@ -120,12 +120,18 @@ import Testing
         """#.write(to: source, atomically: true, encoding: .utf8)
         let compiler = try ChildProcess.run("/usr/bin/env", ["tic", "-x", "-o", folder.path, source.path])
         try #require(compiler.status == 0, "tic, of ncurses-bin, is needed to make a terminfo entry")
-        let (probe, ready) = try started("hello", ["COLORTERM": "truecolor", "TERMINFO": folder.path])
+        let (probe, ready) = try started("hello", ["TERM": "xterm-direct", "TERMINFO": folder.path])
         #expect(ready.contains("depth=trueColor"))
         try probe.shows("38:2::108:182:255m")
     }
 
-    @Test func withoutSuchAnEntryThePaletteServes() throws {
+    @Test func trueColorIsSentWhereOnlyTheTerminalHasIt() throws {
+        let (probe, ready) = try started("hello", ["COLORTERM": "truecolor"])
+        #expect(ready.contains("depth=trueColor"))
+        try probe.shows("38;2;108;182;255m")
+    }
+
+    @Test func withoutColorsNoneAreSent() throws {
         let (_, ready) = try started("hello", ["COLORTERM": "truecolor", "TERM": "vt220"])
         #expect(ready.contains("depth=mono"))
     }

@@ -4,32 +4,30 @@ import Testing
 
 @Suite struct TraitsTests {
     @Test(arguments: [
-        (["TERM": "xterm-256color"], ColorDepth.indexed256, ["xterm-256color"]),
-        (
-            ["TERM": "xterm-256color", "COLORTERM": "truecolor"], .trueColor,
-            ["xterm-direct", "xterm-256color"]
-        ),
-        (["TERM": "tmux-256color", "COLORTERM": "24bit"], .trueColor, ["tmux-direct", "tmux-256color"]),
-        (["TERM": "kitty-direct"], .trueColor, ["kitty-direct"]),
-        (["TERM": "xterm", "NO_COLOR": "1", "COLORTERM": "truecolor"], .mono, ["xterm"]),
-        (["TERM": "xterm", "NO_COLOR": ""], .indexed256, ["xterm"]),
-        ([:], .indexed256, ["dumb"]),
+        (["TERM": "xterm-256color"], ColorDepth.indexed256, "xterm-256color"),
+        (["TERM": "xterm-256color", "COLORTERM": "truecolor"], .trueColor, "xterm-256color"),
+        (["TERM": "tmux-256color", "COLORTERM": "24bit"], .trueColor, "tmux-256color"),
+        (["TERM": "kitty-direct"], .trueColor, "kitty-direct"),
+        (["TERM": "xterm", "NO_COLOR": "1", "COLORTERM": "truecolor"], .mono, "xterm"),
+        (["TERM": "xterm", "NO_COLOR": ""], .indexed256, "xterm"),
+        ([:], .indexed256, "dumb"),
     ])
-    func theEnvironmentIsRead(_ environment: [String: String], _ depth: ColorDepth, _ types: [String]) {
+    func theEnvironmentIsRead(_ environment: [String: String], _ depth: ColorDepth, _ type: String) {
         let traits = TerminalTraits(environment: environment)
         #expect(traits.depth == depth)
-        #expect(traits.types == types)
+        #expect(traits.type == type)
     }
 
     @Test func terminfoLimitsTheDepth() {
         let wanted = TerminalTraits(environment: ["TERM": "xterm", "COLORTERM": "truecolor"])
-        #expect(wanted.depth(colors: 1 << 24, isDirect: true) == .trueColor)
-        #expect(wanted.depth(colors: 256, isDirect: false) == .indexed256)
-        #expect(wanted.depth(colors: 88, isDirect: false) == .sixteen)
-        #expect(wanted.depth(colors: 8, isDirect: false) == .sixteen)
-        #expect(wanted.depth(colors: 0, isDirect: false) == .mono)
+        #expect(wanted.depth(colors: 1 << 24) == .trueColor)
+        #expect(wanted.depth(colors: 256) == .trueColor)
+        #expect(wanted.depth(colors: 88) == .sixteen)
+        #expect(wanted.depth(colors: 8) == .sixteen)
+        #expect(wanted.depth(colors: 0) == .mono)
+        #expect(TerminalTraits(environment: ["TERM": "xterm"]).depth(colors: 256) == .indexed256)
         let none = TerminalTraits(environment: ["NO_COLOR": "1"])
-        #expect(none.depth(colors: 256, isDirect: false) == .mono)
+        #expect(none.depth(colors: 256) == .mono)
     }
 
     @Test func paddingIsTakenOut() {

@@ -9,12 +9,17 @@ package struct ArticleCode: Sendable {
 
     /// - Parameters:
     ///   - article: its path in the package.
+    ///   - section: the heading below which the code is; nil: that of the whole page counts.
     ///   - file: a file of a folder in `Tests`.
-    package init(_ article: String, compiledIn file: String = #filePath) throws {
+    package init(_ article: String, section: String? = nil, compiledIn file: String = #filePath) throws {
         let folder = URL(fileURLWithPath: file).deletingLastPathComponent()
         let package = folder.deletingLastPathComponent().deletingLastPathComponent()
         let code = Self.lines(try String(contentsOf: URL(fileURLWithPath: file), encoding: .utf8))
-        let text = try String(contentsOf: package.appendingPathComponent(article), encoding: .utf8)
+        var text = try String(contentsOf: package.appendingPathComponent(article), encoding: .utf8)[...]
+        if let section {
+            text = text.range(of: "\n### \(section)\n").map { text[$0.upperBound...] } ?? ""
+            text = text[..<(text.range(of: "\n#")?.lowerBound ?? text.endIndex)]
+        }
         let found = text.matches(of: /(?s)```swift\n(.*?)```/).map { String($0.output.1) }
         blocks = found.count
         missing = found.filter { !code.contains(Self.lines($0)) }

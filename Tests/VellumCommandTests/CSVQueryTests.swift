@@ -1,4 +1,5 @@
 import CBOR
+import Foundation
 import StorageEngine
 import Testing
 
@@ -27,6 +28,50 @@ import Testing
         #expect(try store.run("query", "Thing", "find x = 2", "--csv").output.isEmpty)
     }
 
+    /// A spreadsheet carries out what looks like a formula, and anybody may have stored it. Without the option nothing changes.
+    @Test func spreadsheetsGetNoFormulas() throws {
+        let risky = ["=1+1", "+1", "-1", "@A1", "\ttab", "＝1"]
+        let harmless = ["a=1", "'=1", " =1", "1", "é"]
+        var lines = Data()
+        for (number, text) in (risky + harmless).enumerated() {
+            let object: [String: Any] = ["=t": text, "n": -number, "id": "\(number)"]
+            lines +=
+                try JSONSerialization.data(withJSONObject: object, options: .sortedKeys) + Data("\n".utf8)
+        }
+        try store.done(
+            "import", "Thing", "-", "--format", "ndjson", "--key", "id",
+            input: String(decoding: lines, as: UTF8.self))
+        /// As everywhere: what would be read as a number, or begins with a blank, is in quotes.
+        func table(_ header: String, _ texts: [String]) -> [String] {
+            [header]
+                + texts.enumerated().map { number, text in
+                    let field = ["-1", "1", " =1"].contains(text) ? "\"\(text)\"" : text
+                    return "\(field),\(-number)"
+                }
+        }
+        let plain = table("=t,n", risky + harmless)
+        let guarded = table("'=t,n", risky.map { "'" + $0 } + harmless)
+        let query = "sort n desc | select \"=t\", n"
+        #expect(try store.done("query", "Thing", query, "--csv").lines == plain)
+        #expect(try store.done("query", "Thing", query, "--csv", "--spreadsheet").lines == guarded)
+        // The identifiers, numbers as texts, are the second of three columns.
+        func withoutIdentifiers(_ lines: [String]) -> [String] {
+            lines.map { line in
+                var fields = line.split(separator: ",").map(String.init)
+                fields.remove(at: 1)
+                return fields.joined(separator: ",")
+            }
+        }
+        #expect(try withoutIdentifiers(store.done("export", "Thing", "--format", "csv").lines) == plain)
+        let file = store.folder / "out.csv"
+        try store.done("export", "Thing", file, "--spreadsheet")
+        let exported = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").map(
+            String.init)
+        #expect(withoutIdentifiers(exported) == guarded)
+        #expect(try store.run("query", "Thing", "--spreadsheet").status == 2)
+        #expect(try store.run("export", "Thing", "--spreadsheet").status == 2)
+    }
+
     /// All entries were kept for the names of their properties, however many there were.
     @Test func entriesThatTakeTooMuchMemoryAreRefused() throws {
         let opened = try Store.open(at: store.path)
@@ -39,7 +84,7 @@ import Testing
         let result = try store.run("query", "Large", "--csv")
         #expect(result.status == 2 && result.output.isEmpty)
         #expect(
-            result.errors.contains("more than 268435456 bytes")
+            result.errors.contains("more than 268 MB")
                 && result.errors.contains("select the properties"))
         // Columns that the query names need not wait.
         let lines = try store.done("query", "Large", "select id | sort @key", "--csv").lines

@@ -73,7 +73,7 @@ struct ChangingTests {
         let arguments = "rm A a --store '\(store.path)'"
         for answer in ["n\n", "\n", "yesterday\n"] {
             let (status, text) = try PseudoTerminal.run(arguments, input: answer)
-            #expect(status == 1 && text.contains("Delete 1 entry, 2 bytes from A? [y/N]"), "\(answer)")
+            #expect(status == 1 && text.contains("Delete 1 entry, 2 B of A? [y/N]"), "\(answer)")
             #expect(try store.keys("A") == ["b", "a"])
         }
         #expect(try PseudoTerminal.run(arguments, input: "y\n").status == 0)
@@ -86,15 +86,15 @@ struct ChangingTests {
         #expect(refused.status == 2 && refused.errors.contains("--yes"))
         #expect(try store.keys("A") == ["c", "b", "a"])
         let plan = try store.done("rm", "A", "a", "b", "a", "--dry-run")
-        #expect(plan.text == "would delete 2 entries, 4 bytes\n")
+        #expect(plan.text == "would delete 2 entries, 4 B\n")
         #expect(try store.keys("A") == ["c", "b", "a"])
         let deleted = try store.done("rm", "A", "a", "nothing", "--yes")
         #expect(
-            deleted.errors == "vellum: no entry \"nothing\"\ndeleted 1 entry, 2 bytes\n"
+            deleted.errors == "vellum: no entry \"nothing\"\ndeleted 1 entry, 2 B\n"
                 + "to undo it: vellum --store \(store.path) undo A 1\n")
         #expect(try store.keys("A") == ["c", "b"])
         #expect(try store.run("rm", "A", "a", "--yes").status == 1)
-        #expect(try store.done("rm", "A", "--all", "--dry-run").text == "would delete 2 entries, 4 bytes\n")
+        #expect(try store.done("rm", "A", "--all", "--dry-run").text == "would delete 2 entries, 4 B\n")
         try store.done("rm", "A", "--all", "--yes")
         #expect(try store.keys("A").isEmpty)
         #expect(try store.run("rm", "A", "--all", "--yes").status == 1)

@@ -22,9 +22,12 @@ struct ColumnTests {
         let result = try importing("a.csv", "id,price\n1,19.99\n2,20.00\n3,5.50\n4,\n")
         #expect(
             try values(result) == [
-                "{\"id\":1,\"price\":19.99}", "{\"id\":2,\"price\":20.0}", "{\"id\":3,\"price\":5.5}", "{\"id\":4}",
+                "{\"id\":1,\"price\":19.99}", "{\"id\":2,\"price\":20.0}", "{\"id\":3,\"price\":5.5}",
+                "{\"id\":4}",
             ])
-        #expect(result.errors.contains("column \"price\" is numbers: the spelling of \"20.00\" (line 3) is not kept"))
+        #expect(
+            result.errors.contains(
+                "column \"price\" is numbers: the spelling of \"20.00\" (line 3) is not kept"))
         #expect(result.errors.contains("--types price=text"))
     }
 
@@ -44,7 +47,8 @@ struct ColumnTests {
     }
 
     @Test func uniformColumnsSaynothing() throws {
-        let result = try importing("a.csv", "id,n,f,t,q\n1,5,true,a,\"1\"\n2,-1.5,false,b,\"x\"\n3,null,null,c,\n")
+        let result = try importing(
+            "a.csv", "id,n,f,t,q\n1,5,true,a,\"1\"\n2,-1.5,false,b,\"x\"\n3,null,null,c,\n")
         #expect(
             try values(result) == [
                 "{\"id\":1,\"n\":5,\"f\":true,\"t\":\"a\",\"q\":\"1\"}",
@@ -82,7 +86,8 @@ struct ColumnTests {
 
     /// More than is read at once: the kind shows in the last row.
     @Test func aPipeIsDecidedAsAFileIs() throws {
-        let rows = (0..<40_000).map { "\($0),\($0).5,value \($0) of a longer text\n" }.joined() + "x,none,last\n"
+        let rows =
+            (0..<40_000).map { "\($0),\($0).5,value \($0) of a longer text\n" }.joined() + "x,none,last\n"
         let content = "id,n,t\n" + rows
         let file = try store.folder.file("a.csv", content)
         try store.done("import", "F", file, "--key", "id")
@@ -95,7 +100,8 @@ struct ColumnTests {
 
     @Test func textsAmongNumbersComeBackFromCSV() throws {
         let lines = [
-            "{\"id\":1,\"v\":1.5,\"w\":true}", "{\"id\":2,\"v\":\"abc\",\"w\":\"x\"}", "{\"id\":3,\"v\":\"2\",\"w\":null}",
+            "{\"id\":1,\"v\":1.5,\"w\":true}", "{\"id\":2,\"v\":\"abc\",\"w\":\"x\"}",
+            "{\"id\":3,\"v\":\"2\",\"w\":null}",
         ]
         try store.done("import", "A", "-", "--key", "id", input: lines.joined(separator: "\n"))
         let csv = store.folder / "a.csv"
@@ -103,11 +109,16 @@ struct ColumnTests {
         try store.done("import", "B", csv, "--key", "id")
         #expect(try store.done("export", "B").lines == lines)
         // TSV has nothing to tell them apart with, and says so.
-        #expect(try store.done("export", "A", store.folder / "a.tsv").errors.contains("\"v\", \"w\", which hold both"))
+        #expect(
+            try store.done("export", "A", store.folder / "a.tsv").errors.contains(
+                "\"v\", \"w\", which hold both"))
     }
 
     @Test func whatTSVCannotHoldIsEscapedAndComesBack() throws {
-        let texts = ["", "1", "true", "null", "a\\tb", "a\\nb", "\\\"quoted\\\"", "\\\"1\\\"", "[1]", "\\\"[1]\\\"", " x "]
+        let texts = [
+            "", "1", "true", "null", "a\\tb", "a\\nb", "\\\"quoted\\\"", "\\\"1\\\"", "[1]", "\\\"[1]\\\"",
+            " x ",
+        ]
         let lines = texts.enumerated().map { "{\"id\":\($0),\"v\":\"\($1)\"}" }
         try store.done("import", "A", "-", "--key", "id", input: lines.joined(separator: "\n"))
         let tsv = store.folder / "a.tsv"

@@ -13,10 +13,10 @@ struct DoorTests {
     init() throws { store = try TestStore() }
 
     /// The last screen of the browser after these keys.
-    private func screen(_ keys: String) throws -> String {
-        let result = try Vellum.run([
-            "browse", "--store", store.path, "--size", "160x40", "--keys", keys, "--print", "text",
-        ])
+    private func screen(_ keys: String, environment: [String: String] = [:]) throws -> String {
+        let result = try Vellum.run(
+            ["browse", "--store", store.path, "--size", "160x40", "--keys", keys, "--print", "text"],
+            environment: environment)
         #expect(result.status == 0, "\(keys): \(result.errors)")
         return result.text
     }
@@ -226,5 +226,107 @@ struct DoorTests {
         let picture = try screen("Q\(query)<enter>")
         let header = picture.split(separator: "\n").map { $0.split(separator: " ").map { $0.uppercased() } }
         #expect(header.contains(titles.map { $0.uppercased() }), "\(titles) \(picture)")
+        // The cells below them, but for what stands for nothing.
+        func cells(_ line: Substring) -> [String] {
+            line.split { $0.isWhitespace }.map(String.init).filter { $0 != "-" }
+        }
+        let rows = table.split(whereSeparator: \.isNewline).dropFirst().map(cells)
+        let seen = picture.split(separator: "\n").map(cells)
+        #expect(!rows.isEmpty)
+        for row in rows { #expect(seen.contains(row), "\(row) \(picture)") }
+    }
+
+    // MARK: Messages of a log
+
+    @Test(
+        arguments: [
+            (Array("plain".utf8), #""text":"plain""#, "plain"),
+            (Array("a\u{0}b".utf8), #""text":"a\u0000b""#, #"a\0b"#),
+            (Array("日本".utf8), #""text":"日本""#, "日本"), ([0xff, 0x01], #""data":"/wE=""#, "(not text)"),
+        ] as [([UInt8], String, String)])
+    func messages(bytes: [UInt8], json: String, seen: String) throws {
+        let opened = try Store.open(at: store.path)
+        defer { opened.close() }
+        try opened.archive(named: "L", orCreate: ArchiveConfiguration(kind: .log, diskLimit: 1000)).append(
+            bytes)
+        #expect(try store.done("tail", "L", "--json").text.hasSuffix(",\(json)}\n"))
+        #expect((MessageText.text(bytes) == nil) == json.hasPrefix("\"data\""))
+        let picture = try screen("<enter>")
+        #expect(picture.contains(" \(seen)"), "\(picture)")
+    }
+
+    // MARK: Times
+
+    /// For people in their own time zone, for programs in seconds.
+    @Test(arguments: [("Asia/Tokyo", 9.0), ("UTC", 0.0)])
+    func times(zone: String, hours: Double) throws {
+        try store.done("put", "A", "k", input: "[1]")
+        let entry = try JSON.object(try store.done("keys", "A", "--json").text)
+        let created = try #require(entry["created"] as? Double)
+        let form = DateFormatter()
+        form.locale = Locale(identifier: "en_US_POSIX")
+        form.timeZone = TimeZone(secondsFromGMT: Int(hours * 3600))
+        form.dateFormat = "yyyy-MM-dd HH:mm:ss"
+        let shown = form.string(from: Date(timeIntervalSince1970: created.rounded(.down)))
+        let own = ["TZ": zone]
+        let (_, story) = try PseudoTerminal.run("why A k --store '\(store.path)'", environment: own)
+        #expect(story.contains("recorded  \(shown), "), "\(story)")
+        #expect(story.contains("  \(shown)  3 B  recorded by "), "\(story)")
+        #expect(try screen("<enter><enter>", environment: own).contains("created \(shown)"))
+        let biography = try screen("<enter><enter>b", environment: own)
+        #expect(biography.contains("recorded  \(shown), "), "\(biography)")
+        #expect(biography.contains("\(shown)  3 B  recorded by "), "\(biography)")
+        #expect(try screen("E", environment: own).contains("\(shown.suffix(8)) "))
+        let (_, table) = try PseudoTerminal.run(
+            "query A 'select @created' --store '\(store.path)'", environment: own)
+        let asked = try screen("Qselect @created<enter>", environment: own)
+        #expect(table.contains(shown) == asked.contains(shown), "\(table) \(asked)")
+    }
+
+    // MARK: Counts
+
+    @Test func counts() throws {
+        try archive { archive in
+            for number in 0..<1204 { try archive.put([0x01], forKey: "k\(number)", encoding: .cbor) }
+        }
+        let (_, stats) = try PseudoTerminal.run("stats A --store '\(store.path)'")
+        #expect(stats.contains("1,204\r\n") && stats.contains("1,204 records, 0 deletes"), "\(stats)")
+        let picture = try screen("")
+        #expect(
+            picture.contains("1,204 entries") && picture.contains("1,204 records, 0 deletes"), "\(picture)")
+        #expect(
+            try store.done("rm", "A", "--all", "--dry-run").text == "would delete 1,204 entries, 1.2 kB\n")
+        #expect(try screen("<enter>MD").contains("1,204 entries, 1.2 kB, in A"))
+    }
+
+    // MARK: Plans and undo
+
+    @Test(
+        arguments: [
+            (["rm"], "D", "delete 2 entries", "deleted 2 entries, 6 B"),
+            (["expire", "--now"], "x<down><enter>", "expire 2 entries", "expired 2 entries, 6 B"),
+            (
+                ["expire", "--in", "2h"], "x<ctrl+u>2h<enter>", "expire 2 entries",
+                "set 2 entries, 6 B to expire in 2h"
+            ),
+        ] as [([String], String, String, String)])
+    func plans(words: [String], keys: String, plan: String, outcome: String) throws {
+        func fill() throws {
+            for key in ["a", "b"] { try store.done("put", "A", key, input: "[1]") }
+        }
+        let command = [words[0], "A", "a", "b", "--store", store.path] + words.dropFirst()
+        try fill()
+        #expect(try Vellum.run(command + ["--dry-run"]).text.hasPrefix("would \(plan)"))
+        #expect(try Vellum.run(command + ["--yes"]).errors.hasPrefix(outcome + "\n"))
+        let restored =
+            words.contains("--in") ? "restored the deadlines of 2 entries, 6 B" : "restored 2 entries, 6 B"
+        #expect(try store.done("undo", "A").errors.hasPrefix(restored))
+        try fill()
+        let picture = try screen("<enter>M\(keys)")
+        #expect(picture.contains(plan.prefix(1).uppercased() + plan.dropFirst()), "\(picture)")
+        let done = try screen("<enter>M\(keys)y")
+        #expect(done.contains(outcome.prefix(1).uppercased() + outcome.dropFirst()), "\(done)")
+        let undone = try screen("<enter>uy")
+        #expect(undone.contains(restored.prefix(1).uppercased() + restored.dropFirst()), "\(undone)")
     }
 }

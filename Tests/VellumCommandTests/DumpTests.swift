@@ -9,7 +9,8 @@ struct DumpTests {
 
     @Test func differencesAreALineEach() throws {
         for (archive, key, value) in [
-            ("A", "same", "1"), ("A", "gone", "1"), ("A", "other", "1"), ("B", "same", "1"), ("B", "other", "2"),
+            ("A", "same", "1"), ("A", "gone", "1"), ("A", "other", "1"), ("B", "same", "1"),
+            ("B", "other", "2"),
             ("B", "n\tew", "1"),
         ] {
             try store.done("put", archive, key, input: value)
@@ -18,7 +19,9 @@ struct DumpTests {
         #expect(result.status == 1)
         #expect(result.lines == ["- gone", "~ other", "+ n\\tew"])
         #expect(result.errors == "3 differences, 1 entry equal\n")
-        let json = try store.run("diff", "B", "A", "--json").lines.map { try JSON.object($0)["change"] as? String }
+        let json = try store.run("diff", "B", "A", "--json").lines.map {
+            try JSON.object($0)["change"] as? String
+        }
         #expect(json == ["removed", "changed", "added"])
         #expect(try store.done("diff", "A", "A").output.isEmpty)
         #expect(try store.run("diff", "A", "None").status == 1)
@@ -37,7 +40,8 @@ struct DumpTests {
         let copy = try TestStore()
         #expect(try Vellum.run(["restore", file, copy.path]).status == 0)
         for archive in ["A", "é/.."] {
-            #expect(try copy.done("keys", archive, "--json").text == store.done("keys", archive, "--json").text)
+            #expect(
+                try copy.done("keys", archive, "--json").text == store.done("keys", archive, "--json").text)
         }
         #expect(try copy.done("tail", "L").text == store.done("tail", "L").text)
         #expect(try Vellum.run(["diff", "--store", store.path, "--with", copy.path]).status == 0)
@@ -62,7 +66,8 @@ struct DumpTests {
         let place = try #require(whole.range(of: Data("to be found".utf8))?.lowerBound)
         damaged[place] = 0
         let cases: [(Data, Int32)] = [
-            (whole.dropLast(), 1), (whole.prefix(5_000), 1), (Data(), 1), (Data("{\"a\":1}".utf8), 1), (damaged, 3),
+            (whole.dropLast(), 1), (whole.prefix(5_000), 1), (Data(), 1), (Data("{\"a\":1}".utf8), 1),
+            (damaged, 3),
         ]
         for (bytes, status) in cases {
             try bytes.write(to: URL(fileURLWithPath: file))
@@ -78,7 +83,10 @@ struct DumpTests {
         try store.done("put", "A", "a", input: "[1]")
         let well = try store.done("doctor", "--json")
         let findings = try JSON.array(well.output)
-        #expect(findings.contains { ($0["subject"] as? String)?.hasSuffix(": A") == true && $0["state"] as? String == "ok" })
+        #expect(
+            findings.contains {
+                ($0["subject"] as? String)?.hasSuffix(": A") == true && $0["state"] as? String == "ok"
+            })
         #expect(Set(findings.compactMap { $0["state"] as? String }).isSubset(of: ["ok", "note"]))
         let missing = try Vellum.run(["doctor", "--store", store.folder / "none"])
         #expect(missing.status == 1 && missing.text.contains("\nwrong\t"))
@@ -86,7 +94,9 @@ struct DumpTests {
             atPath: store.path + "/B.archive", withIntermediateDirectories: false,
             attributes: [.posixPermissions: 0o700])
         let hurt = try store.run("doctor")
-        #expect(hurt.status == 1 && hurt.text.contains("vellum --store \(store.path) check --repair"), "\(hurt.text)")
+        #expect(
+            hurt.status == 1 && hurt.text.contains("vellum --store \(store.path) check --repair"),
+            "\(hurt.text)")
     }
 
     @Test func theBenchMeasuresAndLeavesNothing() throws {

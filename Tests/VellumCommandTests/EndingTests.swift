@@ -85,7 +85,7 @@ struct EndingTests {
         #expect(query.status == 3 && query.lines.count > 0, "rows may be missing")
         #expect(
             query.errors
-                == "vellum: 1 entry is damaged: what is in it could not be asked; a check tells where\n")
+                == "vellum: 1 entry is damaged: what is in it could not be queried; a check tells where\n")
         for words in ["find @key = \"k\"", "find @key in [\"k\", \"x\"] | count", "select @key", "skip 1"] {
             let query = try store.run("query", "A", words)
             #expect(query.status == 3 && query.errors.contains("1 entry is damaged"), "\(words)")
@@ -189,7 +189,7 @@ struct EndingTests {
         let archives = try #require(report["archives"] as? [[String: Any]])
         #expect(archives.count == 1 && archives[0]["archive"] as? String == "A")
         #expect(archives[0]["valueBytes"] as? Int == 4)
-        #expect(try store.done("check").text == "A: clean, 1 entry, 4 bytes\n")
+        #expect(try store.done("check").text == "A: clean, 1 entry, 4 B\n")
     }
 
     @Test func helpAndVersionAre0OnStandardOutput() throws {

@@ -49,6 +49,42 @@ import Testing
         #expect(result.text == "serving\nserver ended\nended, 2 kept\n")
     }
 
+    /// What others use of the package is neither built for a nest's user nor for a log's; that is said by what the build compiled,
+    /// or by what lies in its folder from a former one.
+    @Test(
+        .enabled(if: Soak.seconds > 0, "runs in a soak"),
+        arguments: ["Nest", "Papyrus", "CacheAdvance"])
+    func anEmptyPackageWithOneProductSoak(product: String) throws {
+        let start = ContinuousClock.now
+        let (program, said) = try built("\(product)App", as: "\(product)App")
+        var figures = Figures("\(product) from an empty package")
+        figures.add("seconds to build", Int((ContinuousClock.now - start).components.seconds))
+        figures.report()
+        let built = try FileManager.default.contentsOfDirectory(
+            atPath: Vellum.root.appending(path: ".build/\(product)App/debug").path
+        ).filter { $0.hasSuffix(".build") }
+        #expect(built.contains("\(product).build"))
+        #expect(built.contains { $0.contains("OpenCombine") } == (product == "Papyrus"), "\(built)")
+        for other in ["ArgumentParser", "TerminalKit", "ArchiveQuery", "Metrics", "Lifecycle"] {
+            #expect(
+                !built.contains { $0.contains(other) } && !said.contains("Compiling \(other)"), "\(other)")
+        }
+        let folder = try TemporaryFolder()
+        let outputs = try (0..<2).map { _ in
+            try Spawned(
+                [folder / "log"], executable: program, environment: ["VELLUM_STORE": folder / "store"]
+            ).result()
+        }
+        #expect(outputs.allSatisfy { $0.status == 0 }, "\(outputs.map(\.errors))")
+        let expected = [
+            "Nest": ["nothing there yet\nkept on disk\n", "still there: [\"age\": 36]\nkept on disk\n"],
+            "Papyrus": ["0 cars\n1 cars\n", "1 cars\n"], "CacheAdvance": ["ready\n", "ready, ready\n"],
+        ]
+        for (output, beginning) in zip(outputs, expected[product] ?? []) {
+            #expect(output.text.hasPrefix(beginning), "\(output.text)")
+        }
+    }
+
     /// `swift build` of a package into a folder that stays, so that only the first time takes minutes. Gives the program, and
     /// what was said.
     private func built(_ package: String, as program: String) throws -> (String, said: String) {

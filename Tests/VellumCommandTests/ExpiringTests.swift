@@ -69,7 +69,7 @@ struct ExpiringTests {
         let undo = try store.done("undo", "A", "--json")
         let report = try JSON.object(undo.text)
         #expect(report["entries"] as? Int == 1 && report["expired"] as? Int == 1, "\(undo.text)")
-        #expect(undo.errors.contains("1 entry has expired") && undo.errors.contains("restored 1 entry"))
+        #expect(undo.errors.contains("1 has expired meanwhile") && undo.errors.contains("1 entry"))
         #expect(try store.keys("A") == ["long"])
     }
 
@@ -117,20 +117,20 @@ struct ExpiringTests {
         try store.done("put", "A", "a", "--expires", "5m", "--owner", "me", input: "[1]")
         try store.done("put", "A", "b", "--owner", "me", input: "[1]")
         let plan = try store.done("expire", "A", "--owner", "me", "--in", "2h", "--dry-run")
-        #expect(plan.text == "would let 2 entries, 4 bytes expire in 2h\n" && plan.errors.isEmpty)
+        #expect(plan.text == "would expire 2 entries, 4 B in 2h\n" && plan.errors.isEmpty)
         #expect(try lifetime("b") == nil)
 
         let later = try store.done("expire", "A", "--owner", "me", "--in", "2h", "--yes")
         #expect(
-            later.errors == "let 2 entries, 4 bytes expire in 2h\n"
+            later.errors == "set 2 entries, 4 B to expire in 2h\n"
                 + "to undo it, until 4.19 MB more have been written: vellum --store \(store.path) undo A 1\n")
         #expect(try abs(#require(try lifetime("b")) - 7200) < 600)
         let never = try store.done("expire", "A", "a", "nothing", "--never", "--yes")
         #expect(
-            never.errors.hasPrefix("vellum: no entry \"nothing\"\nkept 1 entry, 2 bytes from expiring\n"))
+            never.errors.hasPrefix("vellum: no entry \"nothing\"\nkept 1 entry, 2 B from expiring\n"))
         #expect(try lifetime("a") == nil)
 
-        #expect(try store.done("undo", "A").errors.hasPrefix("restored the deadlines of 1 entry, 2 bytes ("))
+        #expect(try store.done("undo", "A").errors.hasPrefix("restored the deadlines of 1 entry, 2 B ("))
         #expect(try abs(#require(try lifetime("a")) - 7200) < 600)
         try store.done("undo", "A")
         #expect(try abs(#require(try lifetime("a")) - 300) < 60)
@@ -151,7 +151,7 @@ struct ExpiringTests {
         }
         #expect(try store.run("undo", "A").status == 1)
         let one = try store.done("expire", "A", "--all", "--never", "--yes")
-        #expect(one.errors.hasPrefix("kept 1 entry, 2 bytes from expiring\n"))
+        #expect(one.errors.hasPrefix("kept 1 entry, 2 B from expiring\n"))
         #expect(
             try store.run("expire", "A", "--all", "--never", "--yes").errors.contains("2 entries have no"))
         #expect(try store.done("undo", "A").status == 0)
@@ -171,7 +171,7 @@ struct ExpiringTests {
         #expect(
             outcome.text == "{\"id\":1,\"action\":\"expire\",\"entries\":3,\"bytes\":6,\"skipped\":[],"
                 + "\"skippedCount\":0,\"expired\":0,\"displaced\":0,\"evicted\":0}\n")
-        #expect(outcome.errors.hasPrefix("restored 3 entries, 6 bytes (expired "))
+        #expect(outcome.errors.hasPrefix("restored 3 entries, 6 B (expired "))
         let after = try entries()
         #expect(after.count == 3)
         for (old, new) in zip(before, after) {
@@ -195,10 +195,10 @@ struct ExpiringTests {
         func idle() -> String { "\(Int((Date().timeIntervalSince1970 - recent + gap / 2) * 1000))ms" }
         let narrow = try store.done(
             "expire", "A", "--owner", "old", "--idle-longer-than", idle(), "--dry-run")
-        #expect(narrow.text == "would expire 1 entry, 2 bytes\n")
+        #expect(narrow.text == "would expire 1 entry, 2 B\n")
         #expect(
             try store.done("expire", "A", "--idle-longer-than", idle(), "--dry-run").text
-                == "would expire 2 entries, 4 bytes\n")
+                == "would expire 2 entries, 4 B\n")
         let none = try store.run("expire", "A", "--idle-longer-than", "1h", "--yes")
         #expect(none.status == 1 && none.errors == "vellum: no entry was idle for longer than 1h\n")
         try store.done("expire", "A", "--idle-longer-than", idle(), "--yes")
@@ -221,7 +221,7 @@ struct ExpiringTests {
         asking.type("y\n")
         #expect(try await asking.finish() == 0)
         #expect(asking.text.contains("\"a\" was used after the plan was made, and was left alone"))
-        #expect(asking.text.contains("expired 1 entry, 2 bytes"))
+        #expect(asking.text.contains("expired 1 entry, 2 B"))
         #expect(try store.keys("A") == ["a"])
     }
 
@@ -231,7 +231,7 @@ struct ExpiringTests {
         #expect(refused.status == 2 && refused.errors.contains("--yes"))
         let arguments = "expire A a --now --store '\(store.path)'"
         let (status, text) = try PseudoTerminal.run(arguments, input: "n\n")
-        #expect(status == 1 && text.contains("Expire 1 entry, 2 bytes of A now? [y/N]"))
+        #expect(status == 1 && text.contains("Expire 1 entry, 2 B of A now? [y/N]"))
         #expect(try store.keys("A") == ["b", "a"])
         #expect(try PseudoTerminal.run(arguments, input: "y\n").status == 0)
         #expect(try store.keys("A") == ["b"])
@@ -316,7 +316,7 @@ struct ExpiringTests {
         try store.done("rm", "A", "--all", "--yes")
         try store.done("put", "A", "c", input: value)
         let outcome = try store.done("undo", "A")
-        #expect(outcome.errors.contains("restored 2 entries, 80 bytes"))
+        #expect(outcome.errors.contains("restored 2 entries, 80 B"))
         #expect(outcome.errors.contains("; 1 entry evicted"))
         #expect(try store.keys("A") == ["b", "a"])
     }

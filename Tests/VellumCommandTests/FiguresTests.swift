@@ -18,13 +18,13 @@ struct FiguresTests {
     @Test func aSmallerLimitEvictsAtOnce() throws {
         try fill()
         let result = try store.done("resize", "A", "--disk", "9B")
-        #expect(result.errors == "A: disk limit 9 bytes, was 1000; evicted 1 entry, 4 bytes\n")
+        #expect(result.errors == "A: disk limit 9 B, was 1 kB; evicted 1 entry, 4 B\n")
         #expect(try store.keys("A") == ["c", "b"])
         let archive = try #require(try store.archives()["A"])
         #expect(archive["diskLimit"] as? Int == 9 && archive["memoryLimit"] as? Int == 2000)
         let both = try store.done("resize", "A", "--disk", "20MB", "--memory", "1MiB")
         #expect(
-            both.errors == "A: disk limit 20000000 bytes, was 9; memory limit 1048576 bytes, was 2000; "
+            both.errors == "A: disk limit 20 MB, was 9 B; memory limit 1.05 MB, was 2 kB; "
                 + "nothing evicted\n")
         #expect(try store.archives()["A"]?["memoryLimit"] as? Int == 1_048_576)
         try store.done("put", "A", "large", input: "\"" + String(repeating: "x", count: 5000) + "\"")

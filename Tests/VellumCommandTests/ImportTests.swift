@@ -166,7 +166,8 @@ struct ImportTests {
     /// What broke: "1 skipped", exit code 0, and half of the file was gone.
     @Test(arguments: [
         ("cut.json", "[{\"id\":1},\n{\"id\":2", 2), ("array.json", "[{\"id\":1},", 1),
-        ("cut.ndjson", "{\"id\":1}\n{\"id\":2,\"v\":[1,", 2), ("string.ndjson", "{\"id\":1}\n{\"id\":\"tw", 2),
+        ("cut.ndjson", "{\"id\":1}\n{\"id\":2,\"v\":[1,", 2),
+        ("string.ndjson", "{\"id\":1}\n{\"id\":\"tw", 2),
         ("quote.csv", "id,v\n1,a\n2,\"never", 3), ("fields.csv", "id,v\n1,a\n2", 3),
         ("fields.tsv", "id\tv\n1\ta\n2", 3),
     ])
@@ -207,7 +208,9 @@ struct ImportTests {
                 == "{\"id\":1,\"tags\":[{\"a\":\"}{\\\"]\"},{\"b\":[]}]}\n")
     }
 
-    @Test(arguments: [([0x1f, 0x8b, 8, 0], "zcat"), ([0x28, 0xb5, 0x2f, 0xfd], "zstdcat")] as [([UInt8], String)])
+    @Test(
+        arguments: [([0x1f, 0x8b, 8, 0], "zcat"), ([0x28, 0xb5, 0x2f, 0xfd], "zstdcat")]
+            as [([UInt8], String)])
     func compressedFilesAreRefusedWithTheCommandThatHelps(begins: [UInt8], unpacker: String) throws {
         let file = store.folder / "cities.csv.gz"
         try Data(begins + [0, 0, 0]).write(to: URL(fileURLWithPath: file))

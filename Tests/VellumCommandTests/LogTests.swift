@@ -80,7 +80,7 @@ struct LogTests {
         try store.done("append", "L", "--disk", "1KB", input: "one\ntwo\nsix\n")
         #expect(
             try store.done("resize", "L", "--disk", "6B").errors
-                == "L: disk limit 6 bytes, was 1000; evicted 1 message, 3 bytes\n")
+                == "L: disk limit 6 B, was 1 kB; evicted 1 message, 3 B\n")
         #expect(try store.done("tail", "L", "--raw").text == "two\nsix\n")
     }
 

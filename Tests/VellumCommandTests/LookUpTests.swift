@@ -21,7 +21,9 @@ struct LookUpTests {
 
     @Test func timeLeft() throws {
         #expect(try store.done("ttl", "A", "a").text == "never\n")
-        #expect(try store.done("ttl", "A", "a", "--json").text == "{\"key\":\"a\",\"ttl\":null,\"expires\":null}\n")
+        #expect(
+            try store.done("ttl", "A", "a", "--json").text
+                == "{\"key\":\"a\",\"ttl\":null,\"expires\":null}\n")
         try store.done("touch", "A", "a", "--in", "1h")
         let left = try #require(Double(store.done("ttl", "A", "a").text.dropLast()))
         #expect(left > 3500 && left <= 3600)
@@ -57,7 +59,9 @@ struct LookUpTests {
     @Test func keysMatchAPattern() throws {
         for key in ["user:1", "user:22", "é1", "*"] { try store.done("put", "A", key, input: "1") }
         func keys(_ pattern: String) throws -> [String] {
-            try store.run("keys", "A", "--match", pattern, "--order", "key").lines.map { String($0.prefix { $0 != "\t" }) }
+            try store.run("keys", "A", "--match", pattern, "--order", "key").lines.map {
+                String($0.prefix { $0 != "\t" })
+            }
         }
         #expect(try keys("user:*") == ["user:1", "user:22"])
         #expect(try keys("user:?") == ["user:1"])
@@ -71,7 +75,9 @@ struct LookUpTests {
 
     @Test func aKeyWithADashIsNeverTakenForAnOptionSilently() throws {
         let help = try store.done("get", "A", "-h")
-        #expect(help.text.contains("USAGE") && help.errors.contains("stands behind --, as in: vellum get City -- -h"))
+        #expect(
+            help.text.contains("USAGE")
+                && help.errors.contains("stands behind --, as in: vellum get City -- -h"))
         #expect(try store.done("get", "--help").errors.isEmpty)
         let unknown = try store.run("get", "A", "-x")
         #expect(unknown.status == 2 && unknown.errors.contains("vellum get City -- -x"))
@@ -97,7 +103,8 @@ struct LookUpTests {
         func offered(_ words: String...) throws -> [String] {
             // As the script for bash asks: the index of the word, and of the character in it.
             let line = ["vellum"] + words
-            let arguments = ["---completion", words[0], "--", "positional@0", "\(line.count - 1)", "0"] + line
+            let arguments =
+                ["---completion", words[0], "--", "positional@0", "\(line.count - 1)", "0"] + line
             return try Vellum.run(arguments, environment: ["VELLUM_STORE": store.path]).lines
         }
         #expect(try offered("keys", "").contains("A"))

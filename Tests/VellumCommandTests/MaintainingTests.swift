@@ -44,7 +44,8 @@ struct MaintainingTests {
         try store.done("put", "A", "k", input: "[1]")
         try store.done("put", "B", "k", input: "[1]")
         #expect(try store.run("drop", "A").status == 2)
-        #expect(try store.done("drop", "A", "--dry-run").text == "would remove archive A with 1 entry, 2 bytes\n")
+        #expect(
+            try store.done("drop", "A", "--dry-run").text == "would remove archive A with 1 entry, 2 bytes\n")
         let opened = try Store.open(at: store.path)
         defer { opened.close() }
         let held = try opened.archive(named: "A")
@@ -88,7 +89,9 @@ struct MaintainingTests {
     }
 
     @Test func someEntriesAreCopied() throws {
-        for number in 1...4 { try store.done("put", "A", "\(number)", "--owner", "o", input: "{\"n\":\(number)}") }
+        for number in 1...4 {
+            try store.done("put", "A", "\(number)", "--owner", "o", input: "{\"n\":\(number)}")
+        }
         let some = try store.run("copy", "A", "B", "4", "none", "1")
         #expect(some.status == 1 && some.errors.contains("no entry \"none\""))
         #expect(try store.keys("B") == ["1", "4"])
@@ -102,7 +105,8 @@ struct MaintainingTests {
     @Test func aConditionChoosesWhatGoes() throws {
         for number in 1...5 { try store.done("put", "A", "\(number)", input: "{\"n\":\(number)}") }
         #expect(
-            try store.done("rm", "A", "--where", "n > 3", "--dry-run").text == "would delete 2 entries, 8 bytes\n")
+            try store.done("rm", "A", "--where", "n > 3", "--dry-run").text
+                == "would delete 2 entries, 8 bytes\n")
         try store.done("rm", "A", "--where", "n > 3", "--yes")
         #expect(try store.keys("A") == ["3", "2", "1"])
         try store.done("undo", "A")
@@ -111,7 +115,9 @@ struct MaintainingTests {
         let none = try store.run("rm", "A", "--where", "n > 9", "--yes")
         #expect(none.status == 1 && none.errors.contains("no entry that meets the condition"))
         let wrong = try store.run("rm", "A", "--where", "n >", "--yes")
-        #expect(wrong.status == 2 && wrong.errors.contains("the query is wrong at character 9"), "\(wrong.errors)")
+        #expect(
+            wrong.status == 2 && wrong.errors.contains("the query is wrong at character 9"), "\(wrong.errors)"
+        )
         #expect(try store.run("rm", "A", "--where", "n > 1 | limit 1", "--yes").status == 2)
         #expect(try store.run("rm", "A", "1", "--where", "n > 1", "--yes").status == 2)
     }

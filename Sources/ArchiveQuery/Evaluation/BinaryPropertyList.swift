@@ -1,20 +1,21 @@
 import CBOR
 
-/// Makes a CBOR item of a binary property list (Apple's CFBinaryPList.c, "bplist00"). For one thread.
+/// Converts a binary property list (Apple's CFBinaryPList.c, "bplist00") into a CBOR item. Not thread-safe.
 ///
-/// Objects stand in the file once and are referred to by number, also from several places: an array of two references
-/// to an array of two references and so on doubles with each level. So what comes out is bounded by what goes in:
-/// each reference costs the file a byte, so no list without shared containers has more objects than bytes, and contents
-/// may come to ``sharedFactor`` times the file, at most ``sharedBytes`` more than it.
+/// The file stores each object once, and objects refer to each other by number. Shared references can expand
+/// without bound: an array of two references to an array of two references, and so on, doubles at each level. So
+/// the output is bounded by the input. Each reference takes at least a byte, so a list without shared containers
+/// never has more objects than bytes. The output may exceed the file by ``sharedFactor`` times its size and 64 KiB,
+/// but by no more than ``sharedBytes``.
 struct BinaryPropertyList {
     enum Fault: Error, Equatable {
         case damaged
-        /// It is whole, and expands to more than may be kept of it.
+        /// The list is intact, but expands beyond the limit.
         case tooLarge
     }
 
     static let magic = Array("bplist00".utf8)
-    /// Nested deeper than any list that a program writes.
+    /// Deeper than the nesting of any list that a program writes.
     private static let deepest = 200
     private static let sharedFactor = 16
     private static let sharedBytes = 8 << 20
@@ -30,7 +31,7 @@ struct BinaryPropertyList {
     private var objectsLeft: Int
     private var writer: CBORWriter
 
-    /// The list as one CBOR item.
+    /// Converts the list into one CBOR item.
     static func cbor(from bytes: UnsafeRawBufferPointer) throws(Fault) -> CBORWriter {
         var list = try BinaryPropertyList(bytes)
         let top = try list.number(at: bytes.count - 16, bytes: 8)
@@ -60,7 +61,7 @@ struct BinaryPropertyList {
         self.table = table
     }
 
-    /// A number of that many bytes, the highest first.
+    /// An unsigned big-endian number of `count` bytes.
     private func number(at offset: Int, bytes count: Int) throws(Fault) -> Int {
         guard offset >= 0, offset <= bytes.count, count <= bytes.count - offset else { throw .damaged }
         var value: UInt64 = 0
@@ -108,13 +109,13 @@ struct BinaryPropertyList {
         guard writer.bytes.count <= mostBytes else { throw .tooLarge }
     }
 
-    /// Refuses before anything is copied.
+    /// Checks the output limit before anything is copied.
     private func room(_ content: UnsafeRawBufferPointer) throws(Fault) -> UnsafeRawBufferPointer {
         guard content.count <= mostBytes - min(mostBytes, writer.bytes.count) else { throw .tooLarge }
         return content
     }
 
-    /// How many elements, units or bytes there are, and where they begin.
+    /// The number of elements, units or bytes, and the offset of the first.
     private func count(_ low: Int, at offset: Int) throws(Fault) -> (Int, start: Int) {
         guard low == 15 else { return (low, offset + 1) }
         let head = try content(at: offset + 1, bytes: 1)[0]
@@ -132,7 +133,7 @@ struct BinaryPropertyList {
         }
     }
 
-    /// Of eight bytes the first bit is the sign, of fewer it isn't; of sixteen only 64 bits are ever used.
+    /// Eight bytes are signed, fewer are unsigned, and of sixteen only the low 64 bits are used.
     private mutating func writeInteger(_ content: UnsafeRawBufferPointer) throws(Fault) {
         var value: UInt64 = 0
         for byte in content.suffix(8) { value = value << 8 | UInt64(byte) }
@@ -180,7 +181,7 @@ struct BinaryPropertyList {
         for place in 0..<count { try writeReferred(start, place, depth) }
     }
 
-    /// All keys stand before all values.
+    /// A dictionary stores all its keys, and then all its values.
     private mutating func writeDictionary(_ count: Int, at start: Int, _ depth: Int) throws(Fault) {
         let (length, overflows) = count.multipliedReportingOverflow(by: 2 * referenceBytes)
         guard !overflows else { throw .damaged }

@@ -1,16 +1,16 @@
 import CBOR
 
-/// A condition made ready to be asked of many rows.
+/// A predicate compiled for testing many rows.
 class Condition {
-    /// About what it takes to ask, and so in which order parts of a conjunction are asked: none has an effect, so that
-    /// the order changes nothing but the time.
+    /// A rough cost, which orders the parts of a conjunction. Conditions have no side effects, so the order only
+    /// changes the time.
     enum Cost: Int, Comparable {
-        /// The index is enough.
+        /// Needs the index only.
         case index
-        /// Key, owner or creation.
+        /// Needs key, owner or creation time from the entry's frame.
         case frame
         case value
-        /// Texts are searched.
+        /// Searches texts.
         case search
 
         static func < (left: Cost, right: Cost) -> Bool { left.rawValue < right.rawValue }
@@ -23,8 +23,8 @@ class Condition {
     func isMet(by row: RowReader) throws(RowFault) -> Bool { false }
 }
 
-/// Two conditions, of which both must be met, or one. Pairs, for going through an array of objects takes longer than
-/// asking one.
+/// The conjunction or disjunction of two conditions. Pairs, because iterating over an array of objects takes longer
+/// than testing a condition.
 private final class Pair: Condition {
     private let first: Condition
     private let second: Condition
@@ -37,7 +37,7 @@ private final class Pair: Condition {
         super.init(cost: max(first.cost, second.cost))
     }
 
-    /// All of the conditions, the cheapest first.
+    /// The conjunction of the conditions, the cheapest first.
     static func all(_ parts: [Condition]) -> Condition {
         let order = parts.enumerated().sorted {
             ($0.element.cost, $0.offset) < ($1.element.cost, $1.offset)
@@ -45,7 +45,7 @@ private final class Pair: Condition {
         return joined(order.map(\.element), needsBoth: true)
     }
 
-    /// One of the conditions or more.
+    /// The disjunction of the conditions.
     static func any(_ parts: [Condition]) -> Condition { joined(parts, needsBoth: false) }
 
     private static func joined(_ parts: [Condition], needsBoth: Bool) -> Condition {
@@ -59,7 +59,7 @@ private final class Pair: Condition {
     }
 }
 
-/// What every row meets, or none.
+/// True for every row, or false for every row.
 private final class Constant: Condition {
     private let answer: Bool
 
@@ -101,7 +101,7 @@ private final class Comparison: Condition {
     }
 }
 
-/// A comparison of a property of the value with an integer.
+/// Compares a property of the value with an integer.
 private final class IntegerComparison: Condition {
     private let name: Int
     private let relation: QueryRelation
@@ -123,7 +123,7 @@ private final class IntegerComparison: Condition {
     }
 }
 
-/// Whether a property of the value is equal to a text.
+/// Tests whether a property of the value equals a text.
 private final class TextEquality: Condition {
     private let name: Int
     private let text: TextValue
@@ -141,7 +141,7 @@ private final class TextEquality: Condition {
         guard let (bytes, place) = try row.place(ofProperty: name) else { return false }
         if let word, let stored = ShortText(ofItemIn: bytes, at: place) {
             if stored == word { return true }
-            // Of ASCII, other bytes are another text.
+            // ASCII texts with different bytes are different.
             if stored.isASCII { return false }
         }
         return LiteralValue.text(text).isMet(.equal, by: try row.item(.property(name, [])))
@@ -149,7 +149,7 @@ private final class TextEquality: Condition {
 }
 
 extension Condition {
-    /// The comparison; in a form of its own where that is quicker.
+    /// The comparison, in a specialised form where one is faster.
     fileprivate static func comparison(
         _ access: RowShape.Access, _ relation: QueryRelation, _ literal: QueryLiteral
     ) -> Condition {
@@ -162,7 +162,7 @@ extension Condition {
     }
 }
 
-/// What is asked of one property in any other way. The closure's errors are those of the property's encoding.
+/// Every other test of one property. The closure's errors come from the property's encoding.
 private final class PropertyCondition: Condition {
     private let access: RowShape.Access
     private let test: (StoredItem) throws(CBORError) -> Bool
@@ -193,17 +193,17 @@ extension RowShape.Access {
 }
 
 extension QueryPredicate {
-    /// The condition, ready to be asked of rows of that shape.
-    func condition(_ shape: RowShape, warnings: QueryWarnings) throws(QueryError) -> Condition {
+    /// Compiles the predicate for rows of this shape.
+    func condition(_ shape: RowShape, patience: SearchPatience) throws(QueryError) -> Condition {
         func parts(_ predicates: [QueryPredicate]) throws(QueryError) -> [Condition] {
             var parts: [Condition] = []
-            for predicate in predicates { parts.append(try predicate.condition(shape, warnings: warnings)) }
+            for predicate in predicates { parts.append(try predicate.condition(shape, patience: patience)) }
             return parts
         }
         switch self {
         case .and(let predicates): return Pair.all(try parts(predicates))
         case .or(let predicates): return Pair.any(try parts(predicates))
-        case .not(let predicate): return Negation(try predicate.condition(shape, warnings: warnings))
+        case .not(let predicate): return Negation(try predicate.condition(shape, patience: patience))
         case .compare(let property, let relation, let literal):
             return Condition.comparison(shape.access(to: property), relation, literal)
         case .between(let property, let low, let high):
@@ -229,7 +229,7 @@ extension QueryPredicate {
                 }
             }
         case .matches(let property, let pattern):
-            return try Self.matching(pattern, shape.access(to: property), warnings)
+            return try Self.matching(pattern, shape.access(to: property), patience)
         case .hasAny(let property, let literals):
             let values = LiteralSet(literals)
             return PropertyCondition(shape.access(to: property)) { (item) throws(CBORError) in
@@ -243,7 +243,7 @@ extension QueryPredicate {
         case .hasAll(let property, let literals):
             let values = LiteralSet(literals)
             return PropertyCondition(shape.access(to: property)) { (item) throws(CBORError) in
-                // Even of nothing only an array or a text has all.
+                // Only arrays and texts can have all elements, even of an empty list.
                 guard item.hasElements else { return false }
                 var found: Set<Int> = []
                 try values.forEachElement(of: item) { place in
@@ -258,16 +258,14 @@ extension QueryPredicate {
     }
 
     private static func matching(
-        _ pattern: String, _ access: RowShape.Access, _ warnings: QueryWarnings
+        _ pattern: String, _ access: RowShape.Access, _ patience: SearchPatience
     ) throws(QueryError) -> Condition {
-        let compiled = TextPattern(pattern) { pattern, reason in
-            warnings.add("matches \(QueryText.quoted(pattern)): \(reason)")
-        }
+        let compiled = TextPattern(pattern)
         guard compiled.isValid else { throw .invalidPattern(pattern) }
         return PropertyCondition(access, isSearch: true) { item in
             switch item {
-            case .text(let text): compiled.matches(UTF8Text.string(text))
-            case .string(let text): compiled.matches(text)
+            case .text(let text): compiled.matches(UTF8Text.string(text), within: patience)
+            case .string(let text): compiled.matches(text, within: patience)
             default: false
             }
         }
@@ -297,7 +295,7 @@ extension QueryPresence {
 }
 
 extension StoredItem {
-    /// Whether it has no content; nil for what never has any.
+    /// Whether it is empty; nil for kinds without content.
     fileprivate var isEmpty: Bool? {
         switch self {
         case .text(let text): text.isEmpty

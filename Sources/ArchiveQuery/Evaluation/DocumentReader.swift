@@ -1,18 +1,19 @@
 import CBOR
 import StorageEngine
 
-/// Makes one CBOR item of a value, whatever its encoding. For one thread; what it returns is valid until the next call,
-/// or as long as the value's own bytes.
+/// Converts a value of any encoding into one CBOR item. Not thread-safe. The result is valid until the next call,
+/// or as long as the value's bytes.
 final class DocumentReader {
     private var room = UnsafeMutableRawBufferPointer(start: nil, count: 0)
-    /// Values that were not CBOR.
+    /// Values that had to be converted.
     private(set) var transcoded = 0
-    /// Property lists that are nested too deeply, or expand to too much.
+    /// Property lists that are nested too deeply or expand too much.
     private(set) var oversized = 0
 
     deinit { room.deallocate() }
 
-    /// Nil if it isn't what its writer said. One that its writer called CBOR is taken as it is, and found out when it is read.
+    /// Nil if the value doesn't match its declared encoding. A value declared as CBOR is returned unchecked;
+    /// reading it will find any fault.
     func document(_ value: UnsafeRawBufferPointer, _ encoding: ValueEncoding) -> UnsafeRawBufferPointer? {
         if encoding == .cbor || encoding == .unknown && ValueRecognizer.seemsCBOR(value) { return value }
         transcoded += 1

@@ -1,18 +1,31 @@
 import StorageEngine
 
-/// Sendable value type; safe to use from any thread. What was known of an entry when it was seen.
+/// Sendable value type; safe to use from any thread. The metadata of an entry at the time it was read.
 public struct EntryFacts: QueryEntry, Sendable, Hashable {
+    /// The entry's key.
     public var key: String
+    /// Size of the encoded value, in bytes.
     public var valueBytes: Int
+    /// When the entry was first recorded.
     public var created: Timestamp
+    /// When the entry was last recorded or accessed.
     public var accessed: Timestamp
+    /// When the entry expires; nil if it never does.
     public var expires: Timestamp?
+    /// How often the entry was accessed since it was recorded.
     public var hits: UInt32
+    /// Where the object is held: on disk, in memory, or both.
     public var tier: Tier
+    /// The entry's owner; nil without one.
     public var owner: String?
+    /// Place in recency order, from 1 for the most recent; nil if the query didn't go by recency.
     public var rank: Int?
+    /// Grows with each use of any entry, so it orders entries by their last use.
     public var recency: UInt64
+    /// How the value is encoded.
     public var encoding: ValueEncoding
+    /// Number of the operation that stored this value. It changes whenever the value is replaced; 0 if the entry
+    /// wasn't read.
     public var sequence: UInt64
 
     init(_ entry: any QueryEntry) {
@@ -31,21 +44,21 @@ public struct EntryFacts: QueryEntry, Sendable, Hashable {
     }
 }
 
-/// A row that outlives the cursor's stay at its entry.
+/// A row that can be kept after the cursor has moved on.
 struct KeptRow {
-    /// nil for a row that no single entry is behind.
+    /// Nil for a row that isn't a single entry.
     var facts: EntryFacts?
     /// One CBOR item; nil if it can't be read.
     var document: [UInt8]?
-    /// Whether that is an array of columns rather than the value.
+    /// Whether `document` is an array of columns instead of the value.
     var hasColumns: Bool
 
-    /// About how much memory it takes.
+    /// Approximate memory use.
     var bytes: Int { (document?.count ?? 0) + (facts?.key.utf8.count ?? 0) + 256 }
 }
 
 extension QueryMetadata {
-    /// Whether it is kept with the value only, and not in the index.
+    /// Whether it is stored in the entry's frame, not in the index.
     var isInFrame: Bool {
         switch self {
         case .key, .created, .age, .owner: true
@@ -75,7 +88,7 @@ extension QueryMetadata {
     }
 
     private static func seconds(_ from: Timestamp, _ to: Timestamp) -> StoredItem {
-        // Times are as the files have them, and may be as far apart as numbers can be.
+        // Times come from files, so their difference may overflow.
         let (difference, isTooFar) = to.microseconds.subtractingReportingOverflow(from.microseconds)
         let microseconds =
             isTooFar ? Double(to.microseconds) - Double(from.microseconds) : Double(difference)

@@ -1,9 +1,9 @@
 import CBOR
 
-/// The values of a list in a query, made ready to be looked up: what a look-up costs doesn't depend on how many there are,
-/// but for a logarithm. Equal means what it means to ``LiteralValue``.
+/// The values of a list in a query, prepared for look-ups in logarithmic time at most. Equality is that of
+/// ``LiteralValue``.
 struct LiteralSet {
-    /// One value has one key, however it is written or stored.
+    /// Equal values have equal keys, however they are written or stored.
     private enum Key: Hashable {
         case absent
         case boolean(Bool)
@@ -24,7 +24,7 @@ struct LiteralSet {
             }
         }
 
-        /// `nil`: nothing that a literal can be.
+        /// Nil for an item that no literal can equal.
         init?(_ item: StoredItem) {
             switch item {
             case .absent: self = .absent
@@ -34,12 +34,12 @@ struct LiteralSet {
             case .text(let text): self = .text(MarkOrder.string(text))
             case .string(let text): self = .text(MarkOrder.string(text))
             case .date(let date): self = .date(date)
-            // A decimal number is what no integer and no float is.
+            // A decimal number never equals an integer or a float.
             case .number(.decimal), .bytes, .array, .map, .other: return nil
             }
         }
 
-        /// Floats that are whole are the integers that they equal; no integer here is beyond these bounds.
+        /// An integral float has the key of the integer that it equals. No integer here exceeds the bounds.
         private static func number(_ number: Double) -> Key {
             let isInteger = number.magnitude < 0x1p65 && number.rounded(.towardZero) == number
             return isInteger ? .integer(Int128(number)) : .float(number)
@@ -48,12 +48,12 @@ struct LiteralSet {
 
     /// Each value's number, from 0.
     private var places: [Key: Int] = [:]
-    /// Texts of ASCII alone, in order: they are found without making a string of what is stored.
+    /// ASCII texts in order, so that a stored text can be looked up without building a string.
     private var plainTexts: [(bytes: [UInt8], place: Int)] = []
     private var hasOtherTexts = false
     private var characters: [Character: Int] = [:]
 
-    /// How many different values there are.
+    /// The number of different values.
     var count: Int { places.count }
 
     init(_ literals: [QueryLiteral]) {
@@ -74,11 +74,11 @@ struct LiteralSet {
         plainTexts.sort { $0.bytes.lexicographicallyPrecedes($1.bytes) }
     }
 
-    /// The number of the value that is equal to the item; `nil`: none is.
+    /// The number of the value that equals the item; `nil` if none does.
     func place(of item: StoredItem) -> Int? {
         if case .text(let text) = item, UTF8Text.isASCII(text) {
             if let place = plainPlace(of: text) { return place }
-            // A few characters that are not ASCII are the same as one that is.
+            // A few non-ASCII characters are equivalent to an ASCII one.
             guard hasOtherTexts else { return nil }
         }
         return Key(item).flatMap { places[$0] }
@@ -95,8 +95,8 @@ struct LiteralSet {
         return nil
     }
 
-    /// Calls `body` with the numbers of values that are elements of the item, or characters of it if it is a text, some
-    /// perhaps more than once, until it returns false.
+    /// Calls `body` with the number of each value that is an element of the item or, for a text, a character of it,
+    /// until `body` returns false. A number may come more than once.
     func forEachElement(of item: StoredItem, _ body: (Int) -> Bool) throws(CBORError) {
         switch item {
         case .array:

@@ -1,6 +1,6 @@
 import CBOR
 
-/// A value of a query, made ready to be compared with many.
+/// A value of a query, prepared for comparison with many items.
 enum LiteralValue {
     case absent
     case boolean(Bool)
@@ -26,14 +26,14 @@ enum LiteralValue {
         }
     }
 
-    /// Whether the item is in that relation to the value; false where the two are of different kinds.
+    /// Whether the item has this relation to the value. False for values of different kinds.
     @inline(__always)
     func isMet(_ relation: QueryRelation, by item: StoredItem) -> Bool {
         switch (self, item) {
         case (.text(let value), .text(let text)) where relation == .equal: value.isEqual(to: text)
         case (.text(let value), .text(let text)): relation.holds(value.order(of: text))
         case (.number(let value), .number(let number)):
-            // What is no number differs from every number.
+            // NaN differs from every number.
             NumberValue.compare(number, value).map(relation.holds) ?? (relation == .notEqual)
         default: isMetRarely(relation, by: item)
         }
@@ -42,7 +42,7 @@ enum LiteralValue {
     private func isMetRarely(_ relation: QueryRelation, by item: StoredItem) -> Bool {
         switch (self, item) {
         case (.absent, .absent): relation == .equal
-        // As nil in the typed API, nothing differs from every value.
+        // Like nil in the typed API, an absent item differs from every value.
         case (.absent, _), (_, .absent): relation == .notEqual
         case (.text(let value), .string(let text)): relation.holds(value.order(of: text))
         case (.boolean(let value), .boolean(let flag)):
@@ -54,7 +54,7 @@ enum LiteralValue {
 }
 
 extension QueryRelation {
-    /// Whether it holds for what comes before (negative), at, or after (positive) what it is compared with.
+    /// Whether the relation holds for an order: negative for less, 0 for equal, positive for greater.
     @inline(__always)
     func holds(_ order: Int) -> Bool {
         switch self {

@@ -1,16 +1,16 @@
-/// Texts with long runs of combining marks, in the order in which canonical equivalence looks at the marks.
+/// Sorts long runs of combining marks into canonical order.
 ///
-/// Swift compares strings by their normal form, for which it sorts each run of marks by insertion: the time grows with
-/// the square of the run, and a text of megabytes of marks would keep a query for hours. Where the runs are sorted already
-/// it is linear. Sorting them by their combining class, marks of one class as they were, changes nothing about what a text
-/// is equal to (Unicode Standard, 3.11, canonical ordering).
+/// To compare strings, Swift normalises them, and sorts each run of marks by insertion. That takes quadratic time:
+/// a text with megabytes of marks would block a query for hours. Runs that are already sorted take linear time. A
+/// stable sort by combining class doesn't change what a text is equivalent to (Unicode Standard, 3.11, canonical
+/// ordering).
 enum MarkOrder {
-    /// Shorter runs cost next to nothing as they are.
+    /// Runs up to this length are fast enough unsorted.
     private static let longestLeft = 64
-    /// No text below that has marks enough.
+    /// A shorter text can't have enough marks to matter.
     private static let leastBytes = 1024
 
-    /// The text, with its marks in order where runs are so long that it matters.
+    /// The text, with its long runs of marks sorted.
     static func string(_ bytes: UnsafeRawBufferPointer) -> String {
         let text = String(decoding: bytes, as: UTF8.self)
         return mayHaveLongRun(bytes) ? ordered(text) : text
@@ -23,7 +23,8 @@ enum MarkOrder {
         return isDoubtful ? ordered(text) : text
     }
 
-    /// Whether some of the scalars that are looked at, one in 64 bytes, is a mark: of a run that is too long one is.
+    /// Samples one scalar every 64 bytes and returns whether one is a mark. A run that is too long always contains
+    /// a sample.
     private static func mayHaveLongRun(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard bytes.count >= leastBytes else { return false }
         for sample in stride(from: 0, to: bytes.count, by: longestLeft) where bytes[sample] >= 0x80 {
@@ -41,7 +42,7 @@ enum MarkOrder {
         var result = String.UnicodeScalarView()
         var run: [(order: UInt8, place: Int, scalar: Unicode.Scalar)] = []
         func end() {
-            // Of marks of one class the first stays the first.
+            // Stable: marks of one class keep their order.
             if run.count > longestLeft { run.sort { ($0.order, $0.place) < ($1.order, $1.place) } }
             result.append(contentsOf: run.map(\.scalar))
             run.removeAll(keepingCapacity: true)

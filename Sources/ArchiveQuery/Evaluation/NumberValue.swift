@@ -1,13 +1,13 @@
 import CBOR
 
-/// A number that a value holds, exactly.
+/// The exact number that a value holds.
 enum NumberValue {
     case integer(Int128)
     case float(Double)
-    /// One that neither a 64-bit integer nor a float is.
+    /// A number that is neither a 64-bit integer nor a `Double`.
     case decimal(DecimalNumber)
 
-    /// The number as the integer or the float that it is, if it is one: one number has one form.
+    /// Normalises: an integer or `Double` if the number is exactly one, so that equal numbers have equal forms.
     init(_ number: DecimalNumber) {
         if let integer = number.integer, integer.magnitude < 1 << 64 {
             self = .integer(integer)
@@ -16,8 +16,8 @@ enum NumberValue {
         }
     }
 
-    /// Negative if the left one is less, positive if it is greater; nil if one is no number (NaN). A decimal number
-    /// compares with a float as with the shortest decimal text that is read as that float.
+    /// Negative if `left` is less, positive if it is greater; nil if either is NaN. A float compares with a decimal
+    /// number as the shortest decimal that reads as that float.
     static func compare(_ left: NumberValue, _ right: NumberValue) -> Int? {
         switch (left, right) {
         case (.integer(let a), .integer(let b)): a < b ? -1 : a > b ? 1 : 0
@@ -30,7 +30,7 @@ enum NumberValue {
 
     private static func compare(_ integer: Int128, _ float: Double) -> Int? {
         if float.isNaN { return nil }
-        // Both ends are floats, and no integer here is beyond them.
+        // Both bounds are exact floats, and no integer here exceeds them.
         if float >= 0x1p65 { return -1 }
         if float <= -0x1p65 { return 1 }
         let whole = float.rounded(.towardZero)
@@ -58,7 +58,7 @@ enum NumberValue {
         }
     }
 
-    /// The nearest floating-point number.
+    /// The nearest `Double`.
     var double: Double {
         switch self {
         case .integer(let number): Double(number)
@@ -67,7 +67,7 @@ enum NumberValue {
         }
     }
 
-    /// Whether it is none.
+    /// Whether it is NaN.
     var isNaN: Bool {
         if case .float(let number) = self { number.isNaN } else { false }
     }

@@ -1,21 +1,22 @@
-/// What a property list in text (XML, or the older form with braces) must be before Foundation reads it: neither deeper, nor of
-/// more parts, nor with longer runs of combining marks than any that a program writes. Stateless; safe from any thread.
+/// Limits for property lists in text form (XML, or the older form with braces) that Foundation is given to parse:
+/// on depth, on the number of parts, and on runs of combining marks. No list that a program writes exceeds them.
+/// Stateless; safe from any thread.
 enum PropertyListText {
-    /// Levels; Foundation's reader of XML calls itself for each.
+    /// Levels of nesting. Foundation's XML parser recurses for each.
     static let deepest = 200
-    /// Of which Foundation makes objects of some 100 bytes each.
+    /// Foundation creates an object of some 100 bytes for each.
     private static let mostParts = 400_000
-    /// Where a text is hashed, as keys are, Swift sorts such a run, at a cost that grows with its square. Texts that can be
-    /// processed in a stream have 30 at most (Unicode Standard Annex #15, "Stream-Safe Text Format").
+    /// To hash a text, such as a key, Swift sorts each run of marks in quadratic time. Stream-safe texts have runs
+    /// of 30 at most (Unicode Standard Annex #15, "Stream-Safe Text Format").
     private static let longestRun = 256
 
-    /// Costs some passes over the text.
+    /// Whether the text is within the limits. Takes a few passes over it.
     static func isModest(_ text: UnsafeRawBufferPointer) -> Bool {
         XMLNesting.depth(of: text, atMost: deepest) != nil && parts(of: text) <= mostParts
             && !hasLongRun(text)
     }
 
-    /// The same text, if by its byte order mark it is in UTF-16, as Foundation takes it.
+    /// The text as UTF-8, if its byte order mark says UTF-16; decoded as Foundation does.
     static func utf8(ofUTF16 text: UnsafeRawBufferPointer) -> [UInt8]? {
         guard text.starts(with: [0xfe, 0xff]) || text.starts(with: [0xff, 0xfe]) else { return nil }
         let isBig = text[0] == 0xfe
@@ -26,7 +27,7 @@ enum PropertyListText {
         return Array(String(decoding: units, as: UTF16.self).utf8)
     }
 
-    /// At least as many as there are: each has one of these bytes before or behind it.
+    /// An upper bound for the number of parts: each is preceded or followed by one of these bytes.
     private static func parts(of text: UnsafeRawBufferPointer) -> Int {
         let isXML = text.first { !isSpace($0) } == UInt8(ascii: "<")
         return text.reduce(0) { count, byte in
@@ -54,13 +55,13 @@ enum PropertyListText {
         return false
     }
 
-    /// What is no scalar counts as a mark: half of one may be.
+    /// Invalid scalars count as marks, because they may be halves of one.
     private static func isMark(_ value: UInt32) -> Bool {
         guard value >= 0x300 else { return false }
         return Unicode.Scalar(value).map { $0.properties.canonicalCombiningClass != .notReordered } ?? true
     }
 
-    /// The scalar that begins at a place, also one that is spelled as a reference (`&#x301;`) or an escape (`\U0301`).
+    /// The scalar at an offset, and its length. Decodes references (`&#x301;`) and escapes (`\U0301`).
     private static func scalar(in text: UnsafeRawBufferPointer, at place: Int) -> (UInt32, length: Int) {
         let byte = text[place]
         let rest = UnsafeRawBufferPointer(rebasing: text[place...])

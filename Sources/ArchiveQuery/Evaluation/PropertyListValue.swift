@@ -1,7 +1,7 @@
 import CBOR
 import Foundation
 
-/// What Foundation makes of a property list in XML, as values.
+/// Converts the objects that Foundation makes of a property list in XML.
 enum PropertyListValue {
     static func value(_ list: Any) -> CBORValue {
         switch list {
@@ -23,7 +23,7 @@ enum PropertyListValue {
         }
     }
 
-    /// A number bridges to a boolean as well.
+    /// A cast to `Bool` succeeds for numbers too.
     private static func isBoolean(_ value: Any) -> Bool {
         if type(of: value) == Bool.self { return true }
         guard let number = value as? NSNumber else { return false }

@@ -7,44 +7,44 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Why a row can't be asked.
+/// Why a row can't be read.
 enum RowFault: Error {
-    /// Its value is damaged, in no encoding that is known, or in the memory of another process only.
+    /// Its value is damaged, in an unknown encoding, or held only in the memory of another process.
     case unreadable
-    /// The entry has been removed meanwhile.
+    /// The entry has been removed in the meantime.
     case gone
     case source(any Error)
 }
 
-/// The row that is worked on. For one thread; used again for row after row.
+/// The current row. Not thread-safe; reused for every row.
 ///
-/// A row is an entry that a cursor stands at, whose value is read when it is first asked for; an entry that was kept; or
-/// columns, encoded as an array in which undefined stands for what is absent.
+/// A row is one of three: the cursor's entry, whose value is read on first use; an entry that was kept; or columns,
+/// encoded as an array with undefined for absent ones.
 final class RowReader {
-    /// Behind a pointer, for it changes with nearly every question: as a property of this class each change would be held
-    /// against others at run time, which takes as long as the change itself.
+    /// Heap-allocated, because it changes with nearly every access. As a property of this class, each change would
+    /// need a run-time exclusivity check, which takes as long as the change itself.
     private let scan: UnsafeMutablePointer<PropertyScan>
     private let documents = DocumentReader()
-    /// The moment that ages count from.
+    /// The time that ages are computed from.
     private let now: Timestamp
-    /// Where entries come from. Constant, so that nobody need hold it while it is asked.
+    /// The cursor that entries come from. A constant, so that calls need no retain and release.
     private let source: any QueryCursor
-    /// Whether the row is the entry that it stands at.
+    /// Whether the row is the cursor's current entry.
     private var isEntry = true
     private var facts: EntryFacts?
     private var content: UnsafeRawBufferPointer?
     private var state = State.unread
-    /// Values that were read, and their bytes.
+    /// Number and total bytes of the values that were read.
     private(set) var valuesRead = 0
     private(set) var bytesRead = 0
     private(set) var unreadable = 0
-    /// Of the unreadable ones: those whose bytes are not what was stored.
+    /// Unreadable values whose bytes fail their checksum.
     private(set) var damaged = 0
     private var isDamageNoted = false
-    /// Entries whose values only the memory of a process holds, which nobody else can read.
+    /// Entries whose values only the memory of another process holds.
     private(set) var inMemoryOnly = 0
     var transcoded: Int { documents.transcoded }
-    /// Of the unreadable ones: property lists over the limits.
+    /// Unreadable values that are property lists beyond the limits.
     var oversized: Int { documents.oversized }
 
     private enum State {
@@ -53,7 +53,7 @@ final class RowReader {
         case unreadable
     }
 
-    /// At first the row is the entry that `source` stands at.
+    /// Begins with the current entry of `source` as the row.
     init(_ source: any QueryCursor, names: [String], now: Timestamp) {
         self.source = source
         self.now = now
@@ -68,10 +68,10 @@ final class RowReader {
 
     // MARK: Which row it is
 
-    /// The entry, while the row is one that the cursor stands at.
+    /// The cursor, if the row is its current entry.
     var cursor: (any QueryCursor)? { isEntry ? source : nil }
 
-    /// The cursor has gone on.
+    /// Call after the cursor has advanced.
     @inline(__always)
     func next() {
         state = .unread
@@ -79,7 +79,7 @@ final class RowReader {
         isDamageNoted = false
     }
 
-    /// The row is one that was kept, while `body` runs.
+    /// Makes a kept row the current one while `body` runs.
     func show<Result>(_ row: KeptRow, _ body: () throws -> Result) rethrows -> Result {
         isEntry = false
         facts = row.facts
@@ -95,7 +95,7 @@ final class RowReader {
         }
     }
 
-    /// The row has these columns instead of its value, while `body` runs; of the entry the metadata stay.
+    /// Replaces the row's value by these columns while `body` runs. The entry's metadata stay available.
     func show<Result>(columns: [UInt8], _ body: () throws -> Result) rethrows -> Result {
         let before = (content, state)
         defer { (content, state) = before }
@@ -107,7 +107,7 @@ final class RowReader {
 
     // MARK: What it has
 
-    /// The value as one CBOR item; nil if it can't be read. Read errors of the source come through.
+    /// The value as one CBOR item; nil if it is unreadable. Throws read errors of the source.
     func document() throws(RowFault) -> UnsafeRawBufferPointer? {
         if state == .unread {
             do throws(RowFault) { try load() } catch .unreadable {}
@@ -142,7 +142,7 @@ final class RowReader {
         }
     }
 
-    /// Whether the entry is still there; reads it.
+    /// Reads the entry, and returns whether it still exists.
     func isPresent() throws(RowFault) -> Bool { try reading() != .gone }
 
     private func reading() throws(RowFault) -> QueryCursorReading {
@@ -153,7 +153,7 @@ final class RowReader {
         return reading
     }
 
-    /// Once for each entry, whatever is asked of it.
+    /// Counts each damaged entry once.
     private func noteDamage() {
         guard !isDamageNoted else { return }
         isDamageNoted = true
@@ -161,7 +161,7 @@ final class RowReader {
         damaged += 1
     }
 
-    /// Where a property of the value begins, and in which bytes; nil if there is none.
+    /// The bytes that contain a property of the value, and its offset in them; nil without one.
     @inline(__always)
     func place(ofProperty name: Int) throws(RowFault) -> (bytes: UnsafeRawBufferPointer, place: Int)? {
         try loadIfUnread()
@@ -205,7 +205,7 @@ final class RowReader {
         }
     }
 
-    /// The encoding of what `item(_:)` gives; nil if it is absent.
+    /// The encoded form of `item(_:)`; nil if it is absent.
     func encoded(_ access: RowShape.Access) throws(RowFault) -> [UInt8]? {
         if case .metadata(let metadata) = access { return try encoded(metadata) }
         let item = try item(access)
@@ -231,7 +231,7 @@ final class RowReader {
         }
     }
 
-    /// The value turned out to be unreadable behind its beginning.
+    /// Marks the value as unreadable, for a fault that was found after its start.
     func spoiled() -> RowFault {
         if state != .unreadable { unreadable += 1 }
         state = .unreadable
@@ -240,7 +240,7 @@ final class RowReader {
 
     // MARK: Ways through a value
 
-    /// Where the way from an item leads; nil if there is nothing.
+    /// The offset that a path from an item leads to; nil if it leads nowhere.
     private static func follow(
         _ steps: [QueryProperty.Step], _ bytes: UnsafeRawBufferPointer, from place: Int
     ) throws(CBORError) -> Int? {
@@ -267,7 +267,8 @@ final class RowReader {
         }
     }
 
-    /// Moves from the start of an array to one of its elements; false if it has none there, or is no array.
+    /// Moves from the start of an array to one of its elements. Returns false if there is no such element, or no
+    /// array.
     private static func enter(_ reader: inout CBORReader, at index: Int) throws(CBORError) -> Bool {
         try stepOverTags(&reader)
         guard case .array(let count) = try reader.readHead() else { return false }
@@ -318,7 +319,7 @@ final class RowReader {
         return writer.bytes
     }
 
-    /// What is known of the entry; nil if the row has none.
+    /// The entry's metadata; nil if the row has no entry.
     func entryFacts() throws(RowFault) -> EntryFacts? {
         guard let cursor else { return facts }
         guard try isPresent() else { throw .gone }

@@ -1,20 +1,20 @@
-/// What the rows look like that a stage gets, and thus how to get at a property of them.
+/// The shape of a stage's input rows, which determines how to access a property.
 struct RowShape {
     /// How to get at a property.
     enum Access {
         case metadata(QueryMetadata)
-        /// A property of an entry's value, by its number in ``RowShape/names``, and the way on from there.
+        /// A property of an entry's value, by its number in ``RowShape/names``, and the path from there.
         case property(Int, [QueryProperty.Step])
-        /// A column, and the way on from there.
+        /// A column, and the path from there.
         case column(Int, [QueryProperty.Step])
         case nothing
     }
 
-    /// What the columns are called, of rows that aren't whole entries.
+    /// The names of the columns; nil if rows are whole entries.
     private(set) var columns: [QueryProperty]?
-    /// Whether each row belongs to one entry.
+    /// Whether each row comes from a single entry.
     private(set) var hasEntry = true
-    /// The properties of entries that anything asks for, so that one pass over a value finds them all.
+    /// All properties of entries that the plan uses, so that one pass over a value finds them.
     private let names: PropertyNames
 
     init(names: PropertyNames) { self.names = names }
@@ -51,7 +51,7 @@ final class PropertyNames {
     private(set) var all: [String] = []
 
     func index(of name: String) -> Int {
-        // By bytes, as maps' keys are compared.
+        // Compared by bytes, like the keys of maps.
         if let index = all.firstIndex(where: { $0.utf8.elementsEqual(name.utf8) }) { return index }
         all.append(name)
         return all.count - 1

@@ -6,34 +6,34 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What a property is, as far as queries tell: read from its encoding without building anything. What points to memory is
-/// valid as long as the row is.
+/// A property as queries see it, read from its encoding without building a value. Pointers are valid as long as the
+/// row.
 enum StoredItem {
-    /// There is none, or it is null.
+    /// Missing or null.
     case absent
     case boolean(Bool)
     case number(NumberValue)
     case text(UnsafeRawBufferPointer)
-    /// A text that doesn't lie in one piece.
+    /// A text of indefinite length.
     case string(String)
     case bytes(count: Int)
-    /// Seconds since 2001, which is how Swift compares dates.
+    /// Seconds since 2001, by which Swift compares dates.
     case date(Double)
-    /// With a reader at its first element, and how many there are if the array says so.
+    /// With a reader at its first element, and the count; nil for an indefinite length.
     case array(CBORReader, count: Int?)
-    /// Likewise; entries.
+    /// Likewise, with the count of entries.
     case map(CBORReader, count: Int?)
-    /// Something that no comparison is about.
+    /// A kind that no comparison supports.
     case other
 
-    /// Reads the item that begins at `offset`.
+    /// Reads the item at `offset`.
     @inline(__always)
     static func read(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(CBORError) -> StoredItem {
         var reader = CBORReader(bytes, at: offset)
         return try read(&reader)
     }
 
-    /// The same, with the reader at the item; it is behind the item afterwards, or within an array or map.
+    /// Reads the reader's next item. The reader ends after the item, or inside an array or map.
     static func read(_ reader: inout CBORReader) throws(CBORError) -> StoredItem {
         while true {
             var before = reader
@@ -59,7 +59,7 @@ enum StoredItem {
         }
     }
 
-    /// An item whose tag has a meaning here; nil for one whose tag is stepped over.
+    /// Reads an item whose tag has a meaning here; nil if the tag is to be skipped.
     private static func tagged(_ tag: UInt64, _ reader: inout CBORReader) throws(CBORError) -> StoredItem? {
         switch tag {
         case 0:
@@ -83,12 +83,12 @@ enum StoredItem {
         }
     }
 
-    /// A moment in microseconds since 1970, in the seconds of ``date(_:)``.
+    /// Converts microseconds since 1970 into the seconds of ``date(_:)``.
     static func date(microseconds: Int64) -> Double {
         Date(timeIntervalSince1970: Double(microseconds) / 1_000_000).timeIntervalSinceReferenceDate
     }
 
-    /// How many elements, entries, characters or bytes it has; nil for what has none.
+    /// The number of elements, entries, characters or bytes; nil for other kinds.
     func count() throws(CBORError) -> Int? {
         switch self {
         case .text(let text): return UTF8Text.characters(text)
@@ -111,7 +111,7 @@ enum StoredItem {
         return count
     }
 
-    /// Calls `body` with each element of an array until it returns false; of anything else with none.
+    /// Calls `body` with each element of an array until it returns false. Does nothing for other kinds.
     func forEachElement(_ body: (StoredItem) throws(CBORError) -> Bool) throws(CBORError) {
         guard case .array(var reader, let count) = self else { return }
         var read = 0

@@ -6,8 +6,8 @@ import Musl
 import Darwin
 #endif
 
-/// A text that many stored texts are compared with, as Swift compares strings: by canonical equivalence. For ASCII the
-/// bytes say it all.
+/// A text that is compared with many stored texts by canonical equivalence, like Swift's strings. For ASCII,
+/// comparing bytes is enough.
 struct TextValue {
     let string: String
     private let bytes: [UInt8]
@@ -19,7 +19,7 @@ struct TextValue {
         isASCII = bytes.withUnsafeBytes { UTF8Text.isASCII($0) }
     }
 
-    /// Whether `text` is the same text.
+    /// Whether `text` is equivalent.
     @inline(__always)
     func isEqual(to text: UnsafeRawBufferPointer) -> Bool {
         let isSame = bytes.withUnsafeBytes {
@@ -27,7 +27,7 @@ struct TextValue {
                 && ($0.isEmpty || memcmp($0.baseAddress!, text.baseAddress!, $0.count) == 0)
         }
         if isSame { return true }
-        // A few characters that are not ASCII are the same as one that is, as the Kelvin sign and K.
+        // A few non-ASCII characters are equivalent to an ASCII one, such as the Kelvin sign to K.
         if isASCII, UTF8Text.isASCII(text) { return false }
         return string == MarkOrder.string(text)
     }
@@ -43,11 +43,11 @@ struct TextValue {
     func order(of text: String) -> Int { text < string ? -1 : text == string ? 0 : 1 }
 }
 
-/// Texts as they are stored: UTF-8.
+/// Functions on stored texts, which are UTF-8.
 enum UTF8Text {
     static func string(_ bytes: UnsafeRawBufferPointer) -> String { String(decoding: bytes, as: UTF8.self) }
 
-    /// Eight bytes are looked at in a step.
+    /// Tests eight bytes per step.
     @inline(__always)
     static func isASCII(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var place = 0
@@ -73,7 +73,7 @@ enum UTF8Text {
         return left.count - right.count
     }
 
-    /// Characters of a text. In ASCII only CR and LF together make one of two bytes.
+    /// The number of characters. In ASCII only CR LF is a character of two bytes.
     static func characters(_ bytes: UnsafeRawBufferPointer) -> Int {
         isASCII(bytes) && !bytes.contains(0x0d) ? bytes.count : string(bytes).count
     }

@@ -2,25 +2,26 @@ import CBOR
 import Foundation
 import StorageEngine
 
-/// What a value is.
+/// The recognised form of a value.
 package enum ValueForm: Sendable, Hashable {
     case cbor, json, propertyList, text, bytes
 
-    /// Whether it has properties, or elements.
+    /// Whether it can have properties or elements.
     package var isDocument: Bool { self != .text && self != .bytes }
 }
 
-/// Why a value isn't what its writer said.
+/// Why a value doesn't match its declared encoding.
 enum ValueFault: Error, Equatable {
     case malformed
-    /// A property list that is nested too deeply, or expands to too much.
+    /// A property list that is nested too deeply or expands too much.
     case oversized
 }
 
-/// Finds out what a value is: by what its writer said or, where that is nothing, by looking. The one rule for queries, the
-/// command line and the browser. Stateless; safe from any thread.
+/// Determines the form of a value: by its declared encoding or, if that is unknown, by its content. Queries, the
+/// command line and the browser share this rule. Stateless; safe from any thread.
 enum ValueRecognizer {
-    /// Writes the value as one CBOR item: a text as a text, what can't be made out as bytes. CBOR itself is not written.
+    /// Writes the value as one CBOR item: a text as a text, an unrecognised value as bytes. Writes nothing for a
+    /// value that is CBOR already.
     static func transcode(
         _ value: UnsafeRawBufferPointer, _ encoding: ValueEncoding, into writer: inout CBORWriter
     ) throws(ValueFault) -> ValueForm {
@@ -39,7 +40,7 @@ enum ValueRecognizer {
         }
     }
 
-    /// Documents are recognised by the bracket, brace or map that they begin with: a single number or word could be
+    /// Recognises documents by the bracket, brace or map that they begin with: a single number or word could be
     /// anything.
     private static func lookAt(
         _ value: UnsafeRawBufferPointer, into writer: inout CBORWriter
@@ -71,7 +72,7 @@ enum ValueRecognizer {
         (try? JSONTranscoder.transcode(value, into: &writer)) != nil
     }
 
-    /// Texts are UTF-8 without NUL, which texts don't hold and binary formats do.
+    /// Text is UTF-8 without NUL, which occurs in binary formats but not in text.
     static func plain(_ value: UnsafeRawBufferPointer, into writer: inout CBORWriter) -> ValueForm {
         guard !value.contains(0), let text = String(validating: value, as: UTF8.self) else {
             writer.write(bytes: value)
@@ -102,15 +103,15 @@ enum ValueRecognizer {
     }
 }
 
-/// A value as far as it can be made out. Sendable value type.
+/// A value in its recognised form. Sendable value type.
 package struct RecognizedValue: Sendable {
     package let form: ValueForm
-    /// The value as one CBOR item: a document, a text or bytes.
+    /// The value as one CBOR item: a document, a text or a byte string.
     package let item: [UInt8]
-    /// Why it isn't taken for what its writer said; one line. It is taken for what it looks like then.
+    /// Why the declared encoding is wrong, in one line; the form then follows the content. Nil if it is right.
     package let problem: String?
 
-    /// Time linear in the bytes.
+    /// Linear in the number of bytes.
     package init(_ bytes: [UInt8], encoding: ValueEncoding) {
         var writer = CBORWriter(capacity: bytes.count + 9)
         (form, problem) = bytes.withUnsafeBytes { value in
@@ -142,7 +143,7 @@ package struct RecognizedValue: Sendable {
         return "not as its writer said"
     }
 
-    /// The value as JSON: a text as a string, bytes as a string of base64url.
+    /// The value as JSON. A text becomes a string, bytes a string of base64url.
     package func json(_ layout: JSONLayout) throws(CBORError) -> [UInt8] {
         let result: Result<[UInt8], CBORError> = item.withUnsafeBytes { bytes in
             Result { () throws(CBORError) in

@@ -1,6 +1,7 @@
-/// How deeply the elements of an XML text are nested. Stateless; safe from any thread.
+/// Measures how deeply the elements of an XML text are nested. Stateless; safe from any thread.
 enum XMLNesting {
-    /// Nil if that is more than `most`. Goes through the text once; what is no XML gets some number.
+    /// The depth; nil if it exceeds `most`. One pass over the text. The result for text that isn't XML is
+    /// meaningless.
     static func depth(of text: UnsafeRawBufferPointer, atMost most: Int) -> Int? {
         var depth = 0
         var deepest = 0
@@ -12,19 +13,19 @@ enum XMLNesting {
             case UInt8(ascii: "/"): depth -= 1
             case UInt8(ascii: "?"): break
             case UInt8(ascii: "!"):
-                // What looks like tags within these is none.
+                // Comments and CDATA sections may contain what looks like tags.
                 if let end = end(ofPart: "!--", "-->", in: text, at: place)
                     ?? end(ofPart: "![CDATA[", "]]>", in: text, at: place)
                 {
                     place = end
                 }
-            // A declaration of the document type ends nothing that was begun.
+            // A document type declaration closes nothing.
             default:
                 let end = next(UInt8(ascii: ">"), in: text, from: place) ?? text.count
                 if text[end - 1] != UInt8(ascii: "/") { depth += 1 }
                 place = end
             }
-            // More ends than beginnings must not make room for more levels.
+            // Unmatched end tags must not allow more levels.
             depth = max(0, depth)
             deepest = max(deepest, depth)
             guard deepest <= most else { return nil }
@@ -36,7 +37,7 @@ enum XMLNesting {
         text[min(place, text.count)...].firstIndex(of: byte)
     }
 
-    /// Where a part that begins at `place` ends; nil if it is no such part.
+    /// The end of the part at `place`; nil if it isn't such a part.
     private static func end(
         ofPart beginning: StaticString, _ end: StaticString, in text: UnsafeRawBufferPointer, at place: Int
     ) -> Int? {

@@ -1,13 +1,13 @@
 import CBOR
 
-/// Figures of many rows while they come.
+/// Accumulates the aggregates of many rows.
 struct Accumulator {
     private var integers: Int128 = 0
-    /// The sum of all that are no integers, and what was lost by rounding (A. Neumaier's summation).
+    /// The sum of all non-integers, and its accumulated rounding error (Neumaier's summation).
     private var floats = 0.0
     private var lost = 0.0
     private var hasFloats = false
-    /// Rows; numbers for sums and means.
+    /// The number of rows; for sums and means, the number of numbers.
     private var count = 0
     private var best = SortValue.absent
     private var bestEncoding: [UInt8]?
@@ -41,11 +41,11 @@ struct Accumulator {
 
     private var sum: NumberValue {
         guard hasFloats else { return .integer(integers) }
-        // What infinities lose is no number.
+        // With infinities the rounding error is NaN.
         return .float(floats.isFinite ? Double(integers) + floats + lost : Double(integers) + floats)
     }
 
-    /// The figure as one CBOR item; nil if there is none.
+    /// The aggregate as one CBOR item; nil if there is none.
     func encoded(_ figure: QueryAggregate) -> [UInt8]? {
         var writer = CBORWriter()
         switch figure {
@@ -64,7 +64,7 @@ struct Accumulator {
     }
 }
 
-/// Figures of all rows, in one row.
+/// One row with aggregates of all rows.
 final class AggregateStage: RowStage {
     private let figures: [(figure: QueryAggregate, access: RowShape.Access)]
     private let reader: RowReader
@@ -95,14 +95,14 @@ final class AggregateStage: RowStage {
     }
 }
 
-/// Figures of the rows with each value of a property.
+/// One row with aggregates for each value of a property.
 final class GroupStage: RowStage {
     private struct Group {
         var order: SortValue
         var encoded: [UInt8]?
         var accumulators: [Accumulator]
 
-        /// Arrays and the like, which have no order, stand by their encodings behind what has one.
+        /// Values without an order, such as arrays, come last, sorted by their encodings.
         func precedes(_ other: Group) -> Bool {
             let order = SortValue.compare(order, other.order, isDescending: false)
             if order != 0 { return order < 0 }
@@ -155,7 +155,7 @@ final class GroupStage: RowStage {
     }
 }
 
-/// The first row with each value of a property, as a row of that column.
+/// The different values of a property, as rows of one column, in order of first appearance.
 final class DistinctStage: RowStage {
     private let access: RowShape.Access
     private let budget: MemoryBudget
@@ -178,7 +178,7 @@ final class DistinctStage: RowStage {
 }
 
 extension RowReader {
-    /// What the row is grouped by; nil if it is gone.
+    /// The row's group; nil if the entry is gone.
     fileprivate func groupKey(_ access: RowShape.Access) throws -> (key: GroupKey, item: StoredItem)? {
         do throws(RowFault) {
             let item = try item(access)

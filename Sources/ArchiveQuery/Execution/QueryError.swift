@@ -1,13 +1,11 @@
-import Synchronization
-
-/// Why a query could not be carried out. Each description is one line that says what and what to do about it. What the
-/// source of the entries throws comes through as it is.
+/// Why a query failed. Each description is one line that says what happened and what to do. Errors of the entries'
+/// source are thrown unchanged.
 public enum QueryError: Error, Sendable, Hashable {
-    /// The rows that a sort, a grouping or the like has to keep take more memory than they may.
+    /// The rows that sorts, groupings and the like must keep exceed ``QueryOptions/memoryLimit``, in bytes.
     case tooMuchMemory(limit: Int)
-    /// No regular expression.
+    /// The pattern isn't a regular expression.
     case invalidPattern(String)
-    /// The progress closure asked for the end.
+    /// ``QueryOptions/progress`` returned false.
     case cancelled
 }
 
@@ -17,16 +15,8 @@ extension QueryError: CustomStringConvertible {
         case .tooMuchMemory(let limit):
             "the query has to keep more than \(limit) bytes of rows; find fewer rows, select fewer properties, or put "
                 + "a limit behind the sort"
-        case .invalidPattern(let pattern): "\(QueryText.quoted(pattern)) is no regular expression"
+        case .invalidPattern(let pattern): "\(QueryText.quoted(pattern)) is not a regular expression"
         case .cancelled: "the query was cancelled"
         }
     }
-}
-
-/// What a person should know of a result; safe from any thread.
-final class QueryWarnings: Sendable {
-    private let lines = Mutex<[String]>([])
-
-    func add(_ line: String) { lines.withLock { $0.append(line) } }
-    var all: [String] { lines.withLock { $0 } }
 }

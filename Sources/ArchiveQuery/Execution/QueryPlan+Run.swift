@@ -2,13 +2,13 @@ import CBOR
 import StorageEngine
 
 extension QueryPlan {
-    /// Carries the query out: calls `body` with each row as soon as it is known, until it returns false. Looking leaves no
-    /// trace, and makes nobody wait.
+    /// Runs the query. Calls `body` with each row as soon as it is known, until `body` returns false. A query
+    /// doesn't change recency or hits, and blocks no other process.
     ///
-    /// Costs, for each entry, about the time that it takes to check its bytes; memory as ``QueryOptions/memoryLimit``
-    /// says, and 16 bytes an entry (40 for a moment, where entries are gone through by recency).
+    /// Cost: for each entry about the time to verify its checksum. Memory: up to ``QueryOptions/memoryLimit``, and
+    /// 16 bytes per entry (briefly 40 if entries are read by recency).
     ///
-    /// - Throws: ``QueryError``; what the source throws (of an archive ``StorageError``) or `body` does.
+    /// - Throws: ``QueryError``; errors of the source (for an archive, ``StorageError``); errors of `body`.
     @discardableResult
     public func run(
         over source: some QuerySource, options: QueryOptions = QueryOptions(),
@@ -26,7 +26,7 @@ extension QueryPlan {
         }
     }
 
-    /// All rows at once.
+    /// Runs the query and returns all rows. Memory grows with the result.
     public func rows(
         of source: some QuerySource, options: QueryOptions = QueryOptions()
     ) throws -> (rows: [QueryRow], report: QueryReport) {
@@ -39,16 +39,16 @@ extension QueryPlan {
     }
 }
 
-/// One run of a plan. For one thread, and one use.
+/// A single run of a plan. Not thread-safe.
 private final class QueryExecution {
     private let plan: QueryPlan
     private let cursor: any QueryCursor
     private let options: QueryOptions
-    private let warnings = QueryWarnings()
+    private let patience = SearchPatience()
     private let budget: MemoryBudget
     private let reader: RowReader
     private let output: OutputSink
-    /// The stages, the first one first, and the output behind them.
+    /// The stages in order, followed by the output.
     private var sinks: [RowSink]
 
     init(
@@ -69,8 +69,7 @@ private final class QueryExecution {
         }
     }
 
-    /// The shape of the rows that each stage gets. All properties are asked for once, so that their names are known
-    /// before the first row.
+    /// The input shape of each stage. Resolves all properties, so that their names are known before the first row.
     private static func shapes(of stages: [PipelineStage]) -> ([RowShape], PropertyNames) {
         let names = PropertyNames()
         var shape = RowShape(names: names)
@@ -100,7 +99,7 @@ private final class QueryExecution {
         }
         switch stage {
         case .find(let predicate):
-            let condition = try predicate.condition(shape, warnings: warnings)
+            let condition = try predicate.condition(shape, patience: patience)
             return FindStage(condition, name: name, isTimed: isTimed, next: next)
         case .limit(let count):
             return RangeStage(skipping: 0, limit: count, name: name, isTimed: isTimed, next: next)
@@ -128,7 +127,7 @@ private final class QueryExecution {
         }
     }
 
-    /// How many rows the stages behind a sort look at, as far as skips and limits say.
+    /// The most rows that the stages after a sort can use, by their skips and limits.
     private func mostRows(behind place: Int) -> Int {
         var skipped = 0
         for stage in plan.pipeline.stages[(place + 1)...] {
@@ -146,7 +145,7 @@ private final class QueryExecution {
         return .max
     }
 
-    /// Whether rows come to a sort as they are stored, for it to put the more recent first.
+    /// Whether a sort gets rows in storage order, and so has to break ties by recency itself.
     private func comesInAnyOrder(at place: Int) -> Bool {
         guard plan.order == .storage, plan.keys == nil else { return false }
         return plan.pipeline.stages[..<place].allSatisfy {
@@ -175,7 +174,7 @@ private final class QueryExecution {
             guard try first.push(reader) else { return }
             guard isToTell else { continue }
             count += 1
-            // By time as well: a regular expression may take a tenth of a second for one text.
+            // Also by time, because a regular expression may take a tenth of a second for one text.
             guard count & 7 == 0, count % 1000 == 0 || told.duration(to: .now) > .milliseconds(50) else {
                 continue
             }
@@ -201,11 +200,12 @@ private final class QueryExecution {
         report.damaged = reader.damaged
         report.transcoded = reader.transcoded
         report.memory = budget.peak
-        report.warnings = warnings.all
+        report.givenUp = patience.givenUp
+        if let warning = patience.warning { report.warnings.append(warning) }
         if reader.damaged > 0 {
             report.warnings.append(
                 "\(reader.damaged) entr\(reader.damaged == 1 ? "y is" : "ies are") damaged: what is in "
-                    + (reader.damaged == 1 ? "it" : "them") + " could not be asked; a check tells where")
+                    + (reader.damaged == 1 ? "it" : "them") + " could not be queried; a check tells where")
         }
         let invalid = reader.unreadable - reader.damaged - reader.oversized
         if invalid > 0 {
@@ -216,11 +216,11 @@ private final class QueryExecution {
         if reader.inMemoryOnly > 0 {
             report.warnings.append(
                 "\(reader.inMemoryOnly) entr\(reader.inMemoryOnly == 1 ? "y is" : "ies are") in the memory of a process only: their "
-                    + "values could not be asked")
+                    + "values could not be queried")
         }
         if reader.oversized > 0 {
             report.warnings.append(
-                "\(reader.oversized) property list\(reader.oversized == 1 ? "" : "s") could not be asked: nested too deeply, of "
+                "\(reader.oversized) property list\(reader.oversized == 1 ? "" : "s") could not be queried: nested too deeply, of "
                     + "too many parts, or made to expand to many times its size")
         }
         for (sink, next) in zip(sinks, sinks.dropFirst()) {

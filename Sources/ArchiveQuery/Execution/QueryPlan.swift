@@ -1,22 +1,24 @@
 import CBOR
 
-/// Sendable value type; safe to use from any thread. A pipeline with the way in which it is carried out.
+/// Sendable value type; safe to use from any thread. A pipeline with its execution plan.
 ///
-/// Stages work in their order; what is done otherwise changes no result: parts of a condition are asked the cheapest
-/// first, metadata of the index before anything is read; a sort keeps no more rows than the limits behind it let through;
-/// reading ends when no stage takes another row; keys that must be equal are looked up; entries are read as they lie
-/// where their order makes no difference.
+/// Stages run in order. These optimisations never change a result: conditions are tested cheapest first, metadata
+/// in the index before anything is read; a sort keeps only the rows that later limits let through; reading ends
+/// once no stage needs more rows; keys that must be equal are looked up; and entries are read in storage order if
+/// order doesn't matter.
 public struct QueryPlan: Sendable {
+    /// The pipeline that the plan is for.
     public let pipeline: QueryPipeline
-    /// Names of the columns that rows have; nil if rows are whole entries.
+    /// The names of the rows' columns; nil if rows are whole entries.
     public let columns: [String]?
-    /// The order in which entries are gone through.
+    /// The order in which entries are read.
     public let order: QueryScanOrder
-    /// The keys that are looked up instead of going through all entries; nil: there are none.
+    /// The keys to look up instead of reading all entries; nil if all are read.
     public let keys: [String]?
-    /// Whether any value is read; else the index is enough, and what a row shows.
+    /// Whether any stage reads values. If not, the index is enough, apart from what the resulting rows show.
     public let readsValues: Bool
 
+    /// Plans a pipeline. Reads no entries.
     public init(_ pipeline: QueryPipeline) {
         self.pipeline = pipeline
         columns = Self.columns(of: pipeline.stages)
@@ -25,7 +27,8 @@ public struct QueryPlan: Sendable {
         readsValues = pipeline.readsValues
     }
 
-    /// Where the order of entries makes a difference: for rows that come out, or are counted off, as they come.
+    /// Recency order, where the result depends on the order of entries: if rows are returned, skipped or limited in
+    /// the order in which they come.
     private static func order(of stages: [PipelineStage]) -> QueryScanOrder {
         if stages.contains(where: \.asksForRank) { return .recency }
         for stage in stages {
@@ -38,7 +41,7 @@ public struct QueryPlan: Sendable {
         return .recency
     }
 
-    /// Keys of which the first conditions say that no others can match.
+    /// The only keys that can match, by the leading conditions; nil if unknown.
     private static func keys(of stages: [PipelineStage]) -> [String]? {
         if stages.contains(where: \.asksForRank) { return nil }
         for stage in stages {
@@ -64,7 +67,7 @@ public struct QueryPlan: Sendable {
 }
 
 extension QueryProperty {
-    /// What a column of it is called: the names of its steps with dots between them.
+    /// The column's name: the names of the path's steps, joined by dots.
     package var columnName: String {
         guard case .path(let steps) = self else { return description }
         return steps.reduce("") { text, step in
@@ -77,7 +80,7 @@ extension QueryProperty {
 }
 
 extension [QueryAggregate] {
-    /// `sum`; where several sums are asked for, `sum population`.
+    /// `sum`; with several sums, `sum population`.
     var columnNames: [String] {
         map { figure in
             let isOnlyOne = count { $0.name == figure.name } == 1
@@ -85,12 +88,12 @@ extension [QueryAggregate] {
         }
     }
 
-    /// Likewise, as properties for the stages behind.
+    /// The same names as properties, for later stages.
     var columnProperties: [QueryProperty] { columnNames.map { .named($0) } }
 }
 
 extension PipelineStage {
-    /// All properties that it is about.
+    /// All properties that the predicate uses.
     package var properties: [QueryProperty] {
         switch self {
         case .find(let predicate): predicate.properties
@@ -107,7 +110,7 @@ extension PipelineStage {
 }
 
 extension QueryPipeline {
-    /// Whether anything is about values, before rows are made of several entries.
+    /// Whether any stage uses values, up to the first that combines several entries into a row.
     fileprivate var readsValues: Bool {
         for stage in stages {
             if stage.properties.contains(where: { if case .path = $0 { true } else { false } }) {
@@ -134,7 +137,7 @@ extension QueryPredicate {
         }
     }
 
-    /// The keys that an entry must have one of to match; nil if they aren't known.
+    /// The keys of which a matching entry must have one; nil if unknown.
     fileprivate var possibleKeys: [String]? {
         switch self {
         case .and(let parts): return parts.lazy.compactMap(\.possibleKeys).first
@@ -144,12 +147,12 @@ extension QueryPredicate {
         }
     }
 
-    /// A look-up compares bytes; texts are looked up if that is the same as comparing characters.
+    /// A look-up compares bytes, so it can be used only if that equals comparing characters.
     private static func keys(_ literals: [QueryLiteral]) -> [String]? {
         var keys: [String] = []
         for literal in literals {
             guard case .text(let text) = literal else { continue }
-            // Characters beyond ASCII are the same as these: the Kelvin sign, Greek question mark, Greek varia.
+            // These have non-ASCII equivalents: the Kelvin sign, the Greek question mark, the Greek varia.
             guard text.utf8.allSatisfy({ $0 < 0x80 && $0 != 0x4b && $0 != 0x3b && $0 != 0x60 }) else {
                 return nil
             }

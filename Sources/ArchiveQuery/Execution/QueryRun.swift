@@ -1,78 +1,90 @@
 import CBOR
 import StorageEngine
 
-/// How a query is carried out.
+/// Options for running a query.
 public struct QueryOptions {
-    /// Most bytes that sorts, groupings and the like may keep in memory together, about; `limit` behind a sort makes it
-    /// keep little. By default 256 MiB.
+    /// The approximate limit, in bytes, for the rows that sorts, groupings and the like keep in memory. A `limit`
+    /// after a sort makes it keep few rows. 256 MiB by default.
     public var memoryLimit = 256 << 20
-    /// Whether ``QueryReport`` says how long each stage took, which costs some ten nanoseconds a row and stage.
+    /// Whether to measure how long each stage takes, for ``QueryReport/stages``. Costs some ten nanoseconds per row
+    /// and stage.
     public var measuresStages = false
-    /// The moment that ages and remaining times count from.
+    /// The time that ages and remaining lifetimes are computed from.
     public var now = Timestamp.now()
-    /// Called after each thousand entries; returning false ends the query with ``QueryError/cancelled``.
+    /// Called after every thousand entries, or sooner if more than 50 milliseconds have passed. Returning false
+    /// ends the query with ``QueryError/cancelled``.
     public var progress: ((QueryProgress) -> Bool)?
 
+    /// The defaults.
     public init() {}
 }
 
-/// How far a query is.
+/// The progress of a running query.
 public struct QueryProgress: Sendable, Hashable {
-    /// Entries that were looked at.
+    /// Entries visited so far.
     public var visited: Int
-    /// Entries that there are to look at.
+    /// Entries to visit in all.
     public var total: Int
-    /// Rows that have come out.
+    /// Rows returned so far.
     public var rows: Int
+    /// Bytes of values read so far.
     public var bytesRead: Int
 }
 
-/// One row of a result; a value that is safe to keep.
+/// One row of a result. A value that may be kept.
 public struct QueryRow: Sendable, Hashable {
-    /// What is known of its entry; nil for a row that is made of several.
+    /// The metadata of its entry; nil for a row that combines several.
     public var entry: EntryFacts?
-    /// The entry's value as one CBOR item, whatever its encoding; nil if it can't be read, and for a row of columns.
+    /// The entry's value, converted to one CBOR item; nil if it is unreadable, and for rows of columns.
     public var value: [UInt8]?
-    /// The columns as one CBOR item each, nil for what is absent; as many as ``QueryPlan/columns`` has, empty without.
+    /// One CBOR item for each column of ``QueryPlan/columns``, nil for an absent one. Empty for whole entries.
     public var columns: [[UInt8]?]
 }
 
-/// What a query did.
+/// Statistics of a query's run.
 public struct QueryReport: Sendable, Hashable {
-    /// Rows that came out.
+    /// Rows returned.
     public var rows = 0
-    /// Entries that were looked at, in whatever depth.
+    /// Entries visited, whether or not their values were read.
     public var visited = 0
-    /// Values that were read, and their bytes.
+    /// Values read.
     public var valuesRead = 0
+    /// Bytes of these values.
     public var bytesRead = 0
-    /// Values that no query can ask: those that are damaged, and those that are not what their encoding says.
+    /// Values that couldn't be queried: damaged, or not in their declared encoding. They match nothing.
     public var unreadable = 0
-    /// Of these, values that are damaged: their bytes fail their checksum.
+    /// Of these, values whose bytes fail their checksum.
     public var damaged = 0
-    /// Values that had to be made CBOR first.
+    /// Texts that a regular expression took too long for; they count as not matching.
+    public var givenUp = 0
+    /// Values that had to be converted to CBOR.
     public var transcoded = 0
-    /// The most memory that stages kept at a time, in bytes, about.
+    /// The peak memory of the stages' rows, in bytes; approximate.
     public var memory = 0
-    /// Until the first entry was looked at, and in all.
+    /// Time until the first entry was visited.
     public var preparation = Duration.zero
+    /// Time in all.
     public var duration = Duration.zero
+    /// The stages in order.
     public var stages: [Stage] = []
-    /// What a person should know of the result, a line each.
+    /// Warnings about the result for a person, one line each.
     public var warnings: [String] = []
 
+    /// What one stage did.
     public struct Stage: Sendable, Hashable {
-        /// The stage as the language has it.
+        /// The stage as text of the query language.
         public var text: String
+        /// Rows that the stage received.
         public var rowsIn: Int
+        /// Rows that the stage passed on.
         public var rowsOut: Int
-        /// Time in this stage alone; nil unless ``QueryOptions/measuresStages``. Values are read by the first stage that
-        /// asks for them.
+        /// Time in this stage alone; nil unless ``QueryOptions/measuresStages`` is set. Reading a value counts for
+        /// the first stage that uses it.
         public var duration: Duration?
     }
 }
 
-/// The last of all stages: hands rows to the caller.
+/// The final stage, which passes rows to the caller.
 final class OutputSink: RowSink {
     private let hasColumns: Bool
     private let body: (QueryRow) throws -> Bool

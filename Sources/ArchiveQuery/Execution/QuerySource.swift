@@ -1,73 +1,84 @@
 import StorageEngine
 
-/// Where a query's entries come from.
+/// A source of entries for queries, such as an archive.
 public protocol QuerySource {
-    /// A way through all entries.
+    /// A cursor over all entries in this order.
     func cursor(in order: QueryScanOrder) throws -> any QueryCursor
-    /// A way through the entries of these keys, the most recent first, found without looking at others.
+    /// A cursor over the entries with these keys, the most recent first. Doesn't visit other entries.
     func cursor(forKeys keys: [String]) throws -> any QueryCursor
 }
 
-/// In which order a query goes through the entries.
+/// The order in which a query reads entries.
 public enum QueryScanOrder: String, Sendable, Hashable {
-    /// As they are stored, which is the quickest.
+    /// Storage order, which is the fastest.
     case storage
     /// The most recent first.
     case recency
 }
 
-/// What is known of an entry besides its value.
+/// The metadata of an entry.
 public protocol QueryEntry {
+    /// The entry's key.
     var key: String { get }
-    /// Bytes of the value.
+    /// Size of the encoded value, in bytes.
     var valueBytes: Int { get }
     /// When it was first recorded.
     var created: Timestamp { get }
     /// When it was last recorded or accessed.
     var accessed: Timestamp { get }
-    /// When it stops being valid; nil: never.
+    /// When it expires; nil if it never does.
     var expires: Timestamp? { get }
     /// Accesses since it was recorded.
     var hits: UInt32 { get }
+    /// Where the object is held: on disk, in memory, or both.
     var tier: Tier { get }
+    /// The entry's owner; nil without one.
     var owner: String? { get }
-    /// Place in recency order, from 1 on; nil where it isn't known.
+    /// Place in recency order, from 1 for the most recent; nil if unknown.
     var rank: Int? { get }
-    /// Grows with each use of any entry.
+    /// Grows with each use of any entry, so it orders entries by their last use.
     var recency: UInt64 { get }
+    /// How the value is encoded.
     var encoding: ValueEncoding { get }
-    /// Which writing of the key it is: another one whenever the value is replaced; 0 before it was read.
+    /// Number of the operation that stored the value. It changes whenever the value is replaced; 0 until the entry
+    /// is read.
     var sequence: UInt64 { get }
 }
 
-/// A way through entries, for one thread. What it says of an entry is asked between two calls of ``advance()``; key,
-/// creation, owner, encoding and value once ``load()`` said that it is present.
+/// A cursor over entries. Not thread-safe. The metadata of an entry are available until the next call of
+/// ``advance()``; its key, creation time, owner, encoding and value only after ``load()`` has returned that it is
+/// present.
 ///
-/// Each entry that is there all the time is visited once, as it was at one moment of the query; no other one twice.
+/// An entry that exists during the whole query is visited exactly once, in its state at one moment of the query.
+/// Any other entry is visited at most once.
 public protocol QueryCursor: AnyObject, QueryEntry {
-    /// Entries that there were at the beginning.
+    /// The number of entries at the start.
     var count: Int { get }
-    /// How many of them are behind or at the cursor.
+    /// How many of them the cursor has reached.
     var visited: Int { get }
-    /// Goes on to the next entry, without reading it; false at the end.
+    /// Moves to the next entry without reading it. Returns false at the end.
     func advance() throws -> Bool
-    /// Reads the entry, unless that was done.
+    /// Reads the entry, unless it has been read already.
     func load() throws -> QueryCursorReading
-    /// The same, with what it gave: one call for what is asked of nearly every entry.
+    /// Like ``load()``, but also returns value and encoding: a single call for what nearly every entry needs.
     func loadValue() throws -> QueryCursorValue
-    /// UTF-8, valid until the next call of `advance()`.
+    /// The key as UTF-8. Valid until the next call of `advance()`.
     var keyBytes: UnsafeRawBufferPointer { get }
-    /// Valid until the next call of `advance()`; nil for an entry that only a process' memory holds.
+    /// The encoded value. Valid until the next call of `advance()`; nil for an entry that only a process's memory
+    /// holds.
     var valueContent: UnsafeRawBufferPointer? { get }
 }
 
-/// What ``QueryCursor/loadValue()`` found.
+/// The result of ``QueryCursor/loadValue()``.
 public struct QueryCursorValue {
+    /// Whether the entry was present.
     public var reading: QueryCursorReading
-    /// As ``QueryCursor/valueContent``; nil as well unless the entry is present.
+    /// Like ``QueryCursor/valueContent``; also nil unless the entry is present.
     public var content: UnsafeRawBufferPointer?
+    /// How the value is encoded; `unknown` unless the entry is present.
     public var encoding: ValueEncoding
 
+    /// Creates a result, for a cursor that implements ``QueryCursor/loadValue()``.
     public init(
         reading: QueryCursorReading, content: UnsafeRawBufferPointer?, encoding: ValueEncoding
     ) {
@@ -78,6 +89,7 @@ public struct QueryCursorValue {
 }
 
 extension QueryCursor {
+    /// Calls ``load()`` and reads the properties.
     public func loadValue() throws -> QueryCursorValue {
         let reading = try load()
         guard reading == .present else {
@@ -87,28 +99,33 @@ extension QueryCursor {
     }
 }
 
-/// What came of reading an entry.
+/// The result of reading an entry.
 public enum QueryCursorReading: Sendable, Hashable {
+    /// The entry was read.
     case present
-    /// It has been removed meanwhile.
+    /// The entry has been removed in the meantime.
     case gone
-    /// Its bytes are damaged.
+    /// The entry's bytes fail their checksum.
     case damaged
 }
 
 extension Archive: QuerySource {
+    /// A scan of all entries; it doesn't count as their use.
     public func cursor(in order: QueryScanOrder) throws -> any QueryCursor {
         try scan(order == .storage ? .location : .recency)
     }
 
+    /// A scan of these keys' entries; it doesn't count as their use.
     public func cursor(forKeys keys: [String]) throws -> any QueryCursor { try scan(keys: keys) }
 }
 
 extension EntryScan: QueryCursor {
+    /// Reads the entry and verifies its checksum.
     public func load() throws -> QueryCursorReading {
         Self.reading(try read())
     }
 
+    /// Reads the entry and verifies its checksum.
     public func loadValue() throws -> QueryCursorValue {
         let (reading, value, encoding) = try readValue()
         return QueryCursorValue(reading: Self.reading(reading), content: value, encoding: encoding)
@@ -122,7 +139,10 @@ extension EntryScan: QueryCursor {
         }
     }
 
+    /// The entry's key.
     public var key: String { UTF8Text.string(keyBytes) }
+    /// Place in recency order; nil for a scan in another order.
     public var rank: Int? { order == .recency ? place : nil }
+    /// The encoded value; nil if only a process's memory holds it.
     public var valueContent: UnsafeRawBufferPointer? { isInMemoryOnly ? nil : valueBuffer }
 }

@@ -1,11 +1,11 @@
 import CBOR
 
-/// A stage at work: takes rows one after the other and hands on what it makes of them. For one thread.
+/// A running stage: receives rows one after the other and passes its results on. Not thread-safe.
 class RowSink {
-    /// What reports call it.
+    /// Its name in reports.
     let name: String
     private(set) var rowsIn = 0
-    /// Nanoseconds in this stage and those behind it; measured only where it was asked for.
+    /// Nanoseconds in this stage and those after it; measured on request only.
     private(set) var nanoseconds: UInt64 = 0
     private let isTimed: Bool
     private static let clock = ContinuousClock()
@@ -15,21 +15,22 @@ class RowSink {
         self.isTimed = isTimed
     }
 
-    /// Takes the row.
-    /// - Returns: whether there is any use in another one.
+    /// Processes the row.
+    /// - Returns: whether the stage can use another row.
     final func push(_ row: RowReader) throws -> Bool {
         rowsIn += 1
         guard isTimed else { return try take(row) }
         return try timed { try take(row) }
     }
 
-    /// There are no more rows.
+    /// Called after the last row.
     final func end() throws {
         guard isTimed else { return try finish() }
         try timed { try finish() }
     }
 
-    /// By itself: room for a moment of the clock, whose size only the running program knows, would be made for each row.
+    /// A separate function: the size of `ContinuousClock.Instant` is known only at run time, so its stack
+    /// allocation would otherwise cost every row.
     @inline(never)
     private func timed<Result>(_ body: () throws -> Result) rethrows -> Result {
         let start = Self.clock.now
@@ -44,11 +45,11 @@ class RowSink {
     func finish() throws {}
 }
 
-/// What a query may keep in memory, for all of its stages together.
+/// The memory limit of a query, shared by all of its stages.
 final class MemoryBudget {
     private let limit: Int
     private var used = 0
-    /// The most that was used at a time.
+    /// The peak use.
     private(set) var peak = 0
 
     init(limit: Int) { self.limit = limit }
@@ -62,7 +63,7 @@ final class MemoryBudget {
     func giveBack(_ bytes: Int) { used -= bytes }
 }
 
-/// Stages between two others.
+/// A stage that passes rows on to a next one.
 class RowStage: RowSink {
     let next: RowSink
 
@@ -88,14 +89,14 @@ final class FindStage: RowStage {
         } catch .source(let error) {
             throw error
         } catch {
-            // What can't be read matches nothing; the reader has counted it.
+            // An unreadable value matches nothing; the reader has counted it.
             return true
         }
         return try next.push(row)
     }
 }
 
-/// Lets rows through from one on, and up to another.
+/// Skips the first rows, and ends after a number of rows.
 final class RangeStage: RowStage {
     private var toSkip: Int
     private var left: Int
@@ -108,7 +109,7 @@ final class RangeStage: RowStage {
 
     override func take(_ row: RowReader) throws -> Bool {
         guard left > 0 else { return false }
-        // An entry that is gone must not take the place of one that is there.
+        // An entry that is gone must not count towards the limit.
         guard try row.isThere() else { return true }
         if toSkip > 0 {
             toSkip -= 1
@@ -134,7 +135,7 @@ final class SelectStage: RowStage {
     }
 }
 
-/// Rows of columns: a CBOR array, in which undefined stands for what is absent.
+/// Encodes rows of columns as a CBOR array, with undefined for absent ones.
 enum ColumnRow {
     static func encode(_ columns: [[UInt8]?]) -> [UInt8] {
         var writer = CBORWriter()
@@ -159,7 +160,7 @@ enum ColumnRow {
 }
 
 extension RowReader {
-    /// Whether the row's entry is still there.
+    /// Whether the row's entry still exists.
     func isThere() throws -> Bool {
         do throws(RowFault) {
             return try isPresent()
@@ -170,7 +171,7 @@ extension RowReader {
         }
     }
 
-    /// As ``item(_:)``; what can't be read is absent.
+    /// Like ``item(_:)``, with unreadable properties as absent.
     func itemIfReadable(_ access: RowShape.Access) throws -> StoredItem {
         do throws(RowFault) {
             return try item(access)
@@ -181,7 +182,7 @@ extension RowReader {
         }
     }
 
-    /// As ``encoded(_:)``; what can't be read is absent.
+    /// Like ``encoded(_:)``, with unreadable properties as absent.
     func encodedIfReadable(_ access: RowShape.Access) throws -> [UInt8]? {
         do throws(RowFault) {
             return try encoded(access)
@@ -192,7 +193,7 @@ extension RowReader {
         }
     }
 
-    /// The row for later; nil if its entry is gone.
+    /// A copy of the row that may be kept; nil if its entry is gone.
     func kept(hasColumns: Bool) throws -> KeptRow? {
         do throws(RowFault) {
             guard try isPresent() else { return nil }

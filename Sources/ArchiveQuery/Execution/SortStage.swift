@@ -1,14 +1,14 @@
-/// Keeps rows and hands them on in order when all have come; of these no more than the stages behind it look at.
+/// Collects rows and passes them on in order at the end. Keeps only as many as the later stages can use.
 final class SortStage: RowStage {
     struct Key {
         var access: RowShape.Access
         var isDescending: Bool
     }
 
-    /// A row with what it is sorted by.
+    /// A row with its sort values.
     private struct Entry {
         var values: [SortValue]
-        /// Decides where no key does: how recent it is, or when it came.
+        /// Breaks ties: the row's recency, or its place in the input.
         var tie: UInt64
         var row: KeptRow
 
@@ -17,14 +17,15 @@ final class SortStage: RowStage {
 
     private let keys: [Key]
     private let most: Int
-    /// Whether rows come in any order, and the more recent one is to come first; else the earlier one is.
+    /// Whether ties are broken by recency, for rows that come in storage order. Otherwise the earlier row comes
+    /// first.
     private let isByRecency: Bool
     private let hasColumns: Bool
     private let reader: RowReader
     private let budget: MemoryBudget
     private var entries: [Entry] = []
     private var arrived: UInt64 = 0
-    /// Whether the first `most` entries are in order and others have been let go.
+    /// Whether the first `most` entries are sorted and the others dropped.
     private var isTrimmed = false
 
     init(
@@ -57,12 +58,12 @@ final class SortStage: RowStage {
         let entry = Entry(values: values, tie: tie, row: kept)
         try budget.take(entry.bytes)
         entries.append(entry)
-        // Sorting a heap's worth of rows now and then costs no more comparisons than a heap.
+        // Sorting and trimming from time to time needs no more comparisons than a heap.
         if entries.count - min(most, entries.count) >= max(most, 256) { trim() }
         return true
     }
 
-    /// Whether the first key alone says that the row comes too late.
+    /// Whether the first key alone shows that the row comes after all kept ones.
     private func isBehindAll(_ value: SortValue) -> Bool {
         SortValue.compare(value, entries[most - 1].values[0], isDescending: keys[0].isDescending) > 0
     }

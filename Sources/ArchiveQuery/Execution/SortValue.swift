@@ -1,7 +1,7 @@
 import CBOR
 
-/// What a row is sorted by. Values of different kinds have an order too, so that a sort is one whatever a property
-/// holds: booleans, numbers, dates, texts; and last what is absent, no number (NaN), or of another kind.
+/// A value to sort by. The order is total over all kinds: booleans, numbers, dates, texts, and last everything that
+/// is absent, NaN or of another kind.
 enum SortValue {
     case absent
     case boolean(Bool)
@@ -30,7 +30,7 @@ enum SortValue {
         }
     }
 
-    /// Negative if the left one comes first, positive if the right one does. What is absent comes last either way.
+    /// Negative if `left` comes first, positive if `right` does. Absent values come last in both directions.
     static func compare(_ left: SortValue, _ right: SortValue, isDescending: Bool) -> Int {
         switch (left, right) {
         case (.absent, .absent): return 0
@@ -52,14 +52,14 @@ enum SortValue {
         }
     }
 
-    /// About how much memory it takes beyond itself.
+    /// Approximate memory use beyond the value itself.
     var bytes: Int {
         if case .text(let text) = self { text.utf8.count } else { 0 }
     }
 }
 
-/// What tells values apart where they are grouped: numbers by what they are, not by how they are written; texts as Swift
-/// compares strings.
+/// The identity of a value in a grouping. Equal numbers are one group however they are encoded; texts compare like
+/// Swift's strings.
 enum GroupKey: Hashable {
     case absent
     case boolean(Bool)
@@ -71,7 +71,7 @@ enum GroupKey: Hashable {
     /// An array, a map or bytes, by its encoding.
     case encoded([UInt8])
 
-    /// - Parameter encoded: the item's encoding, asked for where there is nothing else to tell it by.
+    /// - Parameter encoded: returns the item's encoding; called only for kinds that nothing else identifies.
     init(_ item: StoredItem, encoded: () throws(RowFault) -> [UInt8]?) throws(RowFault) {
         switch item {
         case .absent: self = .absent
@@ -81,7 +81,7 @@ enum GroupKey: Hashable {
             if number.magnitude < 0x1p100, number == number.rounded() {
                 self = .integer(Int128(number))
             } else {
-                // All that is no number is one group.
+                // All NaNs are one group.
                 self = number.isNaN ? .encoded([]) : .float(number)
             }
         case .number(.decimal(let number)): self = .decimal(number)

@@ -1,12 +1,12 @@
 import Foundation
 import Synchronization
 
-/// A regular expression that is looked for in many texts.
+/// A regular expression to search many texts for.
 ///
-/// Foundation's engine rather than Swift's `Regex`: it takes half the time or less for short texts, and it can be
-/// stopped, which a pattern that came from a user needs.
+/// Uses Foundation's engine instead of Swift's `Regex`: it takes half the time or less for short texts, and it can
+/// be stopped, which patterns from users require.
 package final class TextPattern: Sendable {
-    /// Longest time that one text may take.
+    /// The time limit for one text.
     package static let patience = Duration.milliseconds(100)
 
     private let expression: NSRegularExpression?
@@ -14,7 +14,7 @@ package final class TextPattern: Sendable {
     private let report: @Sendable (_ pattern: String, _ reason: String) -> Void
     private let hasReported = Atomic(false)
 
-    /// `report` gets what is wrong with the pattern, at most once.
+    /// Calls `report` at most once, with what is wrong with the pattern.
     package init(
         _ pattern: String,
         report: @escaping @Sendable (_ pattern: String, _ reason: String) -> Void = { _, _ in }
@@ -22,41 +22,60 @@ package final class TextPattern: Sendable {
         self.pattern = pattern
         self.report = report
         do {
-            // Foundation takes the empty pattern, which is found everywhere, for none.
+            // Foundation rejects the empty pattern, which matches everywhere.
             expression = try NSRegularExpression(pattern: pattern.isEmpty ? "(?:)" : pattern)
         } catch {
             expression = nil
-            reportOnce("no regular expression, so it matches nothing")
+            reportOnce("not a regular expression, so it matches nothing")
         }
     }
 
-    /// Whether the pattern is one.
+    /// Whether the pattern is a valid regular expression.
     package var isValid: Bool { expression != nil }
 
     package func matches(_ text: String) -> Bool {
-        guard let expression else { return false }
+        let outcome = search(text, within: Self.patience)
+        switch outcome {
+        case .tooSlow: reportOnce("a text took too long, and was given up")
+        case .tooManyWays: reportOnce("a text has too many ways to match, and was given up")
+        case .found, .absent: break
+        }
+        return outcome == .found
+    }
+
+    /// What came of looking into one text.
+    enum Outcome {
+        case found, absent
+        /// It takes longer than allowed, or the engine keeps too much in mind.
+        case tooSlow, tooManyWays
+
+        var isGivenUp: Bool { self == .tooSlow || self == .tooManyWays }
+    }
+
+    func search(_ text: String, within allowed: Duration) -> Outcome {
+        guard let expression else { return .absent }
         let whole = NSRange(location: 0, length: text.utf16.count)
-        var isFound = false
+        var outcome = Outcome.absent
         var start: ContinuousClock.Instant?
-        // The completion is what tells of an internal error.
+        // Only the completion reports an internal error.
         expression.enumerateMatches(in: text, options: [.reportProgress, .reportCompletion], range: whole) {
-            [self] match, flags, stop in
+            match, flags, stop in
             if match != nil {
-                isFound = true
+                outcome = .found
                 stop.pointee = true
             } else if flags.contains(.internalError) {
-                reportOnce("a text has too many ways to match, and was given up")
+                outcome = .tooManyWays
             } else if flags.contains(.progress) {
-                // Most texts are done before the first report, so the clock is not looked at for them.
+                // Most texts finish before the first report and so never read the clock.
                 let begun = start ?? .now
                 start = begun
-                if begun.duration(to: .now) > Self.patience {
-                    reportOnce("a text took too long, and was given up")
+                if begun.duration(to: .now) > allowed {
+                    outcome = .tooSlow
                     stop.pointee = true
                 }
             }
         }
-        return isFound
+        return outcome
     }
 
     private func reportOnce(_ reason: String) {

@@ -1,11 +1,11 @@
 import Foundation
 
-/// A string that is looked for in many texts.
+/// A string to search many texts for.
 package struct TextSearch: Sendable {
     private let caseSensitive: Bool
-    /// What is looked for, folded unless the case counts.
+    /// The searched characters, case-folded unless case matters.
     private let characters: [Character]
-    /// The same for texts of ASCII; nil if such a text has to be compared character by character too.
+    /// The same as bytes, for ASCII texts; nil if those must be compared by characters too.
     private let bytes: [UInt8]?
 
     package init(_ string: String, caseSensitive: Bool) {
@@ -13,9 +13,9 @@ package struct TextSearch: Sendable {
         let string = MarkOrder.string(string)
         let needle = caseSensitive ? string : string.foldedCase
         characters = Array(needle)
-        // A few characters that are not ASCII are the same as one that is, as the Kelvin sign and K.
+        // A few non-ASCII characters are equivalent to an ASCII one, such as the Kelvin sign to K.
         let utf8 = Array(needle.precomposedStringWithCanonicalMapping.utf8)
-        // In ASCII only CR and LF make one character of two bytes.
+        // In ASCII only CR LF is a character of two bytes.
         bytes = utf8.contains { $0 == 0x0d || $0 == 0x0a } ? nil : utf8
     }
 
@@ -29,7 +29,7 @@ package struct TextSearch: Sendable {
         return isFound(characters, in: caseSensitive ? text : text.foldedCase)
     }
 
-    /// As ``isFound(in:)`` for a text that is stored as UTF-8.
+    /// Like ``isFound(in:)``, for a stored text in UTF-8.
     package func isFound(inUTF8 text: UnsafeRawBufferPointer) -> Bool {
         if let bytes, let answer = isFound(bytes, in: text.assumingMemoryBound(to: UInt8.self)) {
             return answer
@@ -37,7 +37,7 @@ package struct TextSearch: Sendable {
         return isFound(in: String(decoding: text, as: UTF8.self))
     }
 
-    /// By characters, which neither the standard library's `contains` nor Foundation's promises.
+    /// Compares whole characters, which neither the standard library's `contains` nor Foundation's guarantees.
     private func isFound(_ characters: [Character], in text: String) -> Bool {
         var rest = text[...]
         while !rest.starts(with: characters) {
@@ -47,7 +47,7 @@ package struct TextSearch: Sendable {
         return true
     }
 
-    /// nil if the text is not ASCII.
+    /// Nil if the text isn't ASCII.
     private func isFound(_ bytes: [UInt8], in text: UnsafeBufferPointer<UInt8>) -> Bool? {
         guard text.allSatisfy({ $0 < 0x80 }) else { return nil }
         guard let first = bytes.first else { return true }

@@ -1,10 +1,12 @@
-/// Sendable value type; safe to use from any thread. What is asked of an archive: stages, each working on the rows that
-/// the one before has left. Without stages it is all entries, the most recent first.
+/// Sendable value type; safe to use from any thread. A query: a sequence of stages, each of which processes the
+/// rows of the one before. Without stages the result is all entries, the most recent first.
 ///
-/// The text of a pipeline is read with ``parse(_:)`` and written by ``description``.
+/// ``parse(_:)`` reads a pipeline from text, and ``description`` writes it.
 public struct QueryPipeline: Sendable, Hashable {
+    /// The stages in order.
     public var stages: [PipelineStage]
 
+    /// Creates a pipeline of these stages.
     public init(_ stages: [PipelineStage] = []) {
         self.stages = stages
     }
@@ -12,53 +14,55 @@ public struct QueryPipeline: Sendable, Hashable {
 
 /// One step of a pipeline.
 public enum PipelineStage: Sendable, Hashable {
-    /// Keeps the rows that meet the condition.
+    /// Keeps the rows that match the condition.
     case find(QueryPredicate)
-    /// Sorts by the first key, where that finds no difference by the second, and so on. What no key tells apart keeps
-    /// its place; rows without the property come last in both directions.
+    /// Sorts by the first key, then by the second, and so on. The sort is stable. Rows without the property come
+    /// last in both directions.
     case sort([QuerySortKey])
-    /// Keeps the first rows, at most this many; a negative number is 0.
+    /// Keeps at most this many rows. Negative numbers count as 0.
     case limit(Int)
-    /// Leaves out the first rows, this many; a negative number is 0.
+    /// Skips this many rows. Negative numbers count as 0.
     case skip(Int)
-    /// Keeps these properties of each row, in this order. Later stages see no others, but metadata.
+    /// Reduces rows to these properties, in this order. Later stages can use only these, and metadata.
     case select([QueryProperty])
-    /// One row for each different value of the property, in the order in which they come. Numbers and texts differ as in
-    /// a comparison; arrays, maps and bytes where their encodings do.
+    /// One row for each different value of the property, in order of first appearance. Numbers and texts are
+    /// compared as in a condition; arrays, maps and bytes by their encodings.
     case distinct(QueryProperty)
-    /// One row with these figures of all rows.
+    /// One row with these aggregates of all rows.
     case aggregate([QueryAggregate])
-    /// One row for each different value of the property, as ``distinct(_:)`` tells them apart, with these figures of the
-    /// rows that have it; in ascending order of the values, the rows without the property last.
+    /// One row for each different value of the property (compared as by ``distinct(_:)``), with these aggregates of
+    /// its rows. In ascending order of the values; rows without the property come last.
     case group(by: QueryProperty, [QueryAggregate])
 }
 
-/// A property to sort by, and which end comes first.
+/// A property to sort by, and the direction.
 public struct QuerySortKey: Sendable, Hashable {
+    /// The property to sort by.
     public var property: QueryProperty
-    /// The greatest first.
+    /// Whether the greatest value comes first.
     public var isDescending: Bool
 
+    /// Creates a key; ascending unless told otherwise.
     public init(_ property: QueryProperty, isDescending: Bool = false) {
         self.property = property
         self.isDescending = isDescending
     }
 }
 
-/// A figure of many rows.
+/// An aggregate of many rows.
 public enum QueryAggregate: Sendable, Hashable {
-    /// How many rows there are.
+    /// The number of rows.
     case count
-    /// The sum of the numbers; of integers it is exact. Other values are left out; of none it is 0.
+    /// The sum of the numbers; exact for integers. Other values are ignored; without numbers it is 0.
     case sum(QueryProperty)
-    /// The mean of the numbers; null if there is none.
+    /// The mean of the numbers; null without numbers.
     case average(QueryProperty)
-    /// The least value, in the order of a sort; null if no row has a value with a place in it.
+    /// The least value in sort order; null if no row has a value that can be ordered.
     case minimum(QueryProperty)
-    /// The greatest value, in the order of a sort; null if no row has a value with a place in it.
+    /// The greatest value in sort order; null if no row has a value that can be ordered.
     case maximum(QueryProperty)
 
-    /// The property that it is about.
+    /// The aggregated property; nil for ``count``.
     public var property: QueryProperty? {
         switch self {
         case .count: nil
@@ -67,7 +71,7 @@ public enum QueryAggregate: Sendable, Hashable {
         }
     }
 
-    /// `count`, `sum`, `avg`, `min` or `max`: the word of the language, and the name of the column.
+    /// `count`, `sum`, `avg`, `min` or `max`: the keyword, and the name of the column.
     public var name: String {
         switch self {
         case .count: "count"

@@ -1,52 +1,64 @@
-/// Sendable value type; safe to use from any thread. A condition that a row meets or doesn't.
+/// Sendable value type; safe to use from any thread. A condition on a row.
 ///
-/// A property that a row doesn't have and one that is null are the same, *absent*: as `nil` in the typed API, it meets
+/// A property that is missing or null is *absent*. Like `nil` in the typed API, an absent property matches
 /// ``QueryRelation/equal`` with null, ``QueryRelation/notEqual`` with a value, ``QueryPresence/null`` and
-/// ``QueryPresence/nullOrEmpty``, and nothing else. Values of different kinds never meet a comparison, not even
+/// ``QueryPresence/nullOrEmpty``, and nothing else. Values of different kinds never match a comparison, not even
 /// ``QueryRelation/notEqual``.
 public indirect enum QueryPredicate: Sendable, Hashable {
-    /// All of them; of none it is met.
+    /// True if all are true; also if there are none.
     case and([QueryPredicate])
-    /// One of them or more; of none it isn't met.
+    /// True if at least one is true; false if there are none.
     case or([QueryPredicate])
+    /// True if the condition is false.
     case not(QueryPredicate)
-    /// Numbers compare exactly, whether integer or floating point; texts as Swift's strings do, by canonical
-    /// equivalence; dates with dates. Booleans and null are equal or not.
+    /// Compares a property with a value. Numbers compare exactly, integer or floating point; texts by canonical
+    /// equivalence, like Swift's strings; dates with dates. Booleans and null can only be equal or unequal.
     case compare(QueryProperty, QueryRelation, QueryLiteral)
-    /// How many elements an array has, entries a map, characters a text, bytes a byte string.
+    /// Compares the number of elements of an array, entries of a map, characters of a text, or bytes of a byte
+    /// string.
     case count(QueryProperty, QueryRelation, Int)
-    /// Equal to one of the values.
+    /// The property equals one of the values.
     case isIn(QueryProperty, [QueryLiteral])
-    /// Not less than the first, and not greater than the second.
+    /// The property is neither less than the first value nor greater than the second.
     case between(QueryProperty, QueryLiteral, QueryLiteral)
-    /// A text with that text in it, by characters; without `caseSensitive` by their full case folding.
+    /// A text that contains this text. Compares characters; unless `caseSensitive`, after full case folding.
     case contains(QueryProperty, String, caseSensitive: Bool)
-    /// A text in which the regular expression (`NSRegularExpression`'s) matches somewhere.
+    /// A text that the regular expression (of `NSRegularExpression`) matches somewhere.
     case matches(QueryProperty, pattern: String)
-    /// An array with one of the values in it or more, or a text with one of these characters.
+    /// An array that contains at least one of the values, or a text with at least one of these characters.
     case hasAny(QueryProperty, [QueryLiteral])
-    /// An array with all of the values in it, or a text with all of these characters.
+    /// An array that contains all of the values, or a text with all of these characters.
     case hasAll(QueryProperty, [QueryLiteral])
+    /// Whether the property is null or empty.
     case presence(QueryProperty, QueryPresence)
 }
 
 /// How two values compare.
 public enum QueryRelation: String, Sendable, Hashable, CaseIterable {
+    /// The values are equal.
     case equal = "="
+    /// The values are of the same kind and differ, or the property is absent.
     case notEqual = "!="
+    /// The property is less than the value.
     case less = "<"
+    /// The property is less than the value or equal to it.
     case lessOrEqual = "<="
+    /// The property is greater than the value.
     case greater = ">"
+    /// The property is greater than the value or equal to it.
     case greaterOrEqual = ">="
 }
 
-/// Whether there is something.
+/// Whether a property is present and has content.
 public enum QueryPresence: String, Sendable, Hashable, CaseIterable {
+    /// The property is missing or null.
     case null = "is null"
+    /// The property is neither missing nor null.
     case notNull = "is not null"
-    /// An array, a map, a text or a byte string without content.
+    /// An array, map, text or byte string without content.
     case empty = "is empty"
-    /// One of them with content.
+    /// An array, map, text or byte string with content.
     case notEmpty = "is not empty"
+    /// The property is missing, null or empty.
     case nullOrEmpty = "is null or empty"
 }

@@ -1,31 +1,33 @@
-/// Sendable value type; safe to use from any thread. Something that a row has: a part of its value, or metadata.
+/// Sendable value type; safe to use from any thread. A property of a row: a part of its value, or metadata.
 public enum QueryProperty: Sendable, Hashable {
-    /// The way from the value to the part: `address.city`, `tags[0]`. At least one step.
+    /// The path from the value to the part, such as `address.city` or `tags[0]`. At least one step.
     case path([Step])
+    /// Metadata of the entry, such as `@size`.
     case metadata(QueryMetadata)
 
+    /// One step of a path.
     public enum Step: Sendable, Hashable {
-        /// The value of a map's first entry with this text as key.
+        /// The value of a map's first entry with this text key.
         case name(String)
         /// The element of an array, from 0 on.
         case index(Int)
     }
 
-    /// A property of the value itself.
+    /// The path to a property at the top level of the value.
     public static func named(_ name: String) -> QueryProperty { .path([.name(name)]) }
 }
 
-/// What a store knows of an entry besides its value.
+/// The metadata of an entry that queries can use.
 public enum QueryMetadata: String, Sendable, Hashable, CaseIterable {
-    /// Text.
+    /// The entry's key, a text.
     case key
-    /// Bytes of the encoded value.
+    /// Size of the encoded value, in bytes.
     case size
     /// When the entry was first recorded, a date.
     case created
     /// When it was last recorded or accessed, a date.
     case accessed
-    /// Seconds since then.
+    /// Seconds since the entry was last recorded or accessed.
     case idle
     /// Seconds since it was first recorded.
     case age
@@ -37,7 +39,7 @@ public enum QueryMetadata: String, Sendable, Hashable, CaseIterable {
     case hits
     /// `"disk"`, `"memory"` or `"both"`.
     case tier
-    /// Text; absent without one.
+    /// The entry's owner, a text; absent without one.
     case owner
     /// Place in recency order; 1 is the most recent.
     case rank

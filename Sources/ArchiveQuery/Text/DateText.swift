@@ -1,8 +1,8 @@
-/// Dates in ISO 8601 (RFC 3339): `2026-01-31`, `2026-01-31T09:05Z`, `2026-01-31T09:05:00.25+02:00`. Without a zone they
-/// are UTC.
+/// Dates in ISO 8601 (RFC 3339): `2026-01-31`, `2026-01-31T09:05Z`, `2026-01-31T09:05:00.25+02:00`. Without a zone
+/// they are in UTC.
 package enum DateText {
-    /// Microseconds since 1970 of the whole text; digits beyond the sixth of a fraction are dropped. Nil for anything
-    /// else, also for days and times that no calendar has.
+    /// Parses the whole text into microseconds since 1970. Drops fraction digits beyond the sixth. Nil for anything
+    /// else, including dates and times that don't exist.
     package static func microseconds(_ text: some Collection<UInt8>) -> Int64? {
         var text = Cursor(rest: Array(text)[...])
         guard let year = text.number(4), text.take("-"), let month = text.number(2), text.take("-"),
@@ -34,7 +34,7 @@ package enum DateText {
     /// The years 1 to 9999.
     private static let range = -62_135_596_800_000_000..<253_402_300_800_000_000 as Range<Int64>
 
-    /// As short as it can be said exactly, in UTC.
+    /// The shortest exact text, in UTC.
     package static func text(microseconds: Int64) -> String {
         let (seconds, fraction) = floorDivide(microseconds, 1_000_000)
         let (day, time) = floorDivide(seconds, 86_400)
@@ -70,16 +70,16 @@ package enum DateText {
         }
     }
 
-    // Years are counted from March on, so that the leap day is the last of its year.
+    // Years begin in March, so that the leap day is the last day of its year.
 
-    /// Days from 1970-01-01 to a day of the Gregorian calendar.
+    /// Days from 1970-01-01 to a date of the Gregorian calendar.
     private static func days(year: Int, month: Int, day: Int) -> Int {
         let shifted = month <= 2 ? year - 1 : year
         let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
         return shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + dayOfYear - 719_468
     }
 
-    /// The day of the Gregorian calendar so many days after 1970-01-01; for years from 0 on.
+    /// The date of the Gregorian calendar `day` days after 1970-01-01, for years from 0 on.
     private static func civil(day: Int) -> (year: Int, month: Int, day: Int) {
         let since = day + 719_468
         let era = (since >= 0 ? since : since - 146_096) / 146_097

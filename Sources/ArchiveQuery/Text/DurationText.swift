@@ -1,12 +1,12 @@
-/// A length of time as a person writes it, in a query, an option or a field alike: numbers with units, `500ms`, `90s`, `2.5h`,
-/// `1h30m`, `2w`. Stateless; safe to call from any thread.
+/// Reads and writes durations, in the same way for queries, options and input fields: numbers with units, `500ms`,
+/// `90s`, `2.5h`, `1h30m`, `2w`. Stateless; safe to call from any thread.
 package enum DurationText {
     /// In microseconds, the largest first.
     private static let units: [(name: String, size: Int64)] = [
         ("w", 604_800_000_000), ("d", 86_400_000_000), ("h", 3_600_000_000), ("m", 60_000_000),
         ("s", 1_000_000), ("ms", 1000),
     ]
-    /// The longest that entries are told to live.
+    /// The longest lifetime of an entry.
     private static let longest: Int64 = 36_500 * 86_400_000_000
 
     enum Reading: Equatable {
@@ -35,13 +35,13 @@ package enum DurationText {
         return .microseconds(Int64(total))
     }
 
-    /// What is written where nothing but a lifetime or an interval can stand, such as an option or a field: there units may
-    /// be in either case, and spaces between the parts.
-    /// - Throws: what is wrong with it: no duration, nothing, more than 36,500 days.
+    /// Parses text where only a duration can occur, such as an option or a field. Units may be in either case, and
+    /// parts may be separated by spaces.
+    /// - Throws: what is wrong: not a duration, zero, or more than 36,500 days.
     package static func interval(_ text: String) throws(DurationFault) -> Duration {
         switch read(text.lowercased().filter { $0 != " " }) {
         case .noDuration:
-            let what = Double(text) == nil ? "is no duration" : "has no unit"
+            let what = Double(text) == nil ? "is not a duration" : "has no unit"
             throw DurationFault(description: "\"\(text)\" \(what); write 500ms, 90s, 5m, 1h30m, 3d or 2w")
         case .microseconds(let length) where length <= longest:
             guard length > 0 else { throw DurationFault(description: "a duration is longer than 0") }
@@ -51,7 +51,7 @@ package enum DurationText {
         }
     }
 
-    /// Exact, and as it would be written: `5m`, `90s`, `1h30m`, `2.5s`, `500ms`.
+    /// The exact duration as a person would write it: `5m`, `90s`, `1h30m`, `2.5s`, `500ms`.
     package static func text(microseconds: Int64) -> String {
         var rest = microseconds
         var text = ""
@@ -66,7 +66,7 @@ package enum DurationText {
         return text + (rest < 1_000_000 ? decimal(rest, 1000) + "ms" : decimal(rest, 1_000_000) + "s")
     }
 
-    /// The same, rounded to the microsecond.
+    /// The duration, rounded to the microsecond.
     package static func text(_ duration: Duration) -> String {
         text(microseconds: Int64((duration / .microseconds(1)).rounded()))
     }
@@ -79,12 +79,12 @@ package enum DurationText {
     }
 }
 
-/// Why a text is no duration; one line for a person.
+/// Why a text isn't a duration; one line for a person.
 package struct DurationFault: Error, CustomStringConvertible {
     package let description: String
 }
 
-/// Digits, with or without a fraction.
+/// A decimal number, with or without a fraction.
 struct UnitCount {
     private let digits: Int128
     private let scale: Int128
@@ -100,7 +100,7 @@ struct UnitCount {
         scale = (0..<(parts.count == 2 ? parts[1].count : 0)).reduce(1 as Int128) { power, _ in power * 10 }
     }
 
-    /// Nil beyond 126 bits.
+    /// Nil if the product needs more than 126 bits.
     func times(_ unit: Int128) -> (product: Int128, scale: Int128)? {
         let (product, overflows) = digits.multipliedReportingOverflow(by: unit)
         return overflows || product >= 1 << 125 ? nil : (product, scale)

@@ -1,5 +1,5 @@
 extension Lexer {
-    /// What begins with a digit: a number, one with a unit, or a date.
+    /// Scans a token that begins with a digit: a number, a number with a unit, or a date.
     mutating func scanNumber() -> Token.Kind {
         let start = offset
         if let date = scanDate() { return date }
@@ -26,7 +26,7 @@ extension Lexer {
         return isInteger ? Self.integer(number) : Self.float(number)
     }
 
-    /// Whether the point is that of another number of a duration, as in `1h2.5s`.
+    /// Whether the point belongs to a later number of a duration, as in `1h2.5s`.
     private func isInnerPoint(after start: Int) -> Bool {
         offset > start && byte() == UInt8(ascii: ".") && bytes[offset - 1].isDigit && byte(ahead: 1).isDigit
     }
@@ -35,7 +35,7 @@ extension Lexer {
         while byte().isDigit { offset += 1 }
     }
 
-    /// Bytes up to the digits of an exponent.
+    /// The number of bytes before an exponent's digits.
     private func exponentLength() -> Int? {
         guard byte() | 0x20 == UInt8(ascii: "e") else { return nil }
         if byte(ahead: 1).isDigit { return 1 }
@@ -72,22 +72,23 @@ extension Lexer {
             }
         }
         return .invalid(
-            "\(unit) is no unit; durations have ms, s, m, h, d or w, sizes B, KB, MB, GB, TB, KiB, MiB, GiB or TiB"
+            "\(unit) is not a unit; durations have ms, s, m, h, d or w, sizes B, KB, MB, GB, TB, KiB, MiB, GiB or TiB"
         )
     }
 
     // MARK: Dates
 
-    /// A date, or nil, with nothing taken, if what comes can't be one.
+    /// Scans a date. Returns nil, with nothing consumed, if this can't be one.
     private mutating func scanDate() -> Token.Kind? {
         guard (0..<4).allSatisfy({ byte(ahead: $0).isDigit }), byte(ahead: 4) == UInt8(ascii: "-"),
             byte(ahead: 5).isDigit
         else { return nil }
         let start = offset
         while offset < bytes.count, bytes[offset].isDatePart { offset += 1 }
-        // A pipeline's dot or comma never follows a date, but a sentence's may.
+        // In a query no dot or comma follows a date, but in a copied sentence one may.
         guard let moment = DateText.microseconds(bytes[start..<offset]) else {
-            return .invalid("no date; write 2026-01-31, 2026-01-31T09:05:00Z or 2026-01-31T09:05:00.5+02:00")
+            return .invalid(
+                "not a date; write 2026-01-31, 2026-01-31T09:05:00Z or 2026-01-31T09:05:00.5+02:00")
         }
         return .literal(.date(microseconds: moment))
     }

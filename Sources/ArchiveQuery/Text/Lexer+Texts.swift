@@ -1,5 +1,5 @@
 extension Lexer {
-    /// A text in quotes with the escapes of JSON (RFC 8259, section 7).
+    /// Scans a text in quotes, with the escapes of JSON (RFC 8259, section 7).
     mutating func scanText() -> Token.Kind {
         offset += 1
         var content: [UInt8] = []
@@ -23,7 +23,7 @@ extension Lexer {
         return .invalid("the text has no closing quote")
     }
 
-    /// The character that the escape behind a backslash stands for; nil if it is none.
+    /// The character of the escape after a backslash; nil for an invalid escape.
     private mutating func takeEscape() -> [UInt8]? {
         guard offset < bytes.count else { return nil }
         let letter = bytes[offset]

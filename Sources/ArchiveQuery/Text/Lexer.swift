@@ -1,10 +1,10 @@
-/// Takes a query's text apart into words. Every text has words: what makes none is an invalid one, and reading goes on
-/// behind it. Linear in the length.
+/// Splits a query's text into tokens. It never fails: text that is no token becomes an invalid one, and scanning
+/// continues after it. Linear in the length.
 struct Lexer {
     let bytes: [UInt8]
     var offset = 0
 
-    /// All words, and the end.
+    /// All tokens, followed by the end token.
     static func tokens(of bytes: [UInt8]) -> [Token] {
         var lexer = Lexer(bytes: bytes)
         var tokens: [Token] = []
@@ -12,7 +12,7 @@ struct Lexer {
         return tokens
     }
 
-    /// The byte so far ahead; 0 behind the end.
+    /// The byte `ahead` places further; 0 beyond the end.
     func byte(ahead: Int = 0) -> UInt8 {
         offset + ahead < bytes.count ? bytes[offset + ahead] : 0
     }
@@ -62,14 +62,14 @@ struct Lexer {
         return .invalid("it has no meaning here")
     }
 
-    /// What other languages write, and what stands for it here.
+    /// Spellings of other languages, and their equivalents here.
     private static let advice = [
         "&&": "write and", "||": "write or", "<>": "write !=", "!": "write not", "'": "texts stand in \"…\"",
         "`": "names stand in \"…\"", "%": "write contains or matches", "{": "lists stand in […]",
         "~": "write matches",
     ]
 
-    /// Quotes as word processors make them, and the space that looks like one and isn't.
+    /// Scans typographic quotes, and the space character that isn't a plain one.
     private mutating func scanLookalike() -> Token.Kind? {
         for (lookalike, advice) in Lexer.lookalikes where bytes[offset...].starts(with: lookalike) {
             offset += lookalike.count
@@ -90,7 +90,7 @@ struct Lexer {
 extension UInt8 {
     var isDigit: Bool { self >= 0x30 && self <= 0x39 }
     var isLetter: Bool { (self | 0x20) >= 0x61 && (self | 0x20) <= 0x7a }
-    /// Everything beyond ASCII may be in a name.
+    /// All non-ASCII characters may be part of a name.
     var isWordStart: Bool { isLetter || self == 0x5f || self == 0x24 || self >= 0x80 }
     var isWordPart: Bool { isWordStart || isDigit || self == 0x2d }
 }

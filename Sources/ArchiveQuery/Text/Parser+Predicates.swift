@@ -1,5 +1,5 @@
 extension Parser {
-    /// A condition: parts with `or` between them, each parts with `and` between them.
+    /// A condition: conjunctions joined by `or`, each of terms joined by `and`.
     mutating func predicate() throws(QuerySyntaxError) -> QueryPredicate {
         var parts = [try conjunction()]
         while accept("or") { parts.append(try conjunction()) }
@@ -19,7 +19,7 @@ extension Parser {
         }
         depth += 1
         defer { depth -= 1 }
-        // A property may be called so.
+        // A property may have this name.
         if !isProperty, accept("not") { return .not(try negation()) }
         if accept(.openParenthesis) {
             let inner = try predicate()
@@ -29,7 +29,7 @@ extension Parser {
         return try comparison()
     }
 
-    /// Whether what stands here must be a property, for an operator follows.
+    /// Whether the current word must be a property, because an operator follows.
     private var isProperty: Bool { following.isOperator }
 
     private mutating func comparison() throws(QuerySyntaxError) -> QueryPredicate {
@@ -94,7 +94,7 @@ extension Parser {
         guard accept("null") else {
             throw failure(advice: "is asks for null and empty; values are compared with =")
         }
-        // Where an operator follows, empty is a property of the next condition.
+        // If an operator follows, `empty` is a property in the next condition.
         guard case .word("or") = token.kind, case .word("empty") = following.kind, !isOperator(at: 2) else {
             return .null
         }
@@ -206,7 +206,7 @@ extension Parser {
 }
 
 extension Token {
-    /// Whether a property stands before it.
+    /// Whether it follows a property.
     var isOperator: Bool {
         switch kind {
         case .symbol(let symbol):

@@ -2,7 +2,7 @@ extension Parser {
     static let stageNames = [
         "find", "sort", "limit", "skip", "select", "count", "sum", "avg", "min", "max", "group", "distinct",
     ]
-    /// What other languages call stages.
+    /// Names of stages in other languages.
     private static let otherNames = [
         "where": "find", "filter": "find", "order": "sort", "top": "limit", "first": "limit", "head": "limit",
         "offset": "skip", "unique": "distinct", "average": "avg", "minimum": "min", "maximum": "max",
@@ -13,7 +13,7 @@ extension Parser {
         for name in Self.stageNames { note(.word(name == "group" ? "group by" : name)) }
     }
 
-    /// One stage, or two where a grouping and its figures stand in one.
+    /// One stage, or two if a grouping and its aggregates are written as one.
     mutating func stage() throws(QuerySyntaxError) -> [PipelineStage] {
         noteStages()
         guard case .word(let name) = token.kind else { throw failure(advice: findAdvice) }
@@ -43,7 +43,7 @@ extension Parser {
         return try body(&self)
     }
 
-    /// For who begins with a condition.
+    /// Advice for a query that begins with a condition.
     private var findAdvice: String? {
         switch (token.kind, following.kind) {
         case (.word, .symbol(let symbol))
@@ -88,7 +88,7 @@ extension Parser {
 
     private mutating func aggregates() throws(QuerySyntaxError) -> [PipelineStage] {
         let figures = try figures()
-        // As people say it: sum population by countrycode.
+        // The order of spoken language: sum population by countrycode.
         if accept("group") {
             try expect("by")
         } else if !accept("by") {
@@ -124,7 +124,7 @@ extension Parser {
 }
 
 extension String {
-    /// Whether one letter too many, too few or wrong, or two in the wrong order, make one word of the other.
+    /// Whether the words differ by one inserted, missing, wrong or swapped letter.
     fileprivate func isNearly(_ other: String) -> Bool {
         let left = Array(utf8)
         let right = Array(other.utf8)

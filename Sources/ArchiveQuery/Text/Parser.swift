@@ -1,16 +1,16 @@
-/// Reads a pipeline from its words. For one text; each step looks at the next word only, or at the one behind it, so the
-/// time is linear in the length, and the depth of calls is bounded by ``maximumDepth``.
+/// Parses one text's tokens into a pipeline. It looks ahead by two tokens at most, so the time is linear, and
+/// ``maximumDepth`` bounds the recursion.
 struct Parser {
-    /// Parentheses and `not` within each other.
+    /// The limit for nested parentheses and `not`.
     static let maximumDepth = 100
-    /// Bytes of the longest text.
+    /// The longest text, in bytes.
     static let maximumBytes = 1 << 20
 
     private let bytes: [UInt8]
     private let tokens: [Token]
     private(set) var position = 0
     var depth = 0
-    /// What was looked for at the current word, in vain.
+    /// What the parser has tried to match at the current token.
     private(set) var expected: [QueryExpectation] = []
 
     init(_ bytes: [UInt8]) {
@@ -37,7 +37,7 @@ struct Parser {
         if !expected.contains(expectation) { expected.append(expectation) }
     }
 
-    /// Takes the word if it is next.
+    /// Consumes the word if it is next.
     mutating func accept(_ word: String) -> Bool {
         if case .word(word) = token.kind {
             advance()
@@ -64,9 +64,9 @@ struct Parser {
         if !accept(word) { throw failure() }
     }
 
-    /// What is wrong at the current word.
+    /// The error at the current token.
     func failure(advice: String? = nil) -> QuerySyntaxError {
-        // A property may always go on; who made a mistake behind it hardly meant that.
+        // A property's path could always continue, but that is rarely what was meant.
         let likely = expected.filter { $0 != .word(".") && $0 != .word("[") }
         var error = QuerySyntaxError(
             range: token.range, found: token.shown, expected: likely.isEmpty ? expected : likely,
@@ -81,7 +81,8 @@ struct Parser {
 
     // MARK: Pipelines
 
-    /// All stages; with what is wrong in those that can't be read. Behind an error reading goes on with the next stage.
+    /// All stages, and the errors of those that can't be parsed. After an error parsing continues with the next
+    /// stage.
     mutating func pipeline() -> (stages: [PipelineStage], errors: [QuerySyntaxError]) {
         var stages: [PipelineStage] = []
         var errors: [QuerySyntaxError] = []
@@ -97,7 +98,7 @@ struct Parser {
                 errors.append(error)
                 while !isAtEnd, token.kind != .symbol(.pipe) { advance() }
             }
-            // At the end nothing more is looked for, so that what was expected there stays known.
+            // Tries nothing more at the end, so that `expected` stays as it is.
         } while !isAtEnd && accept(.pipe)
         return (Self.joined(stages), errors)
     }
@@ -109,8 +110,8 @@ struct Parser {
         guard isAtEnd else { throw failure(advice: token.misplacedStageAdvice) }
     }
 
-    /// A grouping takes the figures of the stage behind it, or, written the other way round, before it; without any it
-    /// counts.
+    /// A grouping takes the aggregates of the next stage or, in the other order, of the previous one. Without any
+    /// it counts.
     private static func joined(_ stages: [PipelineStage]) -> [PipelineStage] {
         var joined: [PipelineStage] = []
         for stage in stages {
@@ -128,7 +129,7 @@ struct Parser {
 }
 
 extension Token {
-    /// As an error shows it.
+    /// The token as errors show it.
     var shown: String {
         switch kind {
         case .word(let word): "\"\(word)\""
@@ -141,7 +142,7 @@ extension Token {
         }
     }
 
-    /// A stage's name where a stage ends: the `|` is missing.
+    /// Advice for a stage's name without a `|` before it.
     var misplacedStageAdvice: String? {
         guard case .word(let word) = kind, Parser.stageNames.contains(word) else { return nil }
         return "a | goes before each stage"
@@ -149,14 +150,16 @@ extension Token {
 }
 
 extension QueryPipeline {
-    /// What a text says, or what is wrong with it: each error that was found, at least one.
+    /// The pipeline of a text, or its errors.
     public enum ParseResult: Sendable, Hashable {
+        /// The text is a valid pipeline.
         case pipeline(QueryPipeline)
+        /// All errors that were found, in the order of the text; at least one.
         case errors([QuerySyntaxError])
     }
 
-    /// Reads a pipeline. Linear in the length of the text, which may be 1 MiB; never fails in any other way than by the
-    /// errors that it returns.
+    /// Parses a pipeline. Takes time linear in the length of the text, which may have up to 1 MiB. A longer text is
+    /// an error.
     public static func parse(_ text: String) -> ParseResult {
         guard text.utf8.count <= Parser.maximumBytes else { return .errors([.tooLong(text)]) }
         var parser = Parser(Array(text.utf8))
@@ -164,7 +167,7 @@ extension QueryPipeline {
         return errors.isEmpty ? .pipeline(QueryPipeline(stages)) : .errors(errors)
     }
 
-    /// The pipeline that the text says.
+    /// Parses a pipeline.
     /// - Throws: the first error.
     public init(_ text: String) throws(QuerySyntaxError) {
         switch QueryPipeline.parse(text) {
@@ -175,7 +178,7 @@ extension QueryPipeline {
 }
 
 extension QueryPredicate {
-    /// Reads a condition alone, as it stands behind `find`.
+    /// Parses a condition alone, as it is written after `find`.
     public init(_ text: String) throws(QuerySyntaxError) {
         guard text.utf8.count <= Parser.maximumBytes else { throw .tooLong(text) }
         var parser = Parser(Array(text.utf8))

@@ -1,5 +1,5 @@
 extension QueryPipeline: CustomStringConvertible {
-    /// The text of the pipeline, in one line; what ``parse(_:)`` makes of it is equal.
+    /// The pipeline as text, in one line. ``parse(_:)`` turns it into an equal pipeline.
     public var description: String {
         var text: [String] = []
         var previous: PipelineStage?
@@ -24,7 +24,7 @@ extension PipelineStage: CustomStringConvertible {
         case .distinct(let property): return "distinct \(property)"
         case .aggregate(let figures): return Self.list(figures)
         case .group(let property, let figures):
-            // Behind other figures the grouping would be taken for theirs.
+            // After another aggregate the grouping would be parsed as part of it.
             if case .aggregate = previous { return "group by \(property) " + Self.list(figures) }
             return "group by \(property) | " + Self.list(figures)
         }
@@ -69,7 +69,8 @@ extension QueryPredicate: CustomStringConvertible {
         "[" + values.map(\.description).joined(separator: ", ") + "]"
     }
 
-    /// No language has a word for all or none of nothing; what stands for it here compares a property that nothing has.
+    /// The language can't write an empty conjunction or disjunction, so it asks whether the key is in an empty
+    /// list.
     private static func joined(_ parts: [QueryPredicate], _ word: String) -> String {
         switch parts.count {
         case 0: return word == " and " ? "not @key in []" : "@key in []"
@@ -122,9 +123,9 @@ extension QueryLiteral: CustomStringConvertible {
     }
 }
 
-/// How the parts of a query are spelled.
+/// The spelling of a query's parts.
 enum QueryText {
-    /// Words that mean something where a property may stand.
+    /// Words with a meaning of their own where a property may occur.
     private static let reserved: Set<String> = [
         "not", "and", "or", "count", "empty", "null", "true", "false", "asc", "desc", "by", "is", "in",
         "between",
@@ -133,7 +134,7 @@ enum QueryText {
         "avg", "min", "max", "group", "group-by", "distinct",
     ]
 
-    /// A property's name, in quotes unless it is a plain word.
+    /// A property's name, quoted unless it is a plain word.
     static func name(_ name: String) -> String {
         let bytes = Array(name.utf8)
         guard let first = bytes.first, first.isWordStart, bytes.allSatisfy({ $0.isWordPart && $0 < 0x80 }),
@@ -142,8 +143,8 @@ enum QueryText {
         return name
     }
 
-    /// A text with the escapes that JSON and Swift share; controls that terminals obey are escaped by their hexadecimal
-    /// numbers, unless told otherwise as JSON does it.
+    /// A quoted text with the escapes that JSON and Swift share. Control characters, which terminals would execute,
+    /// become hexadecimal escapes; by default those of JSON.
     static func quoted(
         _ text: String,
         control: (String) -> String = { "\\u" + String(repeating: "0", count: 4 - $0.count) + $0 }

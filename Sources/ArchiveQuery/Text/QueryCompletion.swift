@@ -1,27 +1,32 @@
-/// Sendable value type. Something that could stand at a place in a query's text.
+/// Sendable value type. A possible completion at a place in a query's text.
 public struct QueryCompletion: Sendable, Hashable {
+    /// What a completion is.
     public enum Kind: Sendable, Hashable {
-        /// A word or sign of the language.
+        /// A keyword or sign of the language.
         case word
-        /// A property of the values.
+        /// A property of the values, from the names that were passed.
         case property
+        /// Metadata of entries, such as `@size`.
         case metadata
-        /// A description of what to write, which is not to be inserted: `a whole number`.
+        /// A description of what to write, such as `a whole number`. Not to be inserted.
         case placeholder
     }
 
+    /// The text to insert; for a placeholder, to show.
     public var text: String
+    /// What the completion is.
     public var kind: Kind
-    /// Bytes of the query's text that it takes the place of: what has been written of it.
+    /// The bytes of the query's text to replace: the part of the word that is already written.
     public var range: Range<Int>
 }
 
 extension QueryPipeline {
-    /// What could stand `offset` bytes from the start of `text`, whatever stands behind; what has been written of a word
-    /// chooses among them, in either case. Signs that end or separate come last. Linear in the length of the text.
+    /// The possible completions `offset` bytes from the start of `text`, whatever follows. They match the part of
+    /// the word before `offset`, in either case. Signs that end or separate come last. Linear in the length of the
+    /// text.
     ///
-    /// - Parameter properties: names of properties that the values are known to have, the most useful first; one with
-    ///   dots in it is the way to a property of a property.
+    /// - Parameter properties: known property names, the most useful first. A name with dots is the path to a
+    ///   nested property.
     public static func completions(
         in text: String, at offset: Int, properties: [String] = []
     ) -> [QueryCompletion] {
@@ -33,12 +38,12 @@ extension QueryPipeline {
         if let last = tokens.dropLast().last, last.range.upperBound == end {
             switch last.kind {
             case .word, .metadata: start = last.range.lowerBound
-            // Within a text or a number there is nothing to offer.
+            // There is nothing to complete inside a text or a number.
             case .invalid, .literal: return []
             case .quoted, .symbol, .end: break
             }
         }
-        // A property's name begins behind the last dot.
+        // A property's name begins after the last dot.
         let written = String(decoding: bytes[start..<end], as: UTF8.self).lowercased()
         let path = Self.path(before: start, tokens)
         var parser = Parser(Array(bytes[..<start]))
@@ -51,7 +56,7 @@ extension QueryPipeline {
         .map { QueryCompletion(text: $0.element.text, kind: $0.element.kind, range: start..<end) }
     }
 
-    /// The names with dots behind them that end at `end`: `address.` before `city`.
+    /// The part of the path that ends at `end`: `address.` before `city`.
     private static func path(before end: Int, _ tokens: [Token]) -> String {
         var path = ""
         var place = end

@@ -1,33 +1,36 @@
-/// Sendable value type. What is wrong with a query's text, and where.
+/// Sendable value type. An error in a query's text, and its place.
 public struct QuerySyntaxError: Error, Sendable, Hashable {
-    /// Bytes of UTF-8 from the start of the text to what is wrong, and to its end; empty at the end of the text.
+    /// The erroneous part, in bytes of UTF-8 from the start of the text; empty at the end of the text.
     public var range: Range<Int>
-    /// What stands there: `"limitt"`, `a text`, `the end`.
+    /// What was found there: `"limitt"`, `a text`, `the end`.
     public var found: String
-    /// What could stand there, the likeliest first.
+    /// What was expected there, the likeliest first.
     public var expected: [QueryExpectation]
-    /// What is wrong with it in itself, or what was probably meant.
+    /// What is wrong with it, or what was probably meant.
     public var advice: String?
 
-    /// Bytes of UTF-8 from the start of the text.
+    /// The start of the error, in bytes of UTF-8 from the start of the text.
     public var position: Int { range.lowerBound }
 }
 
-/// Something that can stand at a place in a query.
+/// Something that a query may contain at a place.
 public enum QueryExpectation: Sendable, Hashable {
-    /// A word or sign of the language, as it is written.
+    /// A keyword or sign of the language, as written.
     case word(String)
+    /// A property of values, or metadata.
     case property
-    /// A value of any kind.
+    /// A literal of any kind.
     case value
-    /// A number, text, date, duration or size: something that has an order.
+    /// A literal of a kind with an order: a number, text, date, duration or size.
     case orderedValue
+    /// A text in quotes.
     case text
-    /// A whole number, 0 or more.
+    /// A whole number of 0 or more.
     case count
+    /// The end of the text.
     case end
 
-    /// As a person reads it.
+    /// Its name in messages.
     package var name: String {
         switch self {
         case .word(let word): word.utf8.first?.isLetter == true || word.hasPrefix("@") ? word : "\"\(word)\""
@@ -47,7 +50,7 @@ extension QuerySyntaxError: CustomStringConvertible {
         "at \(position + 1): " + message
     }
 
-    /// The same without the position.
+    /// The error in one line, without the position.
     public var message: String {
         var text = "found \(found)"
         if !expected.isEmpty { text += ", expected " + Self.list(expected.map(\.name)) }
@@ -62,7 +65,8 @@ extension QuerySyntaxError: CustomStringConvertible {
 }
 
 extension QuerySyntaxError {
-    /// Where the error is in the text that was parsed: the line from 1 on, and the line up to there.
+    /// The error's place in `text`, which must be the text that was parsed: the number of its line, counted from 1,
+    /// that line before the error, and the whole line.
     public func place(in text: String) -> (line: Int, prefix: String, content: String) {
         let bytes = Array(text.utf8)
         let position = min(position, bytes.count)

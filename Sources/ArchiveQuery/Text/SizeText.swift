@@ -1,7 +1,8 @@
-/// A number of bytes as a person writes it, in a query or an option alike: `20MB`, `64KiB`, `1.5 GB`, `4096`. Decimal units
-/// `KB` to `TB`, binary `KiB` to `TiB`, in either case. Stateless; safe to call from any thread.
+/// Reads and writes sizes in bytes, in the same way for queries and options: `20MB`, `64KiB`, `1.5 GB`, `4096`.
+/// Units are decimal (`KB` to `TB`) or binary (`KiB` to `TiB`), in either case. Stateless; safe to call from any
+/// thread.
 package enum SizeText {
-    /// By their names in capitals; the largest first.
+    /// Names in capitals; the largest unit first.
     private static let units: [(name: String, size: Int128)] = [
         ("TIB", 1 << 40), ("TB", 1_000_000_000_000), ("GIB", 1 << 30), ("GB", 1_000_000_000),
         ("MIB", 1 << 20), ("MB", 1_000_000), ("KIB", 1 << 10), ("KB", 1000), ("B", 1),
@@ -9,7 +10,7 @@ package enum SizeText {
 
     static func isUnit(_ name: String) -> Bool { units.contains { $0.name == name.uppercased() } }
 
-    /// Nil for what is no size, for part of a byte, and beyond 64 bits.
+    /// Parses a size. Nil for anything else, for fractions of a byte, and beyond 64 bits.
     package static func bytes(_ text: some StringProtocol) -> UInt64? {
         let number = text.prefix { $0 == "." || $0.isASCII && $0.isNumber }
         var name = text.dropFirst(number.count).uppercased()
@@ -20,7 +21,7 @@ package enum SizeText {
         return UInt64(exactly: part.product / part.scale)
     }
 
-    /// Exact, in the largest unit that makes it a whole number.
+    /// The exact size, in the largest unit that gives a whole number.
     static func text(_ bytes: UInt64) -> String {
         let unit = units.first { bytes != 0 && Int128(bytes) % $0.size == 0 && $0.size > 1 }
         guard let unit else { return "\(bytes)B" }

@@ -1,12 +1,13 @@
-/// Why a pipeline has no counterpart in the typed API: one line for a person.
+/// Why a pipeline can't be expressed in the typed API.
 public struct SwiftSourceUnavailable: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The reason, in one line.
     public var description: String
 }
 
 extension QueryPipeline {
-    /// The pipeline in Swift, for the typed API: an expression over `archives`, several lines of it.
-    /// - Throws: why there is none: the typed API has `find` with conditions that must all be met, `sort` and `limit`,
-    ///   about properties of the objects.
+    /// The pipeline as Swift source for the typed API: an expression on `archives`, over several lines.
+    /// - Throws: why there is none. The typed API supports `find` with a conjunction of conditions, `sort` and
+    ///   `limit`, on properties of the objects.
     public func swiftSource(archives: String = "archives") throws(SwiftSourceUnavailable) -> String {
         var lines = [archives]
         for stage in stages {
@@ -32,15 +33,15 @@ extension QueryPipeline {
                 throw SwiftSourceUnavailable(description: "the typed API has no such stage: \(stage)")
             }
         }
-        // Without a step there is no query to ask for results.
+        // Without stages there is no query to get results from.
         return stages.isEmpty
             ? archives + ".accessAll()" : lines.joined(separator: "\n") + "\n    .getResults()"
     }
 }
 
-/// Parts of queries as the typed API has them.
+/// Parts of queries in the typed API.
 private enum SwiftSource {
-    /// Conditions that must all be met, each a property with its finder.
+    /// The conditions of a conjunction, each as a property with its finder.
     static func conditions(_ predicate: QueryPredicate) throws(SwiftSourceUnavailable) -> [String] {
         switch predicate {
         case .and(let parts):
@@ -79,7 +80,7 @@ private enum SwiftSource {
     static func path(_ property: QueryProperty) throws(SwiftSourceUnavailable) -> String {
         guard case .path(let steps) = property else {
             throw SwiftSourceUnavailable(
-                description: "the typed API asks objects only, and knows no \(property)")
+                description: "the typed API queries properties of objects only, not \(property)")
         }
         var names: [String] = []
         for step in steps {
@@ -93,7 +94,7 @@ private enum SwiftSource {
         return names.joined(separator: ".")
     }
 
-    /// Those that can't stand behind a dot as they are.
+    /// Keywords that need backquotes even after a dot.
     private static let keywords: Set<String> = ["init", "self", "Type", "Protocol"]
 
     private static func name(_ relation: QueryRelation) -> String {

@@ -1,15 +1,15 @@
-/// A word of a query, and where it stands.
+/// A token of a query, and its place.
 struct Token: Equatable {
     enum Kind: Equatable {
         case word(String)
-        /// A text in quotes, without them and its escapes.
+        /// A text in quotes, with the quotes removed and escapes resolved.
         case quoted(String)
         /// A number, duration, size or date.
         case literal(QueryLiteral)
-        /// The name behind an `@`.
+        /// The name after an `@`.
         case metadata(String)
         case symbol(Symbol)
-        /// What is wrong with it.
+        /// Text that isn't a token, with what is wrong with it.
         case invalid(String)
         case end
     }
@@ -31,6 +31,6 @@ struct Token: Equatable {
     }
 
     var kind: Kind
-    /// Bytes from the start of the text.
+    /// Its bytes, counted from the start of the text.
     var range: Range<Int>
 }

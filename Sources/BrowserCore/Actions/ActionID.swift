@@ -1,3 +1,4 @@
+import StoreInspection
 import TerminalKit
 
 /// The screens, from the widest view to the closest.

@@ -13,11 +13,7 @@ extension Browser {
                 model.prompt?.field.insert(text)
                 return typed(&model)
             }
-            if model.overlay == nil, model.isWritingQuery {
-                model.query?.field.insert(text)
-                QueryScreen.retyped(&model)
-                return []
-            }
+            if model.overlay == nil, model.isTyping { return model.parts.paste(&model, text) }
             if case .actions(var list) = model.overlay {
                 list.field.insert(text)
                 (list.selected, list.first) = (0, 0)
@@ -34,7 +30,7 @@ extension Browser {
         if let overlay = model.overlay { return press(&model, key, in: overlay) }
         if model.prompt != nil { return pressInPrompt(&model, key) }
         if key == Key(.escape), let job = model.job, job.isStoppable { return stop(&model, job) }
-        if model.isWritingQuery { return QueryScreen.press(&model, key) }
+        if model.isTyping { return model.parts.press(&model, key) }
         guard let action = model.keyMap.action(for: key, in: model.screen) else { return [] }
         return perform(&model, action.id)
     }
@@ -81,7 +77,9 @@ extension Browser {
         case .demo: return [.startDemo]
         case .open: return model.parts.open(&model)
         case .query: return QueryScreen.show(&model)
-        case .events: return toggleEvents(&model)
+        case .events:
+            model.parts.toggleEvents(&model)
+            return loadEvents(&model)
         case .monitor: return MonitorScreen.show(.events, &model)
         case .processes: return MonitorScreen.show(.processes, &model)
         case .delete:
@@ -90,8 +88,8 @@ extension Browser {
         case .expire:
             askExpiry(&model)
             return []
-        case .undo: return askUndo(&model, .latest)
-        case .undoList: return askUndo(&model, .list)
+        case .undo: return askUndo(&model, choosing: false)
+        case .undoList: return askUndo(&model, choosing: true)
         case .back: return model.parts.back(&model)
         case .clear: return model.parts.clear(&model)
         case .up, .down, .pageUp, .pageDown, .halfPageUp, .halfPageDown, .first, .last:
@@ -107,7 +105,7 @@ extension Browser {
     // MARK: Moving
 
     static func move(_ model: inout Model, _ id: ActionID) -> [Effect] {
-        let page = max(1, model.layout.page(model.screen))
+        let page = max(1, model.layout.page)
         switch id {
         case .up: return move(&model, by: -1)
         case .down: return move(&model, by: 1)

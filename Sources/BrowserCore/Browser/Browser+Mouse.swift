@@ -22,10 +22,7 @@ extension Browser {
                 return effects
             }
             return effects + perform(&model, model.parts.doubleClick)
-        case .drag:
-            let bar = EntriesView.table(model).layout(in: layout.list).scrollBar
-            return model.screen == .entries && bar.contains(event.at)
-                ? model.parts.click(&model, event.at, layout) : []
+        case .drag: return model.parts.drag(&model, event.at, layout)
         case .release: return []
         }
     }

@@ -4,23 +4,9 @@ extension Browser {
     static func pressInPrompt(_ model: inout Model, _ key: Key) -> [Effect] {
         guard var prompt = model.prompt else { return [] }
         switch key.code {
-        case .enter:
+        case .enter, .escape:
             model.prompt = nil
-            if prompt.purpose == .export { return QueryScreen.export(&model, to: prompt.field.text) }
-            // What was typed last may still be under way; the rows come when it is done.
-            return []
-        case .escape:
-            model.prompt = nil
-            switch prompt.purpose {
-            case .filter: return EntriesScreen.filter(&model, "")
-            case .eventFilter:
-                MonitorScreen.setFilter(&model) { $0.text = "" }
-                return []
-            case .find:
-                model.value?.search = prompt.before
-                return []
-            case .export: return []
-            }
+            return model.parts.promptEnded(&model, prompt, isKept: key.code == .enter)
         case .up, .down, .pageUp, .pageDown:
             // The rows can be looked through while the filter is open.
             guard let action = model.keyMap.action(for: key, in: model.screen) else { return [] }
@@ -37,17 +23,6 @@ extension Browser {
 
     /// The text in the prompt changed.
     static func typed(_ model: inout Model) -> [Effect] {
-        guard let prompt = model.prompt else { return [] }
-        switch prompt.purpose {
-        case .filter: return EntriesScreen.filter(&model, prompt.field.text)
-        case .eventFilter:
-            MonitorScreen.setFilter(&model) { $0.text = prompt.field.text }
-            return []
-        case .export: return []
-        case .find:
-            model.value?.search = prompt.field.text
-            ValueScreen.find(&model, forward: true, includingCurrent: true)
-            return []
-        }
+        model.prompt.map { model.parts.promptChanged(&model, $0.field.text) } ?? []
     }
 }

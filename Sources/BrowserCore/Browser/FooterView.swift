@@ -30,19 +30,8 @@ enum FooterView {
         case .undoList: pairs = [("enter", "Choose"), ("esc", "Close")]
         case .message: pairs = [("enter", "Close")]
         case nil:
-            guard let prompt = model.prompt else {
-                guard model.isWritingQuery else { return nil }
-                pairs = [
-                    ("enter", "Ask"), ("tab", "Complete"), ("up", "Earlier ones"),
-                    ("esc", model.query?.answer == nil ? "Leave" : "Result"), ("f1", "Help"),
-                ]
-                break
-            }
-            switch prompt.purpose {
-            case .filter, .eventFilter: pairs = [("enter", "Keep"), ("esc", "Clear"), ("up/down", "Move")]
-            case .find: pairs = [("enter", "Keep"), ("esc", "Leave")]
-            case .export: pairs = [("enter", "Write"), ("esc", "Leave")]
-            }
+            guard let keys = model.prompt?.keys ?? model.parts.typingKeys(model) else { return nil }
+            pairs = keys
         }
         return pairs.map { KeyHint(id: $0.key, key: $0.key, title: $0.title) }
     }

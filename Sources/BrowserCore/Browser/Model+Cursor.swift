@@ -1,8 +1,8 @@
 import StoreInspection
 
 extension Model {
-    /// The key that the cursor of the entries or the value screen holds to.
-    package var cursorKey: String? { screen == .value ? value?.key : entries?.key }
+    /// The key that the cursor holds to.
+    package var cursorKey: String? { parts.key(self) }
 
     /// The row under the cursor of the screen's list, from 0.
     package var cursorRow: Int { parts.cursor(self) }
@@ -11,7 +11,7 @@ extension Model {
     package var firstRow: Int { parts.firstRow(self) }
 
     /// The archive that the screen is about.
-    var archiveInView: String? { parts.archive(self) }
+    var archiveInView: ArchiveAddress? { parts.archive(self) }
 
     /// What the status line says for a while.
     package var said: String? { notice?.text }

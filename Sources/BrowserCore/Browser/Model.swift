@@ -1,4 +1,5 @@
 import StorageEngine
+import StoreInspection
 import TerminalKit
 
 /// All that the browser knows: what it shows follows from this alone. A value; one thread changes it, any may read
@@ -34,8 +35,6 @@ package struct Model: Sendable {
     var prompt: Prompt?
     var notice: Notice?
     var job: Job?
-    /// Idle entries that are looked for, for a plan.
-    var pendingIdle: PendingIdle?
     /// Since when the screen is paused.
     var pausedSince: Timestamp?
     /// The last time that a person moved or typed: the order of rows is frozen for a while after it.
@@ -90,14 +89,28 @@ package struct Model: Sendable {
 
     package var pace: Pace {
         if let pausedSince { return .paused(max(0, now.seconds(since: pausedSince))) }
-        guard screen == .entries, let made = entries?.arrangement?.made, isHeld else { return .live }
-        return .frozen(max(0, now.seconds(since: made)))
+        guard let listed = parts.listed(self), isHeld else { return .live }
+        return .frozen(max(0, now.seconds(since: listed)))
     }
 
     private var isHeld: Bool {
         if prompt != nil || overlay != nil { return true }
-        guard let touched, entries?.follows == false else { return false }
+        guard let touched, !parts.follows(self) else { return false }
         return now.seconds(since: touched) < Model.freeze
+    }
+
+    /// The archive of that name in the store that is open.
+    func address(_ name: String) -> ArchiveAddress? { store.map { ArchiveAddress(name, in: $0) } }
+
+    /// What is known of an archive; nil also where it is another store's.
+    func sample(_ archive: ArchiveAddress) -> ArchiveSample? {
+        address(archive.name) == archive ? archives.summary(archive.name) : nil
+    }
+
+    /// How a process is called: by its name if it still has the store open.
+    func processName(_ pid: Int32) -> String {
+        let process = archives.figures?.processes.first { $0.pid == pid }
+        return ProcessName.words(pid, pid == archives.figures?.ownPid ? "this browser" : process?.name)
     }
 
     /// The moment that ages are counted to: a paused screen stands still.
@@ -155,29 +168,13 @@ struct Job: Sendable, Hashable {
     static let patience = 0.25
 }
 
-/// The entries that a plan is about as soon as they are found.
-struct PendingIdle: Sendable, Hashable {
-    var ticket: Int
-    var archive: String
-    var idle: Duration
-    /// The last access is before this moment.
-    var before: Timestamp
-}
-
-/// The line in which text is typed.
+/// The line in which text is typed, for the screen below it.
 struct Prompt: Sendable {
-    enum Purpose: Sendable, Hashable { case filter, find, eventFilter, export }
-    var purpose: Purpose
+    /// What stands before the field.
+    var label: String
     var field: TextField
     /// What Esc brings back.
-    var before: String
-
-    /// What stands before the field.
-    var label: String {
-        switch purpose {
-        case .filter, .eventFilter: "filter "
-        case .find: "find "
-        case .export: "write to "
-        }
-    }
+    var before = ""
+    /// The keys that the footer names, and what they do.
+    var keys: [(key: String, title: String)]
 }

@@ -51,12 +51,11 @@ struct ScreenLayout: Sendable, Hashable {
         let parts = model.parts.divide(rest, model, isTall: isTall)
         (info, list, pane, events) = (parts.info, parts.list, parts.pane, parts.events)
         isBeside = parts.isBeside
+        page = model.parts.pageRows(list)
     }
 
-    /// Rows of the list that hold data: a table's first row is its header.
-    func page(_ screen: Screen) -> Int {
-        screen == .value ? list.rows : max(0, list.rows - (list.rows > 1 ? 1 : 0))
-    }
+    /// Rows of the list that hold data.
+    let page: Int
 }
 
 extension Model {

@@ -43,8 +43,7 @@ struct StatusView {
             frame.fill(rect, style: look[.input])
             let width = frame.write(
                 label, at: rect.origin, style: look[.key].over(look[.input]), within: rect)
-            var figures = prompt.purpose == .filter ? "  " + EntriesView.countText(model) : ""
-            if prompt.purpose == .export { figures = "  .ndjson, .csv or .tsv" }
+            var figures = model.parts.promptNote(model)
             if let job = StatusView.longJob(model) {
                 figures = "  \(job.title) \(Figures.percent(job.share)), Esc stops"
             }

@@ -49,8 +49,8 @@ enum TitleView {
         switch model.pace {
         // Rows that old are as good as live, and a sign with every key would only flicker.
         case .live, .frozen(..<1):
-            let follows = model.screen == .entries && model.entries?.follows == true
-            return Span("\(look.glyphs.marked) \(follows ? "following" : "live") ", look[.good])
+            return Span(
+                "\(look.glyphs.marked) \(model.parts.follows(model) ? "following" : "live") ", look[.good])
         case .frozen(let seconds):
             return Span("frozen \(Int(seconds)) s ", look[.warning])
         case .paused(let seconds):

@@ -70,29 +70,16 @@ package struct ListedRows: Sendable {
     package var problems: [Int: String] = [:]
 }
 
-/// What a person's action is about, from a list that was gone through. A value; safe to share between threads.
-package struct Collected<Entries: Sendable>: Sendable {
-    var entries: Entries
-    /// How many couldn't be read, and are left out.
-    private(set) var unreadable = 0
-
-    init(_ entries: Entries) { self.entries = entries }
-
-    mutating func take(
-        _ listing: any EntryListing, _ index: Int, _ add: (inout Entries, Target) -> Void
-    ) {
-        do throws(SourceError) {
-            if let entry = try listing.entry(at: index) { add(&entries, entry.target) }
-        } catch {
-            unreadable += 1
-        }
+extension Arrangement {
+    /// What an action on all rows is about; `nil`: it was stopped.
+    func targets(_ progress: (Double) -> Bool) -> CollectedTargets? {
+        CollectedTargets(listing, (0..<count).lazy.map { rows.index(atRow: $0) }, progress)
     }
+}
 
-    /// What to tell of those that are left out.
-    var omission: String? {
-        unreadable == 0
-            ? nil
-            : Figures.count(unreadable, "entry that can't be read is", "entries that can't be read are")
-                + " left out; run vellum check"
+extension ArrangementRequest: CustomStringConvertible {
+    package var description: String {
+        "\(archive.name) by \(order.column.rawValue)" + (order.descending ? " descending" : "")
+            + (filter.isEmpty ? "" : " filter \"\(filter)\"") + (base == nil ? ", new listing" : "")
     }
 }

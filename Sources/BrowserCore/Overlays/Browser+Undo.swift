@@ -4,32 +4,32 @@ import TerminalKit
 
 /// Taking back what was deleted or expired, by whichever process.
 extension Browser {
-    static func askUndo(_ model: inout Model, _ purpose: UndoPurpose) -> [Effect] {
-        guard let store = model.store, let archive = model.archiveInView else { return [] }
-        return [.loadReversible(purpose, in: ArchiveAddress(archive, in: store))]
-    }
-
-    static func loaded(
-        _ model: inout Model, _ purpose: UndoPurpose, archive: String,
-        reversible result: Result<[ReversibleAction], SourceError>
-    ) -> [Effect] {
-        // Something else was opened while the answer was under way.
-        guard model.overlay == nil, model.prompt == nil, archive == model.archiveInView else { return [] }
-        switch result {
-        case .failure(let error): model.say(error.description, role: .error)
-        case .success(let actions):
-            guard let latest = actions.first else {
-                model.say(
-                    "There is nothing to undo in \(archive). Undo ends after ten minutes, with a full disk, or what was too much for it with what is written."
-                )
+    /// Plans to take back the latest action, or lists all to choose from.
+    static func askUndo(_ model: inout Model, choosing: Bool) -> [Effect] {
+        guard let archive = model.archiveInView else { return [] }
+        return [
+            .ask("load reversible of \(archive.name) for \(choosing ? "list" : "latest")") {
+                (context) throws(SourceError) in
+                try context.source.reversible(in: archive)
+            } then: { model, result in
+                // Something else was opened while the answer was under way.
+                guard model.overlay == nil, model.prompt == nil, archive == model.archiveInView else {
+                    return []
+                }
+                switch result {
+                case .failure(let error): model.say(error.description, role: .error)
+                case .success(let actions) where choosing && !actions.isEmpty:
+                    model.overlay = .undoList(UndoList(archive: archive, actions: actions))
+                case .success(let actions):
+                    if let latest = actions.first {
+                        model.overlay = .plan(Plan(undoing: latest, archive: archive))
+                    } else {
+                        model.say(UndoOutcome.nothing(in: archive.name).asSentence)
+                    }
+                }
                 return []
             }
-            switch purpose {
-            case .latest: model.overlay = .plan(Plan(undoing: latest, archive: archive))
-            case .list: model.overlay = .undoList(UndoList(archive: archive, actions: actions))
-            }
-        }
-        return []
+        ]
     }
 
     static func press(_ model: inout Model, _ key: Key, in old: UndoList) -> [Effect] {
@@ -55,60 +55,39 @@ extension Browser {
         return []
     }
 
-    static func undone(
-        _ model: inout Model, _ ticket: Int, _ result: Result<Carried<UndoOutcome>?, SourceError>
-    ) -> [Effect] {
-        if model.job?.ticket == ticket { model.job = nil }
-        switch result {
-        case .failure(let error):
-            model.overlay = .message(MessageBox(title: "Nothing was undone", lines: [error.description]))
-            return []
-        case .success(nil):
-            model.say(
-                "That can no longer be undone: its time is over, too much was written since, or the disk was full.",
-                role: .warning)
-            return []
-        case .success(let carried?):
-            let report = carried.outcome
-            model.cost.note(writes: report.entries, longestCall: carried.longestCall)
-            var words = "Nothing was restored"
-            if report.entries > 0 {
-                words = "\(Figures.count(report.entries, "entry", "entries")) restored"
-                words += ", \(Figures.bytes(report.bytes))"
+    static func undo(_ action: ReversibleAction, in archive: ArchiveAddress, _ ticket: Int) -> Effect {
+        .ask("undo \(action.id) of \(archive.name)", ticket: ticket) { (context) throws(SourceError) in
+            try context.source.undo(action.id, in: archive, checkpoint: context.progress)
+        } then: { model, result in
+            end(&model, job: ticket)
+            switch result {
+            case .failure(let error):
+                model.overlay = .message(MessageBox(title: "Nothing was undone", lines: [error.description]))
+                return []
+            case .success(nil):
+                model.say(
+                    "That can no longer be undone: its time is over, too much was written since, or the disk was full.",
+                    role: .warning)
+                return []
+            case .success(let carried?): return report(&model, carried)
             }
-            if report.skippedCount > 0 { words += ", \(Figures.count(report.skippedCount)) skipped" }
-            if report.expired > 0 { words += ", \(Figures.count(report.expired)) expired meanwhile" }
-            if report.displaced > 0 { words += ", \(Figures.count(report.displaced)) had no room" }
-            if report.evicted > 0 {
-                words += ", \(Figures.count(report.evicted)) evicted to make room"
-            }
-            if !report.isComplete {
-                words = "Stopped: \(words); \(keyName(model, .undo)) takes back the rest"
-            }
-            if report.skipped.isEmpty {
-                model.say(words + ".", role: .good, seconds: 10)
-            } else {
-                var lines = [
-                    words + ".", "Skipped, because they were recorded anew, changed or expired since:",
-                ]
-                lines += report.skipped.map { "- \(TerminalText.sanitized($0))" }
-                let rest = report.skippedCount - report.skipped.count
-                if rest > 0 { lines.append("and \(Figures.count(rest)) more") }
-                model.overlay = .message(MessageBox(title: "Undone", lines: lines))
-            }
-            model.entries?.keepsTop = report.entries > 0
-            return refresh(&model, isForced: true)
         }
     }
-}
 
-extension Model {
-    /// How a process is called: by its name if it still has the store open.
-    func processName(_ pid: Int32) -> String {
-        if pid == archives.figures?.ownPid { return "this browser (\(pid))" }
-        guard let process = archives.figures?.processes.first(where: { $0.pid == pid }) else {
-            return "process \(pid)"
+    private static func report(_ model: inout Model, _ carried: Carried<UndoOutcome>) -> [Effect] {
+        let outcome = carried.outcome
+        model.cost.note(writes: outcome.entries, longestCall: carried.longestCall)
+        var summary = outcome.summary
+        if !outcome.isComplete {
+            summary = "stopped: \(summary); \(keyName(model, .undo)) takes back the rest"
         }
-        return "\(process.name) (\(pid))"
+        let remarks = outcome.remarks(listing: 100)
+        if remarks.isEmpty {
+            model.say(summary.asSentence, role: .good, seconds: 10)
+        } else {
+            model.overlay = .message(MessageBox(title: "Undone", lines: [summary.asSentence] + remarks))
+        }
+        model.entries?.keepsTop = outcome.entries > 0
+        return refresh(&model, isForced: true)
     }
 }

@@ -31,7 +31,7 @@ struct Plan: Sendable {
     }
 
     var act: Act
-    var archive: String
+    var archive: ArchiveAddress
     var targets: [Target] = []
     /// Of the targets' values, of what comes back, or of the messages.
     var bytes: UInt64
@@ -42,7 +42,7 @@ struct Plan: Sendable {
     /// The first line in view: on a small screen not all fit.
     var first = 0
 
-    init(_ change: PlannedAction, archive: String, targets: [Target], idle: Duration? = nil) {
+    init(_ change: PlannedAction, archive: ArchiveAddress, targets: [Target], idle: Duration? = nil) {
         act = .change(change)
         self.archive = archive
         self.targets = targets
@@ -50,15 +50,15 @@ struct Plan: Sendable {
         bytes = targets.reduce(0) { $0 + UInt64($1.size) }
     }
 
-    init(undoing action: ReversibleAction, archive: String) {
+    init(undoing action: ReversibleAction, archive: ArchiveAddress) {
         act = .undo(action)
         self.archive = archive
         bytes = action.bytes
     }
 
-    init(clearing log: ArchiveSample) {
+    init(clearing log: ArchiveSample, at archive: ArchiveAddress) {
         act = .clearLog(log.entries)
-        archive = log.name
+        self.archive = archive
         bytes = log.diskBytes
     }
 }
@@ -67,7 +67,7 @@ struct Plan: Sendable {
 struct ExpireForm: Sendable {
     enum Choice: Int, Sendable, Hashable, CaseIterable { case after, now, never, idle }
 
-    var archive: String
+    var archive: ArchiveAddress
     var targets: [Target]
     var choice: Choice
     /// Durations as they are typed.
@@ -77,7 +77,7 @@ struct ExpireForm: Sendable {
     /// What is wrong with the duration.
     var problem: String?
 
-    init(archive: String, targets: [Target]) {
+    init(archive: ArchiveAddress, targets: [Target]) {
         self.archive = archive
         self.targets = targets
         choice = targets.isEmpty ? .idle : .after
@@ -86,7 +86,7 @@ struct ExpireForm: Sendable {
 
 /// What can be taken back, to choose from.
 struct UndoList: Sendable {
-    var archive: String
+    var archive: ArchiveAddress
     /// Latest first.
     var actions: [ReversibleAction]
     var selected = 0

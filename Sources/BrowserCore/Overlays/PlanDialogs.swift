@@ -11,7 +11,8 @@ extension OverlayPlaces {
         let words: (title: String, button: String)
         switch plan.act {
         case .change(let change):
-            words = self.words(change, plan)
+            let count = Figures.count(plan.targets.count, "entry", "entries")
+            words = (change.question(count, idle: plan.idle), button(change))
             body = targets(plan, model)
             if isTall {
                 body.append("Entries that changed after they were listed are left alone.")
@@ -23,10 +24,10 @@ extension OverlayPlaces {
             words = ("Undo this?", "Undo")
             body = [
                 action.kind == .deadline
-                    ? "\(Figures.count(action.entries, "entry", "entries")) of \(plan.archive) "
+                    ? "\(Figures.count(action.entries, "entry", "entries")) of \(plan.archive.name) "
                         + "\(action.entries == 1 ? "gets its" : "get their") former expiry, \(Figures.bytes(action.bytes))"
                     : "\(Figures.count(action.entries, "entry", "entries")) \(action.entries == 1 ? "comes" : "come") "
-                        + "back to \(plan.archive), \(Figures.bytes(action.bytes))",
+                        + "back to \(plan.archive.name), \(Figures.bytes(action.bytes))",
                 UndoText.story(action, model),
             ]
             if isTall, action.kind == .deadline {
@@ -39,7 +40,7 @@ extension OverlayPlaces {
         case .clearLog(let count):
             words = ("Delete \(Figures.count(count, "message", "messages"))?", "Delete")
             body = [
-                "This can't be undone: every message of \(plan.archive), \(Figures.bytes(plan.bytes)), goes."
+                "This can't be undone: every message of \(plan.archive.name), \(Figures.bytes(plan.bytes)), goes."
             ]
         }
         return Dialog(
@@ -49,31 +50,23 @@ extension OverlayPlaces {
 
     /// Whether a plan removes more than can be kept for ten minutes whatever is written.
     private static func isBeyondBudget(_ plan: Plan, _ model: Model) -> Bool {
-        guard let budget = model.archives.summary(plan.archive)?.undoBudget else { return false }
+        guard let budget = model.sample(plan.archive)?.undoBudget else { return false }
         return !budget.holds(entries: plan.targets.count, valueBytes: plan.bytes)
     }
 
     /// How long it can be undone.
     private static func grace(_ plan: Plan, _ change: PlannedAction, _ model: Model) -> String {
-        let undoes = "\(Browser.keyName(model, .undo)) undoes it for ten minutes, or until "
-        if case .setLifetime = change {
-            return undoes + "megabytes are written, or a put finds the disk full."
-        }
-        guard isBeyondBudget(plan, model) else { return undoes + "a put finds the disk full." }
-        return "More than is kept for an undo: " + undoes
-            + "5% of the limit is written, or a put finds the disk full."
+        let isBeyond = isBeyondBudget(plan, model)
+        let grace = change.grace(isBeyondBudget: isBeyond)
+        let undoes = "\(Browser.keyName(model, .undo)) undoes it \(grace)."
+        return isBeyond ? "More than is kept for an undo: \(undoes)" : undoes
     }
 
-    private static func words(_ change: PlannedAction, _ plan: Plan) -> (title: String, button: String) {
-        let count = Figures.count(plan.targets.count, "entry", "entries")
+    private static func button(_ change: PlannedAction) -> String {
         switch change {
-        case .delete: return ("Delete \(count)?", "Delete")
-        case .expireNow: return ("Expire \(count) now?", "Expire")
-        case .expireIdle:
-            return ("Expire \(count) idle over \(DurationText.text(plan.idle ?? .zero))?", "Expire")
-        case .setLifetime(let lifetime?):
-            return ("Expire \(count) in \(DurationText.text(lifetime))?", "Expire")
-        case .setLifetime(nil): return ("Never expire \(count)?", "Keep")
+        case .delete: "Delete"
+        case .expireNow, .expireIdle, .setLifetime(_?): "Expire"
+        case .setLifetime(nil): "Keep"
         }
     }
 
@@ -81,7 +74,7 @@ extension OverlayPlaces {
     private static func targets(_ plan: Plan, _ model: Model) -> [String] {
         let count = plan.targets.count
         var body = [
-            "\(Figures.count(count, "entry", "entries")), \(Figures.bytes(plan.bytes)), in \(plan.archive)"
+            "\(Figures.amount(count, bytes: plan.bytes)), in \(plan.archive.name)"
         ]
         let shown = max(1, min(8, model.size.rows - 9))
         let bullet = model.look.glyphs.bullet
@@ -108,12 +101,13 @@ extension OverlayPlaces {
             body.append(
                 count == 0
                     ? "No entry is chosen; those idle for long can be."
-                    : "\(Figures.count(count, "entry", "entries")) of \(form.archive); nothing is written before the plan."
+                    : "\(Figures.count(count, "entry", "entries")) of \(form.archive.name); nothing is written before the plan."
             )
         }
         return Dialog(
             title: count == 0
-                ? "Expire entries of \(form.archive)" : "Expire \(Figures.count(count, "entry", "entries"))",
+                ? "Expire entries of \(form.archive.name)"
+                : "Expire \(Figures.count(count, "entry", "entries"))",
             body: body, buttons: ["Cancel", "Continue"], selectedButton: form.button,
             contentRows: ExpireForm.Choice.allCases.count)
     }
@@ -169,7 +163,7 @@ extension OverlayView {
         case .after: write("in", form.after, "such as 90s, 5m, 2h, 3d")
         case .now: write("now", nil, "")
         case .never: write("never", nil, "")
-        case .idle: write("idle over", form.idle, "all of \(form.archive)")
+        case .idle: write("idle over", form.idle, "all of \(form.archive.name)")
         }
     }
 }

@@ -83,7 +83,7 @@ extension OverlayView {
             frame.border(places.box, style: look[.border].over(look[.dialog]), glyphs: look.glyphs)
         }
         frame.write(
-            " Undo in \(list.archive) ",
+            " Undo in \(list.archive.name) ",
             at: Point(column: places.box.column + (hasBorder ? 2 : 0), row: places.box.row),
             style: look[.title].over(look[.dialog]), within: places.box)
         for (offset, item) in places.items.dropFirst(list.first).prefix(places.page).enumerated() {

@@ -24,18 +24,14 @@ package final class EffectRunner: Sendable {
     }
 
     package func run(_ effect: Effect) {
-        switch effect {
-        case .stop(let ticket): stopped.withLock { _ = $0.insert(ticket) }
-        case .arrange(let ticket, _), .collect(let ticket, _), .collectIdle(let ticket, _, _),
-            .query(let ticket, _), .export(let ticket, _, _),
-            .change(let ticket, _, _, _), .undo(let ticket, _, _), .clearLog(let ticket, _):
-            long.async { [self] in
-                performer.perform(
-                    effect, isStopped: { self.stopped.withLock { $0.contains(ticket) } }, send: deliver)
-                stopped.withLock { _ = $0.remove(ticket) }
-            }
-        default:
-            quick.async { [self] in performer.perform(effect, isStopped: { false }, send: deliver) }
+        if case .stop(let ticket) = effect { return stopped.withLock { _ = $0.insert(ticket) } }
+        guard let ticket = effect.ticket else {
+            return quick.async { [self] in performer.perform(effect, isStopped: { false }, send: deliver) }
+        }
+        long.async { [self] in
+            performer.perform(
+                effect, isStopped: { self.stopped.withLock { $0.contains(ticket) } }, send: deliver)
+            stopped.withLock { _ = $0.remove(ticket) }
         }
     }
 }

@@ -1,3 +1,5 @@
+import StorageEngine
+import StoreInspection
 import TerminalKit
 
 /// What the browser asks of a screen. Each has a type that answers, in a folder with its state, its view and what its keys do;
@@ -7,7 +9,14 @@ protocol ScreenParts {
 
     /// What the top bar shows, from the widest to the closest.
     static func path(_ model: Model) -> [String]
-    static func archive(_ model: Model) -> String?
+    /// The archive that it shows, or that the cursor is on.
+    static func archive(_ model: Model) -> ArchiveAddress?
+    /// Whether all that it shows is of that archive.
+    static var isOfOneArchive: Bool { get }
+    /// The key that the cursor holds to.
+    static func key(_ model: Model) -> String?
+    /// What a delete or an expiry is about now; `nil`: the screen has no entries.
+    static func targets(_ model: Model) -> ChosenEntries?
     /// The command line that gives what the screen shows.
     static func command(_ model: Model) -> CommandLine.Words
     /// Whether an archive's events are in view.
@@ -17,11 +26,17 @@ protocol ScreenParts {
 
     /// Divides what the bars leave. `isTall`: there is room for more than the list.
     static func divide(_ rest: Rect, _ model: Model, isTall: Bool) -> ScreenLayout.Parts
+    /// Rows of the list that hold data.
+    static func pageRows(_ list: Rect) -> Int
     static func draw(_ model: Model, _ layout: ScreenLayout, into frame: inout Frame)
     /// The row under the cursor, from 0, and the first in view.
     static func cursor(_ model: Model) -> Int
     static func firstRow(_ model: Model) -> Int
-    /// What the list is drawn from, and clicks are held against; `nil`: it is no table.
+    /// When the rows were listed, if their order stays while a person types or moves.
+    static func listed(_ model: Model) -> Timestamp?
+    /// Whether the cursor stays at the top row, so that nothing has to stay.
+    static func follows(_ model: Model) -> Bool
+    /// The table that is drawn, and that clicks are matched with; `nil`: it has none.
     static func table(_ model: Model) -> Table?
     static func row(at point: Point, _ model: Model, _ layout: ScreenLayout) -> Int?
     /// What went wrong, unless the screen itself says it in full.
@@ -35,8 +50,11 @@ protocol ScreenParts {
 
     /// Asks the store anew for what it shows beside the store's figures. A forced refresh also ends what is frozen.
     static func refresh(_ model: inout Model, isForced: Bool) -> [Effect]
-    /// Brings cursor and window in line with what there is and with the screen's size, and asks for what is in view and not
-    /// known.
+    /// The store's figures came.
+    static func figuresCame(_ model: inout Model) -> [Effect]
+    /// The entries that it chose are removed.
+    static func targetsWent(_ model: inout Model) -> [Effect]
+    /// Keeps the cursor and the rows in view within what there is, and asks for rows that are missing.
     static func settle(_ model: inout Model, _ layout: ScreenLayout) -> [Effect]
     /// An action that only this screen has.
     static func perform(_ model: inout Model, _ id: ActionID) -> [Effect]
@@ -48,22 +66,48 @@ protocol ScreenParts {
     static func move(_ model: inout Model, to row: Int) -> [Effect]
     /// A click into the list, or what stands above it.
     static func click(_ model: inout Model, _ point: Point, _ layout: ScreenLayout) -> [Effect]
+    static func drag(_ model: inout Model, _ point: Point, _ layout: ScreenLayout) -> [Effect]
     static var doubleClick: ActionID { get }
+    static func toggleEvents(_ model: inout Model)
+
+    // MARK: The prompt over it
+
+    /// What stands behind the prompt's field.
+    static func promptNote(_ model: Model) -> String
+    static func promptChanged(_ model: inout Model, _ text: String) -> [Effect]
+    /// Enter keeps what was typed, Esc doesn't. What was typed last may still be under way.
+    static func promptEnded(_ model: inout Model, _ prompt: Prompt, isKept: Bool) -> [Effect]
+
+    // MARK: A line of its own
+
+    /// Keys and what they do while a line of the screen has the keyboard; `nil`: none has.
+    static func typingKeys(_ model: Model) -> [(key: String, title: String)]?
+    static func press(_ model: inout Model, _ key: Key) -> [Effect]
+    static func paste(_ model: inout Model, _ text: String) -> [Effect]
 }
 
 extension ScreenParts {
     // What the command line has no screen for begins with the archives.
     static func command(_ model: Model) -> CommandLine.Words { .init("ls") }
     static func shows(eventsOf archive: String, _ model: Model) -> Bool { false }
+    static var isOfOneArchive: Bool { true }
+    static func key(_ model: Model) -> String? { nil }
+    static func targets(_ model: Model) -> ChosenEntries? { nil }
     static func divide(_ rest: Rect, _ model: Model, isTall: Bool) -> ScreenLayout.Parts {
         .init(rest, infoRows: isTall ? 1 : 0)
     }
+    // A table's first row is its header.
+    static func pageRows(_ list: Rect) -> Int { max(0, list.rows - (list.rows > 1 ? 1 : 0)) }
+    static func listed(_ model: Model) -> Timestamp? { nil }
+    static func follows(_ model: Model) -> Bool { false }
     static func row(at point: Point, _ model: Model, _ layout: ScreenLayout) -> Int? {
         table(model)?.layout(in: layout.list).row(at: point)
     }
     static func problem(_ model: Model) -> String? { model.archives.problem }
     static func isOfUse(_ id: ActionID, _ model: Model) -> Bool { true }
     static func refresh(_ model: inout Model, isForced: Bool) -> [Effect] { [] }
+    static func figuresCame(_ model: inout Model) -> [Effect] { [] }
+    static func targetsWent(_ model: inout Model) -> [Effect] { [] }
     static func perform(_ model: inout Model, _ id: ActionID) -> [Effect] { [] }
     static func clear(_ model: inout Model) -> [Effect] { back(&model) }
     static func click(_ model: inout Model, _ point: Point, _ layout: ScreenLayout) -> [Effect] {
@@ -72,7 +116,15 @@ extension ScreenParts {
     static func moveToRow(at point: Point, _ model: inout Model, _ layout: ScreenLayout) -> [Effect] {
         row(at: point, model, layout).map { move(&model, to: $0) } ?? []
     }
+    static func drag(_ model: inout Model, _ point: Point, _ layout: ScreenLayout) -> [Effect] { [] }
     static var doubleClick: ActionID { .open }
+    static func toggleEvents(_ model: inout Model) {}
+    static func promptNote(_ model: Model) -> String { "" }
+    static func promptChanged(_ model: inout Model, _ text: String) -> [Effect] { [] }
+    static func promptEnded(_ model: inout Model, _ prompt: Prompt, isKept: Bool) -> [Effect] { [] }
+    static func typingKeys(_ model: Model) -> [(key: String, title: String)]? { nil }
+    static func press(_ model: inout Model, _ key: Key) -> [Effect] { [] }
+    static func paste(_ model: inout Model, _ text: String) -> [Effect] { [] }
 }
 
 extension Screen {
@@ -92,4 +144,17 @@ extension Screen {
 extension Model {
     /// The screen that is shown.
     var parts: any ScreenParts.Type { screen.parts }
+
+    /// Whether keys go into a line of the screen's own.
+    var isTyping: Bool { parts.typingKeys(self) != nil }
+}
+
+/// The entries that an action would be about. A value; safe to share between threads.
+struct ChosenEntries: Sendable {
+    var archive: ArchiveAddress
+    var targets: [Target]
+    /// Whether they stand for the whole archive, so that idle entries of it can be looked for where none is chosen.
+    var canBeOthers = false
+    /// Why none is chosen though rows are seen.
+    var absence = ""
 }

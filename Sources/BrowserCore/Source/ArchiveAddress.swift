@@ -1,10 +1,16 @@
-/// Where an archive is: its store's folder, and its name there.
+import StorageEngine
+
+/// Where an archive is: its store's folder, and its name there. Compared byte by byte, as the store's names are. A value; safe
+/// to share between threads.
 package struct ArchiveAddress: Sendable, Hashable {
-    package let store: String
-    package let name: String
+    private let folder: ExactText
+    private let archive: ExactText
+
+    package var store: String { folder.text }
+    package var name: String { archive.text }
 
     package init(_ name: String, in store: String) {
-        self.store = store
-        self.name = name
+        folder = ExactText(store)
+        archive = ExactText(name)
     }
 }

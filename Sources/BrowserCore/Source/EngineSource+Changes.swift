@@ -33,7 +33,7 @@ extension EngineSource {
     private func writing<Result>(
         to archive: ArchiveAddress, _ body: (Archive) throws(StorageError) -> Result
     ) throws(SourceError) -> Result {
-        try EngineSource.translating { () throws(StorageError) in
+        try SourceError.translating { () throws(StorageError) in
             let store = try Store.open(
                 at: archive.store, mode: .readWrite, createIfMissing: false,
                 options: StoreOptions(processName: "vellum browse"))

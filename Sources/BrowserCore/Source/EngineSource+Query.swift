@@ -5,9 +5,6 @@ import StorageEngine
 import StoreInspection
 
 extension EngineSource {
-    /// Most bytes of rows that a query may keep in memory.
-    private static let queryMemory = 64 << 20
-
     package func query(
         _ request: QueryRequest, progress: (Double) -> Bool
     ) throws(SourceError) -> QueryAnswer? {
@@ -41,7 +38,6 @@ extension EngineSource {
         do {
             return try withoutActuallyEscaping(progress) { progress in
                 var options = QueryOptions()
-                options.memoryLimit = EngineSource.queryMemory
                 options.measuresStages = true
                 options.progress = { progress(Double($0.visited) / Double(max(1, $0.total))) }
                 return try plan.run(over: archive, options: options) { row in

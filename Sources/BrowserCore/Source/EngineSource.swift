@@ -27,7 +27,7 @@ package final class EngineSource: StoreSource {
             var summary = StoreSummary(name: name, path: path)
             do throws(SourceError) {
                 guard
-                    try EngineSource.translating({ () throws(StorageError) in try Store.isStore(at: path) })
+                    try SourceError.translating({ () throws(StorageError) in try Store.isStore(at: path) })
                 else { continue }
                 let figures = try figures(store: path)
                 summary.archives = figures.archives.count
@@ -45,7 +45,7 @@ package final class EngineSource: StoreSource {
         let store = try store(path)
         var figures = StoreFigures(archives: [], ownPid: getpid())
         var processes: [Int32: AttachedProcess] = [:]
-        let names = try EngineSource.translating { () throws(StorageError) in try store.archiveNames() }
+        let names = try SourceError.translating { () throws(StorageError) in try store.archiveNames() }
         for name in names {
             do throws(StorageError) {
                 // Looked at again in a moment.
@@ -64,7 +64,7 @@ package final class EngineSource: StoreSource {
                 figures.archives.append(archive)
             }
         }
-        let empty = try EngineSource.translating { () throws(StorageError) in try store.emptyArchiveNames() }
+        let empty = try SourceError.translating { () throws(StorageError) in try store.emptyArchiveNames() }
         for name in empty {
             var archive = ArchiveSample(name: name)
             archive.problem = store.emptyArchiveProblem(named: name)
@@ -77,9 +77,8 @@ package final class EngineSource: StoreSource {
 
     package func listing(in archive: ArchiveAddress) throws(SourceError) -> any EntryListing {
         let store = try self.store(archive.store)
-        return try EngineSource.translating { () throws(StorageError) in
-            let archive = try store.archive(named: archive.name)
-            return EngineListing(archive: archive, list: try archive.entries())
+        return try SourceError.translating { () throws(StorageError) in
+            try StoredListing(try store.archive(named: archive.name))
         }
     }
 
@@ -136,14 +135,14 @@ package final class EngineSource: StoreSource {
         at archive: ArchiveAddress, _ body: (Archive) throws(StorageError) -> Result
     ) throws(SourceError) -> Result {
         let store = try store(archive.store)
-        return try EngineSource.translating { () throws(StorageError) in
+        return try SourceError.translating { () throws(StorageError) in
             try store.withArchive(named: archive.name, staysOpen: true, body)
         }
     }
 
     func archive(_ archive: ArchiveAddress) throws(SourceError) -> Archive {
         let store = try self.store(archive.store)
-        return try EngineSource.translating { () throws(StorageError) in
+        return try SourceError.translating { () throws(StorageError) in
             try store.archive(named: archive.name)
         }
     }
@@ -152,21 +151,11 @@ package final class EngineSource: StoreSource {
     private func store(_ path: String) throws(SourceError) -> Store {
         if let store = open.withLock({ $0[ExactText(path)] }), store.isInItsPlace { return store }
         open.withLock { $0[ExactText(path)] = nil }
-        let store = try EngineSource.translating { () throws(StorageError) in
+        let store = try SourceError.translating { () throws(StorageError) in
             try Store.open(at: path, mode: .readOnly, createIfMissing: false, options: .forLooking)
         }
         open.withLock { $0[ExactText(path)] = store }
         return store
-    }
-
-    static func translating<Result>(
-        _ body: () throws(StorageError) -> Result
-    ) throws(SourceError) -> Result {
-        do throws(StorageError) {
-            return try body()
-        } catch {
-            throw SourceError(error.description)
-        }
     }
 }
 
@@ -178,57 +167,5 @@ extension AttachedProcess {
         misses &+= other.misses
         memoryBytes &+= other.memoryBytes
         memoryLimit &+= other.memoryLimit
-    }
-}
-
-/// The engine's list of entries. Safe from any thread.
-private struct EngineListing: EntryListing {
-    let archive: Archive
-    let list: EntryList
-
-    var count: Int { list.count }
-    var valueBytes: UInt64 { list.totalValueBytes }
-
-    func figures(at index: Int) -> (size: UInt32, hits: UInt32) {
-        let reference = list[index]
-        return (reference.valueBytes, reference.hits)
-    }
-
-    func accessed(at index: Int) -> Timestamp { list[index].accessed }
-
-    func key(at index: Int) throws(SourceError) -> String? {
-        try unlessClosed { () throws(StorageError) in try list.presentKey(at: index) }
-    }
-
-    // Replaced since the list was made, the row shows what the key holds by now.
-    func entry(at index: Int) throws(SourceError) -> EntryMetadata? {
-        try unlessClosed { () throws(StorageError) in try list.presentMetadata(at: index) }
-    }
-
-    /// An archive that was removed has no entries any more.
-    private func unlessClosed<Found>(
-        _ look: () throws(StorageError) -> Found?
-    ) throws(SourceError) -> Found? {
-        try EngineSource.translating { () throws(StorageError) in
-            do throws(StorageError) {
-                return try look()
-            } catch {
-                guard case .closed = error else { throw error }
-                return nil
-            }
-        }
-    }
-
-    /// The list is in order of recency stamps, which no two entries share. An entry that was used since the list
-    /// was made has another stamp by now and isn't found.
-    func index(ofKey key: String) -> Int? {
-        guard let stamp = (try? archive.metadata(key))?.recency else { return nil }
-        var low = 0
-        var high = list.count
-        while low < high {
-            let middle = (low + high) / 2
-            if list[middle].recency > stamp { low = middle + 1 } else { high = middle }
-        }
-        return low < list.count && list[low].recency == stamp ? low : nil
     }
 }

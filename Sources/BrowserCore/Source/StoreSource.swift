@@ -4,8 +4,8 @@ import StoreInspection
 /// Where the browser's effects read from. Safe from any thread; its calls may take long and are never made by the
 /// thread that draws.
 ///
-/// Looking leaves no trace: everything but ``carryOut(_:on:archive:store:checkpoint:)``, ``undo(_:archive:store:)`` and
-/// ``clearLog(archive:store:)`` only peeks.
+/// Looking leaves no trace: everything but ``carryOut(_:on:in:checkpoint:)``, ``undo(_:in:checkpoint:)`` and
+/// ``clearLog(in:)`` only peeks.
 package protocol StoreSource: Sendable {
     /// The folder whose stores ``stores()`` lists, for the screen that explains an empty list.
     var folder: String { get }
@@ -73,28 +73,45 @@ package protocol StoreSource: Sendable {
     func clearLog(in archive: ArchiveAddress) throws(SourceError) -> Carried<Removal>
 }
 
-/// A list of entries in LRU order as it was at one moment: index 0 is the most recent. Safe from any thread.
-///
-/// Asking for an entry's metadata reads the store; the list itself doesn't, so that a million entries cost little.
-package protocol EntryListing: Sendable {
-    var count: Int { get }
-    /// Sum of the sizes of all values.
-    var valueBytes: UInt64 { get }
+/// What a source answers that has messages alone, as a ring file does.
+extension StoreSource {
+    package func listing(in archive: ArchiveAddress) throws(SourceError) -> any EntryListing {
+        throw .hasNoEntries
+    }
+    package func entry(_ key: String, in archive: ArchiveAddress) throws(SourceError) -> EntryMetadata? {
+        nil
+    }
+    package func bytes(
+        _ key: String, range: Range<Int>, in archive: ArchiveAddress
+    ) throws(SourceError) -> [UInt8]? { nil }
+    package func events(in archive: ArchiveAddress, from: UInt64?) throws(SourceError) -> EventBatch {
+        EventBatch(events: [], next: from ?? 0)
+    }
+    package func biography(of key: String, in archive: ArchiveAddress) throws(SourceError) -> KeyHistory {
+        KeyHistory(events: [])
+    }
+    package func reversible(in archive: ArchiveAddress) throws(SourceError) -> [ReversibleAction] { [] }
+    package func properties(in archive: ArchiveAddress) throws(SourceError) -> [String] { [] }
+    package func query(
+        _ request: QueryRequest, progress: (Double) -> Bool
+    ) throws(SourceError) -> QueryAnswer? { throw .hasNoEntries }
+    package func export(
+        _ request: QueryRequest, to path: String, progress: (Double) -> Bool
+    ) throws(SourceError) -> Int? { throw .hasNoEntries }
+    package func carryOut(
+        _ action: PlannedAction, on targets: [Target], in archive: ArchiveAddress,
+        checkpoint: (Int) -> Bool
+    ) throws(SourceError) -> Carried<PlanOutcome> { throw .isOnlyLookedAt }
+    package func undo(
+        _ id: UInt32, in archive: ArchiveAddress, checkpoint: (Double) -> Bool
+    ) throws(SourceError) -> Carried<UndoOutcome>? { throw .isOnlyLookedAt }
+    package func clearLog(in archive: ArchiveAddress) throws(SourceError) -> Carried<Removal> {
+        throw .isOnlyLookedAt
+    }
+}
 
-    /// Bytes of the value and accesses of an entry, without reading the store.
-    func figures(at index: Int) -> (size: UInt32, hits: UInt32)
-
-    /// When an entry was last accessed, without reading the store.
-    func accessed(at index: Int) -> Timestamp
-
-    /// The key; nil when the entry is gone and its place was used again.
-    /// - Throws: when its bytes are damaged, or can't be read now.
-    func key(at index: Int) throws(SourceError) -> String?
-
-    /// The metadata of the entry's key as they are now; nil when the entry is gone.
-    /// - Throws: as ``key(at:)``.
-    func entry(at index: Int) throws(SourceError) -> EntryMetadata?
-
-    /// Where the entry with that key stands, if that can be told without looking at all of them.
-    func index(ofKey key: String) -> Int?
+extension SourceError {
+    fileprivate static let hasNoEntries = SourceError("A ring file has messages and no entries.")
+    fileprivate static let isOnlyLookedAt = SourceError(
+        "A ring file is only looked at here; vellum append adds to it.")
 }

@@ -4,51 +4,53 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Sendable value type; safe to use from any thread. Reads values of Swift's `Decodable` types from CBOR (RFC 8949), as
-/// ``CBOREncoder`` or another program wrote it.
+/// Sendable value type; safe to use from any thread. Decodes Swift's `Decodable` types from CBOR (RFC 8949) that
+/// ``CBOREncoder`` or another program wrote.
 ///
-/// What is read may be in any valid form: indefinite lengths, heads and floats longer than necessary, entries in any
-/// order (in the order of the type's properties they are found fastest). Beyond what ``CBOREncoder`` writes:
+/// Accepts every valid form: indefinite lengths, heads and floats longer than necessary, and map entries in any
+/// order (fastest in the order in which the type asks for them). It also accepts more than ``CBOREncoder`` writes:
 ///
-/// - A tag without a meaning for the type that is asked for is stepped over.
-/// - An integer may stand as a float, bignum or decimal fraction that is an integer, a float as any number; it becomes
-///   the nearest one. A number that the type doesn't have is `DecodingError.dataCorrupted`.
-/// - Keys of maps are compared byte by byte. An integer is the key that has it as `intValue`, text the one that has it as
-///   `stringValue`; keys of other kinds are found by nobody. Of equal keys the first counts.
-/// - `undefined` is read as null.
-/// - `Date` may be a plain number, the seconds since 2001 that `Date` itself would encode; `UUID` 16 bytes or text;
-///   `Data` and `[UInt8]` an array of numbers.
+/// - A tag that means nothing to the requested type is skipped.
+/// - An integer may be encoded as a float, bignum or decimal fraction with an integral value. A float may be
+///   encoded as any number, and becomes the nearest float. A number outside the type's range is
+///   `DecodingError.dataCorrupted`.
+/// - Text keys match a coding key's `stringValue` byte by byte, integer keys its `intValue`. Keys of other kinds
+///   are ignored. If a key occurs twice, the first entry counts.
+/// - `undefined` decodes like null.
+/// - `Date` may be a plain number, the seconds since 2001 that `Date` itself would encode; `UUID` may be 16 bytes
+///   or text; `Data` and `[UInt8]` may be an array of numbers.
 ///
-/// Bytes after the value are an error. Memory is taken in proportion to what the input holds, never to what it claims to
-/// hold. Texts that the type doesn't ask for are not checked to be UTF-8; all else of the input is checked to be
-/// well-formed. Containers and decoders are of use while the call lasts; one that is kept for later only throws.
+/// Bytes after the value are an error. Memory use is proportional to the actual input, never to the lengths that it
+/// claims. The whole input is checked to be well-formed, except that texts which the type doesn't read are not
+/// checked for UTF-8. Containers and decoders are valid during the call only; afterwards every call on them throws.
 public struct CBORDecoder: Sendable {
-    /// How many values may stand within each other unless told otherwise. See ``maximumDepth``.
+    /// The default limit for nested values. See ``maximumDepth``.
     public static let defaultMaximumDepth = 256
 
-    /// What decoders that types get to see offer them.
+    /// The `userInfo` of the decoders that are passed to `init(from:)`.
     public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
 
-    /// The nesting that is followed before the input is refused. So many levels as by default take less than 256 KB of
-    /// stack in optimised builds, up to 2 MB in others: a thread with less needs a lower limit.
+    /// How deep values may be nested before the input is refused. The default needs less than 256 KB of stack in
+    /// optimised builds and up to 2 MB in others: lower it for threads with a smaller stack.
     public var maximumDepth = defaultMaximumDepth
 
+    /// Creates a decoder with the default depth limit and no user info.
     public init() {}
 
-    /// The value that `bytes` are. O(size).
+    /// Decodes a value from all of `bytes`. O(size).
     ///
-    /// Throws what the type's own `init(from:)` throws, or `DecodingError`; if the bytes are not CBOR or nested too deep,
-    /// that is `dataCorrupted` with a ``CBORError`` as its underlying error.
+    /// Throws what the type's `init(from:)` throws, or `DecodingError`. Bytes that are not CBOR, or are nested too
+    /// deeply, give `dataCorrupted` with a ``CBORError`` as its underlying error.
     public func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value {
         try bytes.withUnsafeBytes { try decode(type, from: $0) }
     }
 
-    /// The value that `data` are; see the first `decode`.
+    /// Decodes a value from all of `data`, as from an array of bytes.
     public func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
         try data.withUnsafeBytes { try decode(type, from: $0) }
     }
 
-    /// The value that `bytes` are, which must not change while the call lasts; see the first `decode`.
+    /// Decodes a value from all of `bytes`, as from an array. The memory must not change during the call.
     public func decode<Value: Decodable>(
         _ type: Value.Type, from bytes: UnsafeRawBufferPointer
     ) throws -> Value {
@@ -56,13 +58,13 @@ public struct CBORDecoder: Sendable {
         return try decode(type, from: bytes, sawReference: &sawReference)
     }
 
-    /// The same, and says whether the value is an object of a class, or holds one.
+    /// Also sets `sawReference` if the value is an instance of a class or contains one.
     package func decode<Value: Decodable>(
         _ type: Value.Type, from bytes: UnsafeRawBufferPointer, sawReference: inout Bool
     ) throws -> Value {
         let source = DecodingSource(bytes, userInfo: userInfo, maximumDepth: maximumDepth)
         defer { sawReference = source.sawReference }
-        // What a type may have kept of its decoder must not reach the memory any more.
+        // The type may have kept its decoder, which must not reach the memory after the call.
         defer { source.close() }
         let root = ValueDecoder(source: source)
         let value = try root.decode(type)

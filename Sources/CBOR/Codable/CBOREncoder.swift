@@ -4,13 +4,13 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Sendable value type; safe to use from any thread. Writes values of Swift's `Encodable` types as CBOR (RFC 8949).
+/// Sendable value type; safe to use from any thread. Encodes Swift's `Encodable` types as CBOR (RFC 8949).
 ///
-/// The encoding is deterministic: equal content gives equal bytes, in every process. Numbers have the shortest form that
-/// keeps them, lengths are definite, a type's properties stay in the order in which it encodes them, and the entries of
-/// dictionaries and sets are sorted by their encoded bytes (RFC 8949, section 4.2.1). Only a set, or a dictionary whose
-/// keys are neither texts nor integers, that a type writes by calling the collection's own `encode(to:)` keeps the order
-/// of that collection, which is random.
+/// The encoding is deterministic: equal content gives equal bytes in every process. Numbers take the shortest exact
+/// form, lengths are definite, properties keep the order in which the type encodes them, and entries of
+/// dictionaries and sets are sorted by their encoded bytes (RFC 8949, section 4.2.1). There is one exception: if a
+/// type calls the `encode(to:)` of a set, or of a dictionary whose keys are neither texts nor integers, the
+/// elements keep that collection's random order.
 ///
 /// | Swift | CBOR |
 /// |---|---|
@@ -27,33 +27,34 @@ import Foundation
 /// | `URL` | text (tag 32); one relative to another URL as its own coding writes it |
 /// | `UUID` | 16 bytes (tag 37) |
 ///
-/// Keys are always texts, as in JSON, also those that have an integer value. A key that one map is given twice is an
-/// error. All that a value holds is encoded while the call lasts; a container or encoder that is kept for later only
-/// throws.
+/// Keys are always texts, as in JSON, even if the coding key has an integer value. Encoding the same key twice in a
+/// map is an error. Containers and encoders are valid during the call only; afterwards every call on them throws.
 public struct CBOREncoder: Sendable {
-    /// How many values may stand within each other unless told otherwise. See ``maximumDepth``.
+    /// The default limit for nested values. See ``maximumDepth``.
     public static let defaultMaximumDepth = 256
 
-    /// What encoders that types get to see offer them.
+    /// The `userInfo` of the encoders that are passed to `encode(to:)`.
     public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
 
-    /// The nesting that is followed before the value is refused, which a value that holds itself always is. So
-    /// many levels as by default take less than 256 KB of stack in optimised builds, up to 2 MB in others: a thread with
-    /// less needs a lower limit.
+    /// How deep values may be nested before the value is refused; a value that contains itself always is. The
+    /// default needs less than 256 KB of stack in optimised builds and up to 2 MB in others: lower it for threads
+    /// with a smaller stack.
     public var maximumDepth = defaultMaximumDepth
 
+    /// Creates an encoder with the default depth limit and no user info.
     public init() {}
 
-    /// The encoding of `value`. O(size), dictionaries and sets O(size · log entries).
+    /// Encodes `value`. O(size); dictionaries and sets take O(size · log entries).
     ///
-    /// Throws what the value's own `encode(to:)` throws, or `EncodingError.invalidValue`: nesting too deep, nothing
-    /// encoded at the top level, a container used in a way that has no meaning.
+    /// Throws what the value's `encode(to:)` throws, or `EncodingError.invalidValue` if values are nested too
+    /// deeply, the value encodes nothing, or it misuses a container.
     public func encode<Value: Encodable>(_ value: Value) throws -> [UInt8] {
         let encoder = ValueEncoder(userInfo: userInfo, maximumDepth: maximumDepth)
         return try encoder.encodeWhole(value)
     }
 
-    /// As ``encode(_:)``, and tells `watcher` of each value that isn't written natively, the whole one included.
+    /// Like ``encode(_:)``, but first tells `watcher` about each value without a native CBOR form, the outermost
+    /// one included.
     package func encode<Value: Encodable>(
         _ value: Value, watcher: any EncodingWatcher
     ) throws -> [UInt8] {
@@ -62,14 +63,14 @@ public struct CBOREncoder: Sendable {
         return try encoder.encodeWhole(value)
     }
 
-    /// Appends the encoding of `value` to what the writer holds; after an error the writer is as it was.
+    /// Appends the encoding of `value` to the writer. On an error the writer stays unchanged.
     public func encode<Value: Encodable>(_ value: Value, into writer: inout CBORWriter) throws {
         let bytes = try encode(value)
         writer.bytes.append(contentsOf: bytes)
     }
 }
 
-/// Sees the structures, classes and enums within a value while it is encoded.
+/// Observes the structures, classes and enums inside a value while it is encoded.
 package protocol EncodingWatcher: AnyObject {
     func willEncode<Value: Encodable>(_ value: Value, at path: [any CodingKey])
 }

@@ -1,4 +1,4 @@
-/// A place in an array as a step of a coding path.
+/// An array index as a step of a coding path.
 struct IndexKey: CodingKey {
     let index: Int
 
@@ -10,7 +10,7 @@ struct IndexKey: CodingKey {
     var intValue: Int? { index }
 }
 
-/// The key under which a class' own data stand beside its subclass' (`superEncoder()`, `superDecoder()`).
+/// The key of a superclass's data inside its subclass's map (`superEncoder()`, `superDecoder()`).
 struct SuperKey: CodingKey {
     init() {}
     init?(stringValue: String) { nil }
@@ -20,15 +20,15 @@ struct SuperKey: CodingKey {
     var intValue: Int? { nil }
 }
 
-/// `value` as `Target` if that is its very type. Such a comparison costs a nanosecond and a dynamic cast dozens, several
-/// times what there is to write; hence the bit cast, which is safe because both types are the same one.
+/// `value` as `Target` if its type is exactly that. Comparing the types takes a nanosecond; a dynamic cast would
+/// take dozens, several times as long as writing the value. The bit cast is safe because both types are equal.
 @inline(__always)
 func exactly<Source, Target>(_ value: Source, _: Target.Type) -> Target? {
     Source.self == Target.self ? unsafeBitCast(value, to: Target.self) : nil
 }
 
-/// `value` as `Target`, which must be its very type: callers have just compared the two. As ``exactly(_:_:)``, without
-/// an optional.
+/// `value` as `Target`, for callers that have just compared the two types. Like ``exactly(_:_:)``, without an
+/// optional.
 @inline(__always)
 func same<Source, Target>(_ value: Source) -> Target {
     precondition(Source.self == Target.self)

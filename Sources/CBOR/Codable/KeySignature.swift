@@ -1,5 +1,5 @@
-/// One of 128 bits that tells most keys of a map from each other. Of two keys with different bits it is certain that they
-/// differ, so that most questions whether a key was there before need no look at the others.
+/// One of 128 bits, chosen by the key. Keys with different bits certainly differ, so most checks for repeated keys
+/// need no comparison.
 enum KeySignature {
     @inline(__always)
     static func bit(of key: UnsafeRawBufferPointer) -> UInt128 {

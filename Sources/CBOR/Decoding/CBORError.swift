@@ -1,32 +1,38 @@
 /// Sendable value type; safe to use from any thread. Why bytes are not CBOR, and where.
 public struct CBORError: Error, Sendable, Hashable {
+    /// What is wrong with the bytes.
     public enum Reason: Sendable, Hashable {
         /// The input ends within an item.
         case truncated
-        /// A string, array or map claims more content than there are bytes left. Nothing has been allocated for it.
+        /// A string, array or map claims more content than the remaining input can hold. Nothing was allocated for
+        /// it.
         case lengthExceedsInput(claimed: UInt64)
         /// Additional information 28...30, or 31 where nothing can be indefinite (RFC 8949, section 3).
         case reservedAdditionalInformation(UInt8)
         /// A two-byte simple value below 32 (RFC 8949, section 3.3).
         case invalidSimpleValue(UInt8)
+        /// A text, or a chunk of one, that isn't valid UTF-8.
         case invalidUTF8
-        /// A break that ends nothing, or that stands where a tag's content or a definite item should.
+        /// A break outside an indefinite-length item, or in place of a tag's content or of an item of a definite
+        /// one.
         case unexpectedBreak
         /// A break after the key of a map's entry.
         case keyWithoutValue
-        /// An indefinite string holds something other than definite strings of its own type.
+        /// A chunk of an indefinite-length string that isn't a definite-length string of the same type.
         case invalidChunk
-        /// More arrays, maps and tags within each other than the reader was told to follow.
+        /// Arrays, maps and tags are nested more deeply than the reader's limit.
         case nestingTooDeep(limit: Int)
-        /// Bytes after the one item that was asked for.
+        /// Bytes follow the requested item.
         case trailingBytes(count: Int)
     }
 
-    /// Bytes from the start of the input to the item at fault; for a truncated input its end, for trailing bytes the
-    /// first of them, for invalid UTF-8 the first byte of the sequence.
+    /// Bytes from the start of the input to the item at fault. For truncated input this is its end, for trailing
+    /// bytes the first of them, and for invalid UTF-8 the first byte of the bad sequence.
     public let offset: Int
+    /// What is wrong there.
     public let reason: Reason
 
+    /// Creates an error for the byte `offset` bytes from the start of the input.
     public init(offset: Int, reason: Reason) {
         self.offset = offset
         self.reason = reason

@@ -1,6 +1,7 @@
-/// Sendable value type; safe to use from any thread. The beginning of an item: all of it for a number or a simple
-/// value, the length for a string or container. A count of nil means an indefinite length, which ends with a break.
+/// Sendable value type; safe to use from any thread. The head of an item. For a number or simple value this is the
+/// whole item, for a string or container its length. A nil count means an indefinite length that a break ends.
 public enum CBORHead: Sendable, Hashable {
+    /// The number itself.
     case unsigned(UInt64)
     /// The number -1 - n.
     case negative(UInt64)
@@ -14,9 +15,14 @@ public enum CBORHead: Sendable, Hashable {
     case map(count: Int?)
     /// The tag's content follows.
     case tag(UInt64)
+    /// A simple value without a case of its own.
     case simple(CBORSimpleValue)
+    /// `false` or `true`.
     case boolean(Bool)
+    /// `null`.
     case null
+    /// `undefined`.
     case undefined
+    /// A half, single or double precision number; all three convert exactly.
     case float(Double)
 }

@@ -1,8 +1,8 @@
 extension CBORReader {
-    /// Reads the beginning of the next item. Where an indefinite container may end, ask ``readBreak()`` first: a break
-    /// is an error here.
+    /// Reads the head of the next item. A break is an error: where an indefinite-length container may end, call
+    /// ``readBreak()`` first.
     ///
-    /// A count that is returned is never more than the rest of the input could hold.
+    /// A returned count never exceeds what the remaining input can hold.
     public mutating func readHead() throws(CBORError) -> CBORHead {
         let start = offset
         let initial = try readInitialByte()
@@ -19,7 +19,7 @@ extension CBORReader {
         }
     }
 
-    /// Steps over a break if one is next.
+    /// Skips a break if it is next, and returns whether it was.
     @inline(__always)
     public mutating func readBreak() -> Bool {
         guard offset < bytes.count, bytes[offset] == SimpleByte.break else { return false }
@@ -27,8 +27,8 @@ extension CBORReader {
         return true
     }
 
-    /// Whether a container ends after `read` units of its content: all that were announced, or a break, which is stepped
-    /// over, if `count` is nil.
+    /// Whether a container ends after `read` units: all announced units were read or, if `count` is nil, a break is
+    /// next (it is skipped).
     @inline(__always)
     mutating func readEnd(count: Int?, read: Int) -> Bool {
         if let count { read == count } else { readBreak() }
@@ -55,7 +55,7 @@ extension CBORReader {
         }
     }
 
-    /// The length of a string or container, nil if indefinite. Each unit of it takes at least `unit` bytes.
+    /// The length of a string or container; nil if indefinite. Each counted unit takes at least `unit` bytes.
     @inline(__always)
     mutating func readCount(_ information: UInt8, of start: Int, unit: Int = 1) throws(CBORError) -> Int? {
         if information == AdditionalInformation.indefinite { return nil }

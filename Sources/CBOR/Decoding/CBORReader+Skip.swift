@@ -1,6 +1,6 @@
 extension CBORReader {
-    /// Steps over the next item and all that it holds, checking that it is well-formed, without building it. O(size),
-    /// but strings cost only their heads unless `checkingText` asks for a look at their UTF-8.
+    /// Skips the next item with everything inside it and checks that it is well-formed. O(size); strings cost only
+    /// their heads, unless `checkingText` also validates their UTF-8.
     public mutating func skipItem(checkingText: Bool = false) throws(CBORError) {
         try skipItem(depth: 0, checkingText: checkingText)
     }
@@ -62,10 +62,10 @@ extension CBORReader {
         }
     }
 
-    /// Moves from the start of a map to the value of its first entry with this text as key, without building anything.
-    /// Cost: the heads of the entries before it.
+    /// Moves from the start of a map to the value of the first entry with this text key. Cost: the heads of the
+    /// entries before it.
     ///
-    /// - Returns: false, with the reader behind the item, if there is no such entry or the item isn't a map. Keys in
+    /// - Returns: false, with the reader after the item, if there is no such entry or the item isn't a map. Keys in
     ///   indefinite-length texts are not recognised.
     public mutating func enterMap(atKey key: String) throws(CBORError) -> Bool {
         let start = offset
@@ -87,7 +87,7 @@ extension CBORReader {
         return false
     }
 
-    /// Steps over a map's key and tells whether it is this text.
+    /// Skips a map's key and returns whether it is this text.
     private mutating func readKey(equalTo key: String) throws(CBORError) -> Bool {
         let start = offset
         let initial = try readInitialByte()

@@ -1,5 +1,6 @@
 extension CBORReader {
-    /// The next `count` bytes as they are, for a definite string whose head has just been read. Nothing is copied.
+    /// The content of a definite-length string whose head has just been read: `count` bytes, not copied and not
+    /// checked. Valid as long as the input's memory.
     @inline(__always)
     public mutating func readContent(count: Int) throws(CBORError) -> UnsafeRawBufferPointer {
         guard count >= 0, count <= remaining else { throw CBORError(offset: bytes.count, reason: .truncated) }
@@ -8,7 +9,7 @@ extension CBORReader {
         return content
     }
 
-    /// The content of a byte string whose head has just been read.
+    /// The content of a byte string whose head has just been read, with its `count`. O(length).
     public mutating func readBytes(count: Int?) throws(CBORError) -> [UInt8] {
         if let count { return Array(try readContent(count: count)) }
         var content: [UInt8] = []
@@ -16,7 +17,8 @@ extension CBORReader {
         return content
     }
 
-    /// The content of a text whose head has just been read. Each chunk of an indefinite one must be valid UTF-8.
+    /// The content of a text whose head has just been read, with its `count`. Each chunk of an indefinite-length
+    /// text must be valid UTF-8. O(length).
     public mutating func readText(count: Int?) throws(CBORError) -> String {
         if let count { return try readDefiniteText(count: count) }
         var text = ""
@@ -30,13 +32,13 @@ extension CBORReader {
     private mutating func readDefiniteText(count: Int) throws(CBORError) -> String {
         let start = offset
         let content = try readContent(count: count)
-        // Decoding mends what is not valid; that it changed nothing is the quickest proof that all was.
+        // Decoding repairs invalid UTF-8. Comparing the result with the input is the quickest way to validate it.
         var text = String(decoding: content, as: UTF8.self)
         if text.withUTF8({ UnsafeRawBufferPointer($0).hasSameBytes(as: content) }) { return text }
         throw CBORError(offset: start + UTF8Scan.validLength(of: content), reason: .invalidUTF8)
     }
 
-    /// The next `count` bytes, held to be valid UTF-8.
+    /// The next `count` bytes; throws if they are not valid UTF-8.
     @inline(__always)
     mutating func readUTF8(count: Int) throws(CBORError) -> UnsafeRawBufferPointer {
         let start = offset
@@ -46,7 +48,7 @@ extension CBORReader {
         return content
     }
 
-    /// The next piece of an indefinite string, nil at its end. The bytes of a text are not checked.
+    /// The next chunk of an indefinite-length string; nil at its end. UTF-8 is not checked.
     mutating func readChunk(of type: MajorType) throws(CBORError) -> UnsafeRawBufferPointer? {
         if readBreak() { return nil }
         let start = offset

@@ -1,9 +1,9 @@
 extension CBORReader {
-    /// Room is made for this many items of a container at once; a long claim in a deep nest of them must not
-    /// multiply into much memory before its items have been seen.
+    /// Reserves memory for at most this many items at once. Otherwise nested containers that claim large counts
+    /// could allocate much memory before any item was read.
     private static let reserveLimit = 64
 
-    /// Builds the next item and all that it holds. O(size), with the stack bounded by ``maximumDepth``.
+    /// Builds the next item with everything inside it. O(size); ``maximumDepth`` bounds the stack.
     public mutating func readValue() throws(CBORError) -> CBORValue {
         try readValue(depth: 0)
     }

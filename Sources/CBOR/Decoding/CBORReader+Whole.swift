@@ -1,6 +1,6 @@
 extension CBORReader {
-    /// The one item that `bytes` are. Anything after it is an error; to read a sequence, or a prefix of something else,
-    /// make a reader and call ``readValue()``.
+    /// Decodes `bytes` as exactly one item; trailing bytes are an error. To read a sequence, or a prefix of other
+    /// data, use a reader and ``readValue()``. O(size).
     public static func decode(
         _ bytes: UnsafeRawBufferPointer, maximumDepth: Int = defaultMaximumDepth
     ) throws(CBORError) -> CBORValue {
@@ -10,7 +10,7 @@ extension CBORReader {
         return value
     }
 
-    /// The one item that `bytes` are; see the other `decode`.
+    /// Decodes `bytes` as exactly one item; trailing bytes are an error. O(size).
     public static func decode(
         _ bytes: [UInt8], maximumDepth: Int = defaultMaximumDepth
     ) throws(CBORError) -> CBORValue {
@@ -19,8 +19,8 @@ extension CBORReader {
         }
     }
 
-    /// Whether `bytes` are exactly one item that ``decode(_:maximumDepth:)`` would read: well-formed, its texts valid
-    /// UTF-8, nested no deeper than the limit. Builds nothing; stops at the first fault.
+    /// Whether ``decode(_:maximumDepth:)`` would accept `bytes`: exactly one well-formed item, with valid UTF-8 in
+    /// its texts, nested no deeper than the limit. Builds nothing and stops at the first fault.
     public static func isWellFormed(
         _ bytes: UnsafeRawBufferPointer, maximumDepth: Int = defaultMaximumDepth
     ) -> Bool {
@@ -33,21 +33,21 @@ extension CBORReader {
         }
     }
 
-    /// Whether `bytes` are exactly one item; see the other `isWellFormed`.
+    /// Whether ``decode(_:maximumDepth:)`` would accept `bytes`. Builds nothing.
     public static func isWellFormed(_ bytes: [UInt8], maximumDepth: Int = defaultMaximumDepth) -> Bool {
         bytes.withUnsafeBytes { isWellFormed($0, maximumDepth: maximumDepth) }
     }
 }
 
 extension CBORValue {
-    /// The one item that `bytes` are.
+    /// Decodes `bytes` as exactly one item, like ``CBORReader/decode(_:maximumDepth:)``.
     public init(cbor bytes: [UInt8]) throws(CBORError) {
         self = try CBORReader.decode(bytes)
     }
 }
 
 extension Array where Element == UInt8 {
-    /// `withUnsafeBytes`, whose own declaration loses the type of the error.
+    /// `withUnsafeBytes` with a typed error, which the standard library's declaration lacks.
     @inline(__always)
     func withRawBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result

@@ -1,38 +1,41 @@
-/// For one thread at a time (copies are independent). Reads CBOR items one after the other from memory that the caller
-/// keeps alive and unchanged.
+/// Use it from one thread at a time; copies are independent. Reads CBOR items one after the other from memory that
+/// the caller keeps alive and unchanged.
 ///
-/// Every access is bounds-checked against the input, and a length is held against what is left of it before anything
-/// is allocated. Definite and indefinite lengths and heads longer than necessary are all read. Items can be built
-/// (``readValue()``), stepped over (``skipItem(checkingText:)``) or taken apart (``readHead()`` and what follows).
-/// A sequence (RFC 8742) is read by repeating any of these until ``isAtEnd``. After an error the position is unspecified.
+/// Every access is bounds-checked, and every length is checked against the remaining input before anything is
+/// allocated. Indefinite lengths and heads longer than necessary are accepted. Items can be built
+/// (``readValue()``), skipped (``skipItem(checkingText:)``) or read head by head (``readHead()``). To read a
+/// sequence (RFC 8742), repeat any of these until ``isAtEnd``. After an error the position is unspecified.
 public struct CBORReader {
-    /// How many arrays, maps and tags may stand within each other unless told otherwise. To follow so many takes less
-    /// than 256 KB of stack in optimised builds, up to 2 MB in others: a thread with less needs a lower limit.
+    /// The default limit for nested arrays, maps and tags. It needs less than 256 KB of stack in optimised builds
+    /// and up to 2 MB in others: use a lower limit on threads with a smaller stack.
     public static let defaultMaximumDepth = 512
 
+    /// The whole input, which the reader doesn't own.
     public let bytes: UnsafeRawBufferPointer
     /// Bytes from the start of the input to the next item.
     public internal(set) var offset = 0
-    /// The nesting that ``readValue()`` and ``skipItem(checkingText:)`` follow before they refuse the input.
+    /// How deep items may be nested before ``readValue()`` and ``skipItem(checkingText:)`` refuse the input.
     public let maximumDepth: Int
 
+    /// Creates a reader at the start of `bytes`, which must stay valid and unchanged as long as it is used.
     public init(_ bytes: UnsafeRawBufferPointer, maximumDepth: Int = defaultMaximumDepth) {
         self.bytes = bytes
         self.maximumDepth = maximumDepth
     }
 
-    /// Reads from `offset` on, which may be anywhere in the input.
+    /// Creates a reader at `offset`, which may be any place in the input.
     package init(_ bytes: UnsafeRawBufferPointer, at offset: Int) {
         self.init(bytes)
         self.offset = min(max(0, offset), bytes.count)
     }
 
+    /// Whether the whole input has been read.
     public var isAtEnd: Bool { offset >= bytes.count }
 
     /// Bytes from the next item to the end of the input.
     public var remaining: Int { bytes.count - offset }
 
-    /// Throws unless all of the input has been read.
+    /// Throws ``CBORError/Reason/trailingBytes(count:)`` unless the whole input has been read.
     public func expectEnd() throws(CBORError) {
         guard isAtEnd else { throw CBORError(offset: offset, reason: .trailingBytes(count: remaining)) }
     }

@@ -1,10 +1,10 @@
-/// For one thread. Finds the values of some properties in one map after the other, going through each map at most once
-/// and no further than to the last property that is asked for. Builds nothing.
+/// Not thread-safe. Finds the values of some properties in one map after the other. Scans each map at most once,
+/// and no further than the last requested property. Builds nothing.
 ///
-/// As everywhere, of equal keys the first counts, and tags around the map are stepped over. Keys in indefinite-length
-/// texts are not recognised.
+/// The first of equal keys counts, and tags around the map are skipped. Keys in indefinite-length texts are not
+/// recognised.
 package struct PropertyScan {
-    /// One of the names; its first bytes as a word, so that most keys are told from it in one comparison.
+    /// A name, and its first bytes as a word, so that one comparison rules out most keys.
     private struct Name {
         var bytes: [UInt8]
         var word: UInt64
@@ -12,26 +12,27 @@ package struct PropertyScan {
 
     private let names: [Name]
     private let sizes = PropertyScan.sizes
-    /// Bit `n` is set if a name has `n` bytes, the last bit for those that are longer: most keys need no comparison.
+    /// Bit `n` is set if a name has `n` bytes; the last bit is for longer names. Rules out most keys without a
+    /// comparison.
     private let lengths: UInt64
-    /// Where the value of a name begins in the map of that number.
+    /// The offset of a name's value in the map with that number.
     private struct Place {
         var map: Int
         var offset: Int
     }
 
-    /// Of each name, as far as the present map has been seen; what is of another map is not known.
+    /// A place for each name. A place with another map's number is unknown.
     private var places: [Place]
-    /// The number of the present map: so nothing has to be cleared for the next.
+    /// The number of the current map. A new number invalidates all places at once.
     private var map = 0
     private var reader: CBORReader
-    /// Entries that have not been seen; of an indefinite map more than there can be.
+    /// Entries not yet scanned; for an indefinite-length map more than there can be.
     private var left = 0
     private var isIndefinite = false
-    /// Whether the reader stands before the value of a property that was found.
+    /// Whether the reader is before the value of a property that was found.
     private var isBeforeValue = false
 
-    /// Bytes of an item that begins with that byte, where it alone says so; else 0.
+    /// The size of an item by its initial byte, where that byte alone determines it; otherwise 0.
     private static let sizes: [UInt8] = (0...255).map { (initial: UInt8) in
         let information = initial & 0x1f
         switch MajorType(of: initial) {
@@ -60,12 +61,13 @@ package struct PropertyScan {
         reader = CBORReader(UnsafeRawBufferPointer(start: nil, count: 0))
     }
 
-    /// Goes on to another item, which must stay in memory until the next call. An item that is no map has no properties.
+    /// Starts on another item, which must stay in memory until the next call. An item that isn't a map has no
+    /// properties.
     package mutating func begin(_ bytes: UnsafeRawBufferPointer) throws(CBORError) {
         map += 1
         reader = CBORReader(bytes)
         isBeforeValue = false
-        // A map of less than 24 entries without a tag, as most are.
+        // Fast path for an untagged map of fewer than 24 entries, as most are.
         if let first = bytes.first, first & 0xe0 == 0xa0, first < 0xb8 {
             left = Int(first & 0x1f)
             isIndefinite = false
@@ -85,7 +87,7 @@ package struct PropertyScan {
         }
     }
 
-    /// Where the value of the name with that index begins, in bytes from the start of the item; nil if there is none.
+    /// The offset of the value for the name with that index, in bytes from the start of the item; nil without one.
     package mutating func place(of index: Int) throws(CBORError) -> Int? {
         if places[index].map == map { return places[index].offset }
         while left > 0 {
@@ -125,8 +127,9 @@ package struct PropertyScan {
         try reader.skipItem()
     }
 
-    /// Goes from a key on, over keys and values in short forms, to the value of the next key that is one of the names,
-    /// whose index it returns; or to the value of a key that needs a closer look (-1); or to the end, with nothing left.
+    /// From a key, skips keys and values in short forms until one of three: a key that is a name (returns the
+    /// name's index, with the reader at its value), a key that needs a closer look (returns -1, with the reader at
+    /// its value), or the end (nothing is left).
     @inline(__always)
     private mutating func goToNextMatch() throws(CBORError) -> Int {
         let bytes = reader.bytes
@@ -158,8 +161,8 @@ package struct PropertyScan {
         return name
     }
 
-    /// The index of the name that these bytes are, or -1. Static, for as a method of a structure that is being changed it
-    /// would be given a copy of it.
+    /// The index of the name with these bytes, or -1. Static, because a call on a structure that is being mutated
+    /// would copy it.
     @inline(__always)
     private static func index(
         _ names: [Name], of bytes: UnsafeRawBufferPointer, _ start: Int, _ count: Int
@@ -195,8 +198,8 @@ package struct PropertyScan {
 }
 
 extension UnsafeRawBufferPointer {
-    /// The integer that the item at `offset` is, if it is one that an `Int64` holds; nil for every other item, and where
-    /// the input ends within it.
+    /// The integer at `offset`, if the item is an integer that an `Int64` can hold; nil for every other item and
+    /// for truncated input.
     @inline(__always)
     package func smallInteger(at offset: Int) -> Int64? {
         guard offset >= 0, offset < count else { return nil }
@@ -216,12 +219,12 @@ extension UnsafeRawBufferPointer {
     }
 }
 
-/// Sendable value type. A text of at most eight bytes, in a word.
+/// Sendable value type. A text of at most eight bytes, packed into a word.
 package struct ShortText: Sendable {
     @usableFromInline let word: UInt64
     @usableFromInline let count: UInt8
 
-    /// Nil for a longer text, and for one that isn't ASCII.
+    /// Nil for a text that is longer or isn't ASCII.
     package init?(ascii text: String) {
         let bytes = Array(text.utf8)
         guard bytes.count <= 8, bytes.allSatisfy({ $0 < 0x80 }) else { return nil }
@@ -229,7 +232,7 @@ package struct ShortText: Sendable {
         count = UInt8(bytes.count)
     }
 
-    /// The text that the item at `offset` is. Nil for a longer one, for every other item, and near the end of the input.
+    /// The text at `offset`. Nil for a longer text, for every other item, and near the end of the input.
     @inlinable
     package init?(ofItemIn bytes: UnsafeRawBufferPointer, at offset: Int) {
         guard offset >= 0, bytes.count - offset > 8 else { return nil }

@@ -1,9 +1,9 @@
-/// For one thread at a time. Prints CBOR in diagnostic notation (RFC 8949, section 8), for people to read.
+/// Safe to use from any thread. Prints CBOR in diagnostic notation (RFC 8949, section 8), for people to read.
 ///
-/// Bignums that no integer item could hold print as numbers, as in the RFC's Appendix A; other tags, bignums with
-/// needless bytes among them, as `tag(content)`. Byte strings print as `h'00ff'`, text as in JSON with control characters
-/// escaped, indefinite lengths with their underscore: `[_ 1, 2]`, `(_ h'01', h'02')`. The widths of floats and of heads
-/// don't show.
+/// Bignums too large for an integer item print as numbers, as in the RFC's Appendix A. Other tags, and bignums with
+/// needless bytes, print as `tag(content)`. Byte strings print as `h'00ff'`, text as in JSON with control
+/// characters escaped, indefinite lengths with their underscore: `[_ 1, 2]`, `(_ h'01', h'02')`. The widths of
+/// floats and of heads don't show.
 public struct CBORDiagnosticPrinter {
     var reader: CBORReader
     var output: [UInt8] = []
@@ -12,7 +12,7 @@ public struct CBORDiagnosticPrinter {
         self.reader = reader
     }
 
-    /// The notation of the one item that `cbor` is. Cost: O(length).
+    /// The diagnostic notation of `cbor`, which must be exactly one item. Cost: O(length).
     public static func text(of cbor: [UInt8]) throws(CBORError) -> String {
         try text(of: cbor, maximumDepth: CBORReader.defaultMaximumDepth)
     }
@@ -26,7 +26,7 @@ public struct CBORDiagnosticPrinter {
         }
     }
 
-    /// Prints the next item, which has `depth` items around it.
+    /// Prints the next item, which is nested in `depth` others.
     mutating func printItem(depth: Int) throws(CBORError) {
         let start = reader.offset
         switch try reader.readHead() {
@@ -108,7 +108,8 @@ public struct CBORDiagnosticPrinter {
         append(chunks == 0 ? "\"\"_" : ")")
     }
 
-    /// Prints a bignum in preferred serialization as a number. False, with nothing printed or read, for all else.
+    /// Prints a bignum in preferred serialization as a number. Returns false, with nothing printed or read, for
+    /// anything else.
     private mutating func printBignum(tag: UInt64) throws(CBORError) -> Bool {
         guard tag == TagNumber.unsignedBignum || tag == TagNumber.negativeBignum else { return false }
         let start = reader.offset

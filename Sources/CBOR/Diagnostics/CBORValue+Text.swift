@@ -6,13 +6,13 @@ extension CBORValue: CustomStringConvertible {
 
     public var description: String { diagnostic }
 
-    /// The value as JSON text; see ``JSONPrinter`` for what becomes of what JSON doesn't have. O(size).
+    /// The value as JSON text. ``JSONPrinter`` documents how it represents what JSON lacks. O(size).
     public func json(_ layout: JSONLayout = .compact) -> String {
         text { bytes throws(CBORError) in try JSONPrinter.text(of: bytes, layout: layout, maximumDepth: .max)
         }
     }
 
-    /// The value that a JSON text holds; see ``JSONTranscoder`` for what each thing becomes.
+    /// Parses a JSON text. ``JSONTranscoder`` documents the conversion. O(size).
     public init(json: String) throws(JSONError) {
         let bytes = try JSONTranscoder.cbor(from: json)
         do throws(CBORError) {

@@ -29,9 +29,9 @@ extension CBORWriter {
         withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
     }
 
-    /// Begins an item whose length or count isn't known yet. Ends with ``endDeferred(_:at:count:)``.
+    /// Begins an item whose length or count isn't known yet. Finish it with ``endDeferred(_:at:count:)``.
     ///
-    /// One byte is set aside, enough for the head of up to 23 units; a longer head moves the content up, once.
+    /// Reserves one byte, enough for the head of up to 23 units. A longer head moves the content once.
     @inline(__always)
     mutating func beginDeferred() -> Int {
         bytes.append(0)

@@ -1,5 +1,6 @@
 extension CBORWriter {
-    /// Writes a value with all that it holds. O(size); the stack grows with the value's nesting, which is not limited here.
+    /// Writes a value with everything inside it. O(size). The stack grows with the value's nesting, which is not
+    /// limited here.
     public mutating func write(_ value: CBORValue) {
         switch value {
         case .unsigned(let number): write(unsigned: number)
@@ -34,7 +35,7 @@ extension CBORWriter {
 }
 
 extension CBORValue {
-    /// The value's encoding in preferred serialization.
+    /// The value encoded in preferred serialization. O(size).
     public var encoded: [UInt8] {
         var writer = CBORWriter()
         writer.write(self)

@@ -1,8 +1,9 @@
-/// Value type for one thread at a time (copies are independent). Appends CBOR items to a byte array.
+/// Value type; use it from one thread at a time, copies are independent. Appends CBOR items to a byte array.
 ///
-/// What it writes is deterministic: every head and every float is the shortest that keeps the value (preferred
-/// serialization, RFC 8949, section 4.1) and all lengths are definite. Map entries stay in the order in which they are
-/// given. The caller owes each array and map as many items as it announced; ``write(_:)`` sees to that by itself.
+/// The output is deterministic: every head and float takes its shortest exact form (preferred serialization, RFC
+/// 8949, section 4.1), and all lengths are definite. Map entries keep the order in which they are written. After
+/// ``beginArray(count:)`` and ``beginMap(count:)`` the caller must write exactly the announced items; ``write(_:)``
+/// for a ``CBORValue`` does so by itself.
 ///
 /// ```
 /// var writer = CBORWriter()
@@ -14,13 +15,13 @@ public struct CBORWriter: Sendable {
     /// What has been written so far.
     public internal(set) var bytes: [UInt8]
 
-    /// `capacity`: bytes to make room for at once.
+    /// Creates an empty writer that reserves `capacity` bytes.
     public init(capacity: Int = 0) {
         bytes = []
         bytes.reserveCapacity(capacity)
     }
 
-    /// Forgets what was written, and keeps the memory for the next items.
+    /// Removes everything written, and keeps the memory for the next items.
     public mutating func removeAll() {
         bytes.removeAll(keepingCapacity: true)
     }
@@ -38,6 +39,7 @@ public struct CBORWriter: Sendable {
         writeHead(.negative, number)
     }
 
+    /// Writes an integer of either sign.
     public mutating func write(integer number: Int64) {
         if number < 0 {
             writeHead(.negative, UInt64(bitPattern: ~number))
@@ -46,7 +48,7 @@ public struct CBORWriter: Sendable {
         }
     }
 
-    /// Writes the number in the narrowest of the three widths that keeps it exactly, NaN payloads included.
+    /// Writes a float in the narrowest of the three widths that represents it exactly, NaN payloads included.
     public mutating func write(_ number: Double) {
         guard let single = FloatWidths.single(exactly: number) else {
             append(SimpleByte.double, number.bitPattern)
@@ -61,21 +63,24 @@ public struct CBORWriter: Sendable {
 
     // MARK: Strings
 
+    /// Writes a byte string.
     public mutating func write(bytes content: [UInt8]) {
         writeHead(.bytes, UInt64(content.count))
         bytes.append(contentsOf: content)
     }
 
+    /// Writes a byte string.
     public mutating func write(bytes content: UnsafeRawBufferPointer) {
         writeHead(.bytes, UInt64(content.count))
         bytes.append(contentsOf: content)
     }
 
+    /// Writes a text as UTF-8.
     public mutating func write(_ text: String) {
         text.withRawUTF8 { write(utf8: $0) }
     }
 
-    /// Writes a text. `content` must be valid UTF-8; it isn't checked here.
+    /// Writes a text. `content` must be valid UTF-8, which isn't checked.
     public mutating func write(utf8 content: UnsafeRawBufferPointer) {
         writeHead(.text, UInt64(content.count))
         bytes.append(contentsOf: content)
@@ -83,12 +88,13 @@ public struct CBORWriter: Sendable {
 
     // MARK: Structure
 
-    /// Begins an array; the next `count` items, 0 or more, are its content.
+    /// Begins an array. The next `count` items, 0 or more, are its elements.
     public mutating func beginArray(count: Int) {
         writeHead(.array, UInt64(count))
     }
 
-    /// Begins a map; the next 2 * `count` items, a key before each value, are its content.
+    /// Begins a map of `count` entries. The next 2 * `count` items are its keys and values, each key before its
+    /// value.
     public mutating func beginMap(count: Int) {
         writeHead(.map, UInt64(count))
     }
@@ -100,18 +106,22 @@ public struct CBORWriter: Sendable {
 
     // MARK: Simple values
 
+    /// Writes `false` or `true`.
     public mutating func write(_ flag: Bool) {
         bytes.append(flag ? SimpleByte.true : SimpleByte.false)
     }
 
+    /// Writes `null`.
     public mutating func writeNull() {
         bytes.append(SimpleByte.null)
     }
 
+    /// Writes `undefined`.
     public mutating func writeUndefined() {
         bytes.append(SimpleByte.undefined)
     }
 
+    /// Writes a simple value, in one or two bytes.
     public mutating func write(_ simple: CBORSimpleValue) {
         writeHead(.simple, UInt64(simple.rawValue))
     }

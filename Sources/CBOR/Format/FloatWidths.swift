@@ -1,5 +1,5 @@
-/// Conversions between `Double` and the narrower floats of CBOR, bit by bit, so that the payload and the signalling
-/// bit of a NaN survive (conversions by the processor quieten it), and without `Float16`, which not every platform has.
+/// Converts between `Double` and CBOR's narrower floats bit by bit. This preserves a NaN's payload and signalling
+/// bit, which the processor's conversion would change, and needs no `Float16`, which some platforms lack.
 enum FloatWidths {
     /// Exponent bias and width of the fraction: 1023 and 52 for doubles, 127 and 23 for singles, 15 and 10 for halves.
     private static let singleFractionDrop = 52 - 23
@@ -31,7 +31,8 @@ enum FloatWidths {
         return Double(bitPattern: sign | 0x7ff << 52 | UInt64(bits & 0x7f_ffff) << UInt64(singleFractionDrop))
     }
 
-    /// The pattern of the single precision number that is exactly `number`, NaN payload included, if there is one.
+    /// The bit pattern of the single precision number that equals `number` exactly, NaN payload included; nil if
+    /// none does.
     @inline(__always)
     static func single(exactly number: Double) -> UInt32? {
         guard number.isNaN else {
@@ -44,7 +45,8 @@ enum FloatWidths {
         return UInt32(truncatingIfNeeded: bits >> 63) << 31 | 0x7f80_0000 | fraction
     }
 
-    /// The pattern of the half precision number that is exactly the single precision number with the pattern `single`.
+    /// The bit pattern of the half precision number that equals the single precision number `single` exactly; nil
+    /// if none does.
     static func half(exactly single: UInt32) -> UInt16? {
         let sign = UInt16(truncatingIfNeeded: single >> 16) & 0x8000
         let exponent = Int(single >> 23) & 0xff
@@ -57,7 +59,8 @@ enum FloatWidths {
         case 113...142 where fraction & 0x1fff == 0:
             return sign | UInt16(exponent - 112) << 10 | UInt16(truncatingIfNeeded: fraction >> 13)
         case 103...112:
-            // A subnormal half counts units of 2^-24: the significand 1.fraction shifted down must lose no bit.
+            // A subnormal half counts units of 2^-24: shifting the significand 1.fraction down must not drop a set
+            // bit.
             let significand = fraction | 0x80_0000
             let shift = UInt32(126 - exponent)
             guard significand & (1 << shift - 1) == 0 else { return nil }

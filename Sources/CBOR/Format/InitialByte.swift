@@ -1,4 +1,4 @@
-/// The upper three bits of an item's initial byte (RFC 8949, section 3.1), in place.
+/// The upper three bits of an item's initial byte (RFC 8949, section 3.1), not shifted down.
 enum MajorType: UInt8 {
     case unsigned = 0x00
     case negative = 0x20
@@ -25,7 +25,7 @@ enum MajorType: UInt8 {
     }
 }
 
-/// What the lower five bits of an initial byte say when they aren't the argument itself.
+/// The meanings of an initial byte's lower five bits, where they aren't the argument itself.
 enum AdditionalInformation {
     static let oneByte: UInt8 = 24
     static let twoBytes: UInt8 = 25
@@ -46,7 +46,7 @@ enum SimpleByte {
     static let `break`: UInt8 = 0xff
 }
 
-/// The tags that this module gives a meaning to (RFC 8949, section 3.4).
+/// The tags that this module interprets (RFC 8949, section 3.4).
 enum TagNumber {
     static let unsignedBignum: UInt64 = 2
     static let negativeBignum: UInt64 = 3

@@ -1,49 +1,62 @@
-/// Sendable value type; safe to use from any thread. Why a text is not JSON (RFC 8259), or not one that can be kept, and where.
+/// Sendable value type; safe to use from any thread. Why a text isn't JSON (RFC 8259), or can't be converted, and
+/// where.
 public struct JSONError: Error, Sendable, Hashable {
-    /// What the grammar allows at a place.
+    /// What the grammar expects.
     public enum Expectation: Sendable, Hashable {
+        /// Any value.
         case value
+        /// A decimal digit.
         case digit
-        /// A key, or the brace that ends an object before any key.
+        /// A key, or the brace that closes an empty object.
         case keyOrEnd
+        /// A key in quotes, after a comma.
         case key
+        /// The colon after a key.
         case colon
-        /// After an object's value.
+        /// A comma or the closing brace, after an entry of an object.
         case commaOrObjectEnd
-        /// After an array's item.
+        /// A comma or the closing bracket, after an item of an array.
         case commaOrArrayEnd
         /// The rest of `true`, `false` or `null`.
         case literal
-        /// After the one value of a text.
+        /// The end of the text, after its value.
         case end
+        /// The closing quote of a string.
         case quote
         /// One of `"\/bfnrtu` after a backslash.
         case escape
+        /// A hexadecimal digit of a `\u` escape.
         case hexDigit
     }
 
+    /// What is wrong with the text.
     public enum Reason: Sendable, Hashable {
+        /// The text ends where more was expected.
         case unexpectedEnd(expected: Expectation)
-        /// `found` is the byte at the offset.
+        /// A byte, `found`, that the grammar doesn't allow at the offset.
         case unexpected(found: UInt8, expected: Expectation)
         /// A digit after the 0 that begins a number.
         case leadingZero
-        /// A byte below 0x20 in a string, where only its escape may stand.
+        /// A byte below 0x20 inside a string, which JSON requires to be escaped.
         case controlCharacter(UInt8)
         /// Half of a UTF-16 surrogate pair without the other: no Unicode text holds it.
         case loneSurrogate(UInt16)
+        /// Bytes that are not valid UTF-8.
         case invalidUTF8
+        /// Arrays and objects are nested more deeply than ``JSONTranscoder/maximumDepth``.
         case nestingTooDeep(limit: Int)
-        /// A number with more significant digits than are converted.
+        /// A number with more significant digits than the limit.
         case tooManyDigits(limit: Int)
-        /// A number whose exponent no 64-bit integer holds.
+        /// A number whose exponent doesn't fit into 64 bits.
         case exponentOutOfRange
     }
 
     /// Bytes from the start of the text.
     public let offset: Int
+    /// What is wrong there.
     public let reason: Reason
 
+    /// Creates an error for the byte `offset` bytes from the start of the text.
     public init(offset: Int, reason: Reason) {
         self.offset = offset
         self.reason = reason

@@ -1,7 +1,8 @@
 /// Sendable value type; safe to use from any thread. How JSON text is laid out.
 public enum JSONLayout: Sendable, Hashable {
-    /// No white space at all, on one line.
+    /// One line without white space.
     case compact
-    /// An entry or item a line, two spaces a level, a space after each colon; empty containers stay `{}` and `[]`.
+    /// One entry or item per line, indented by two spaces per level, with a space after each colon. Empty
+    /// containers stay `{}` and `[]`.
     case pretty
 }

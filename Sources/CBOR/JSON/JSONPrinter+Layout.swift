@@ -1,12 +1,12 @@
 extension JSONPrinter {
-    /// What comes before an entry or item `indent` levels in.
+    /// Writes the separator and white space before an entry or item that is `indent` levels deep.
     @inline(__always)
     mutating func beginElement(isFirst: Bool, indent: Int) {
         if !isFirst { output.append(UInt8(ascii: ",")) }
         if layout == .pretty { beginLine(indent: indent) }
     }
 
-    /// What comes before the bracket that closes a container.
+    /// Writes the white space before the bracket that closes a container.
     @inline(__always)
     mutating func endElements(isEmpty: Bool, indent: Int) {
         if layout == .pretty && !isEmpty { beginLine(indent: indent - 1) }

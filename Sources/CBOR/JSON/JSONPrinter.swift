@@ -1,23 +1,23 @@
-/// For one thread at a time. Turns CBOR into JSON text (RFC 8259) in one pass, without building values between.
+/// Safe to use from any thread. Converts CBOR into JSON text (RFC 8259) in one pass, without building values.
 ///
-/// Everything that came from JSON goes back to the same JSON value: ``JSONTranscoder`` tells how. What JSON has no
-/// word for becomes the nearest thing it can say:
+/// CBOR that ``JSONTranscoder`` made from JSON becomes the same JSON value again. What JSON lacks becomes its
+/// nearest equivalent:
 /// - NaN and the infinities, `undefined` and simple values without a meaning: `null`;
 /// - byte strings: text in base64url without padding (RFC 8949, section 6.1);
-/// - bignums and decimal fractions: the exact number. Those longer than 16,384 digits or with an exponent beyond 64 bits,
-///   and those whose content isn't what their tag demands: their content;
+/// - bignums and decimal fractions: the exact number. If it has more than 16,384 digits or an exponent beyond 64
+///   bits, or if the tag's content is of the wrong kind: that content;
 /// - identifiers of 16 bytes (tag 37): their text, in capitals as Swift writes them;
 /// - every other tag: its content. So a date is its text (tag 0) or its number (tag 1);
-/// - map keys that are not text: the text of their JSON, `{1: 2}` becoming `{"1":2}`; for arrays and maps the text of their
-///   diagnostic notation, since JSON quoted in JSON at each level would double the backslashes at each level.
+/// - map keys that are not text: the text of their JSON, so `{1: 2}` becomes `{"1":2}`. Arrays and maps as keys use
+///   diagnostic notation instead, because nested quoted JSON would double the backslashes at each level.
 ///
-/// Strings escape what ``JSONString`` says: what RFC 8259 demands, and the control characters from U+007F to U+009F.
-/// Floats print as the shortest text that gives the same `Double`, always with a point or an exponent.
+/// Strings escape what RFC 8259 requires, and also the control characters from U+007F to U+009F (``JSONString``).
+/// Floats print as the shortest text that reads as the same `Double`, always with a point or an exponent.
 public struct JSONPrinter {
     private var reader: CBORReader
     var layout: JSONLayout
     var output: [UInt8]
-    /// Whether a map's key is being printed, which must come out as a string.
+    /// Whether a map's key is being printed, which must become a string.
     private var isInKey = false
 
     private init(reader: CBORReader, layout: JSONLayout, output: [UInt8]) {
@@ -26,14 +26,14 @@ public struct JSONPrinter {
         self.output = output
     }
 
-    /// Appends the JSON of the one item that `cbor` is. On an error nothing is appended. Cost: O(length).
+    /// Appends `cbor`, which must be exactly one item, as JSON. On an error nothing is appended. Cost: O(length).
     public static func print(
         _ cbor: UnsafeRawBufferPointer, layout: JSONLayout = .compact, into output: inout [UInt8]
     ) throws(CBORError) {
         try print(cbor, layout: layout, maximumDepth: CBORReader.defaultMaximumDepth, into: &output)
     }
 
-    /// The JSON of the one item that `cbor` is.
+    /// Converts `cbor`, which must be exactly one item, into JSON. Cost: O(length).
     public static func text(of cbor: [UInt8], layout: JSONLayout = .compact) throws(CBORError) -> String {
         try text(of: cbor, layout: layout, maximumDepth: CBORReader.defaultMaximumDepth)
     }
@@ -52,7 +52,7 @@ public struct JSONPrinter {
         let length = output.count
         let reader = CBORReader(cbor, maximumDepth: maximumDepth)
         var printer = JSONPrinter(reader: reader, layout: layout, output: output)
-        // The printer has the only reference now, so that appending to it copies nothing.
+        // The printer now holds the only reference, so that appending doesn't copy the array.
         output = []
         defer { output = printer.output }
         do throws(CBORError) {
@@ -66,7 +66,7 @@ public struct JSONPrinter {
 
     // MARK: Items
 
-    /// Prints the next item. `depth` counts the items around it, `indent` only those that have brackets.
+    /// Prints the next item. `depth` counts all enclosing items, `indent` only those with brackets.
     private mutating func printItem(depth: Int, indent: Int) throws(CBORError) {
         let start = reader.offset
         switch try reader.readHead() {
@@ -121,7 +121,7 @@ public struct JSONPrinter {
         output.append(UInt8(ascii: "}"))
     }
 
-    /// Prints a key as a string, whatever it is.
+    /// Prints a key of any kind as a string.
     private mutating func printKey(depth: Int) throws(CBORError) {
         let start = output.count
         isInKey = true
@@ -161,8 +161,8 @@ public struct JSONPrinter {
         output.append(UInt8(ascii: "\""))
     }
 
-    /// Prints the 16 bytes of an identifier as `"E621E1F8-C36C-495A-93FC-0C247A3E6E5F"`. False, with nothing printed or
-    /// read, if the content isn't that.
+    /// Prints the 16 bytes of an identifier as `"E621E1F8-C36C-495A-93FC-0C247A3E6E5F"`. Returns false, with
+    /// nothing printed or read, if the content is anything else.
     private mutating func printIdentifier() throws(CBORError) -> Bool {
         let start = reader.offset
         guard case .bytes(16) = try reader.readHead() else {
@@ -180,7 +180,7 @@ public struct JSONPrinter {
         return true
     }
 
-    /// Prints the content of a tag that makes it a number. False, with nothing printed or read, if it isn't one.
+    /// Prints a bignum or decimal fraction. Returns false, with nothing printed or read, if the content isn't one.
     private mutating func printNumber(tag: UInt64) throws(CBORError) -> Bool {
         switch tag {
         case TagNumber.unsignedBignum, TagNumber.negativeBignum:

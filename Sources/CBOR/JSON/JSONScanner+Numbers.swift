@@ -4,13 +4,13 @@ extension JSONScanner {
         (0..<exponent).reduce(1) { power, _ in power * 10 }
     }
 
-    /// 10^15. Every number of fewer digits comes back from the nearest double, for its shortest text has no more digits.
+    /// 10^15. A number below it has at most 15 digits, so the nearest double prints as the same number.
     private static let exactDigitsEnd: UInt64 = 1_000_000_000_000_000
 
     /// The most digits that can't overflow a word.
     private static let wordDigits = 19
 
-    /// A number, from its sign or first digit, which is at `place`, to behind its last digit.
+    /// Reads a number. `place` moves from its sign or first digit to the byte after its last digit.
     @inline(__always)
     mutating func number(into writer: inout CBORWriter) throws(JSONError) {
         let start = place
@@ -40,13 +40,14 @@ extension JSONScanner {
         }
     }
 
-    /// Whether a number with this byte after its integer part isn't an integer.
+    /// Whether this byte after the integer part means that the number isn't an integer.
     @inline(__always)
     private static func continuesNumber(_ byte: UInt8) -> Bool {
         byte == UInt8(ascii: ".") || byte | 0x20 == UInt8(ascii: "e")
     }
 
-    /// Digits without a leading zero. `digits` is their number if there are at most 19, else without meaning.
+    /// Reads digits without a leading zero. `digits` becomes their value if there are at most 19, and is
+    /// meaningless otherwise.
     @inline(__always)
     private mutating func integer(_ digits: inout UInt64) throws(JSONError) {
         let startsWithZero = place < text.count && text[place] == UInt8(ascii: "0")
@@ -57,7 +58,8 @@ extension JSONScanner {
         }
     }
 
-    /// A point and digits if there is a point; they go on from those of the integer part. Returns how many they are.
+    /// Reads a point and its digits, if there is a point. They continue the digits of the integer part. Returns
+    /// their count.
     @inline(__always)
     private mutating func fraction(_ digits: inout UInt64) throws(JSONError) -> Int {
         guard text[place] == UInt8(ascii: ".") else { return 0 }
@@ -67,7 +69,7 @@ extension JSONScanner {
         return place - start
     }
 
-    /// The exponent if there is one, else 0; 10^9 with its sign stands for all that lie beyond.
+    /// Reads the exponent if there is one, otherwise returns 0. Larger exponents return 10^9 with their sign.
     @inline(__always)
     private mutating func exponent() throws(JSONError) -> Int {
         guard place < text.count, text[place] | 0x20 == UInt8(ascii: "e") else { return 0 }
@@ -84,7 +86,7 @@ extension JSONScanner {
         return isNegative ? -exponent : exponent
     }
 
-    /// One digit or more. `number` takes them in, wrapping around.
+    /// Reads one or more digits and appends them to `number`, which may overflow.
     @inline(__always)
     private mutating func someDigits(_ number: inout UInt64) throws(JSONError) {
         let start = place
@@ -97,7 +99,7 @@ extension JSONScanner {
         guard place > start else { throw unexpected(.digit) }
     }
 
-    /// An integer of 20 digits or more, or -0.
+    /// Writes an integer of 20 digits or more, or -0.
     @inline(never)
     private func longInteger(
         from start: Int, isNegative: Bool, into writer: inout CBORWriter
@@ -111,7 +113,7 @@ extension JSONScanner {
         writer.write(isNegative: isNegative, magnitude: magnitude)
     }
 
-    /// A number with a fraction or exponent for which one operation on doubles isn't known to be exact.
+    /// Writes a number with a fraction or exponent that one operation on doubles may not convert exactly.
     @inline(never)
     private func longDecimal(from start: Int, into writer: inout CBORWriter) throws(JSONError) {
         let number = DecimalNumber(text: text[start..<place])

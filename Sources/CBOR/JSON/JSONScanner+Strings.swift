@@ -1,5 +1,5 @@
 extension JSONScanner {
-    /// A string, from its opening quote, which is at `place`, to behind its closing one.
+    /// Reads a string. `place` moves from its opening quote to the byte after its closing quote.
     @inline(__always)
     mutating func string(into writer: inout CBORWriter) throws(JSONError) {
         let start = place + 1
@@ -24,7 +24,7 @@ extension JSONScanner {
             let word = ByteWord(text, at: place)
             let stops = word.matches(UInt8(ascii: "\"")) | word.matches(UInt8(ascii: "\\")) | word.controls
             if stops != 0 {
-                // Only the bytes before the stop are part of the string.
+                // Only the bytes before the first stop belong to the string.
                 let before = (stops & (0 &- stops)) &- 1
                 seen |= word.nonASCII & before
                 isASCII = seen == 0
@@ -48,7 +48,7 @@ extension JSONScanner {
         guard valid == content.count else { throw JSONError(offset: start + valid, reason: .invalidUTF8) }
     }
 
-    /// The rest of a string with an escape in it, or a byte that doesn't belong there; `content` comes before it.
+    /// Reads the rest of a string from its first escape or forbidden byte on; `content` precedes it.
     @inline(never)
     private mutating func escapedString(
         beginning content: UnsafeRawBufferPointer, into writer: inout CBORWriter
@@ -77,7 +77,7 @@ extension JSONScanner {
         }
     }
 
-    /// What follows a backslash.
+    /// Reads what follows a backslash.
     private mutating func escape(into writer: inout CBORWriter) throws(JSONError) {
         guard place < text.count else { throw unexpected(.escape) }
         switch text[place] {
@@ -93,7 +93,8 @@ extension JSONScanner {
         place += 1
     }
 
-    /// `u` and four hexadecimal digits, and for a character beyond U+FFFF a second escape with the other surrogate.
+    /// Reads `u` and four hexadecimal digits. For a character beyond U+FFFF a second escape with the low surrogate
+    /// must follow.
     private mutating func unicodeEscape(into writer: inout CBORWriter) throws(JSONError) {
         let start = place - 1
         place += 1

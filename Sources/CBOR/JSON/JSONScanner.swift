@@ -1,6 +1,6 @@
-/// For one thread, on memory that outlives it. Walks a JSON text and writes what it finds as CBOR.
+/// Not thread-safe; the text's memory must outlive it. Parses a JSON text and writes it as CBOR.
 ///
-/// `place` is always the next byte to look at. The methods are named for the productions of RFC 8259's grammar.
+/// `place` is always the next byte to read. The methods are named after the productions of RFC 8259's grammar.
 struct JSONScanner {
     let text: UnsafeRawBufferPointer
     var place: Int
@@ -10,7 +10,7 @@ struct JSONScanner {
         self.place = place
     }
 
-    /// A value with any white space before it. `depth` is the number of arrays and objects around it.
+    /// Reads a value and the white space before it. `depth` is the number of enclosing arrays and objects.
     mutating func value(into writer: inout CBORWriter, depth: Int) throws(JSONError) {
         skipWhitespace()
         guard place < text.count else { throw unexpected(.value) }
@@ -32,7 +32,7 @@ struct JSONScanner {
         }
     }
 
-    /// Nothing but white space up to the end of the text.
+    /// Throws unless only white space is left.
     mutating func expectEnd() throws(JSONError) {
         skipWhitespace()
         guard place == text.count else { throw unexpected(.end) }
@@ -72,7 +72,7 @@ struct JSONScanner {
         writer.endDeferred(.array, at: head, count: count)
     }
 
-    /// Steps over the bracket that opens a container.
+    /// Skips the bracket that opens a container.
     private mutating func enter(depth: Int) throws(JSONError) {
         guard depth < JSONTranscoder.maximumDepth else {
             throw JSONError(offset: place, reason: .nestingTooDeep(limit: JSONTranscoder.maximumDepth))
@@ -87,7 +87,7 @@ struct JSONScanner {
         }
     }
 
-    /// Steps over `byte` and white space before it, if it is what comes next; otherwise over the white space alone.
+    /// Skips white space, and then `byte` if it is next. Returns whether it was.
     @inline(__always)
     private mutating func skip(_ byte: UInt8) -> Bool {
         skipWhitespace()
@@ -106,7 +106,7 @@ struct JSONScanner {
         }
     }
 
-    /// The error for what stands at `place`.
+    /// The error for the byte at `place`, or for the end of the text.
     func unexpected(_ expected: JSONError.Expectation) -> JSONError {
         guard place < text.count else {
             return JSONError(offset: text.count, reason: .unexpectedEnd(expected: expected))

@@ -1,29 +1,29 @@
-/// No state of its own; safe to use from any thread. Turns JSON text (RFC 8259) into CBOR in one pass, without building
-/// values between.
+/// Stateless; safe to use from any thread. Converts JSON text (RFC 8259) into CBOR in one pass, without building
+/// values.
 ///
-/// Nothing that the text says is lost:
-/// - objects become maps of definite length that keep the order of the keys, and keys that occur twice occur twice;
+/// No information is lost:
+/// - objects become maps of definite length that keep the order of the keys, duplicates included;
 /// - strings stay the same Unicode text, neither normalised nor trimmed;
-/// - integers become integer items from -2^64 to 2^64 - 1 and bignums beyond, exact to the digit; `-0`, which no integer
-///   item can hold, becomes the float -0.0;
-/// - numbers with a fraction or exponent become floats if the shortest text of the nearest `Double` is the same number,
-///   else decimal fractions (tag 4). They print with a point or an exponent again, though not always in the same
-///   spelling: `1e5` becomes `100000.0`.
+/// - integers from -2^64 to 2^64 - 1 become integer items, and others exact bignums; `-0`, which no integer item
+///   can hold, becomes the float -0.0;
+/// - numbers with a fraction or exponent become floats if the shortest text of the nearest `Double` is the same
+///   number, otherwise decimal fractions (tag 4). They print with a point or an exponent again, but possibly in
+///   another spelling: `1e5` becomes `100000.0`.
 ///
 /// ```
 /// {"a":[1,2.5]}   →   a1 61 61 82 01 f9 4100
 /// ```
 ///
-/// The grammar is followed to the letter: no comments, no trailing commas, no byte order mark, no lone surrogates, no
-/// bad UTF-8. Arrays and objects may stand ``maximumDepth`` deep within each other, and numbers may have 16,384 significant
-/// digits and exponents that an `Int64` holds; beyond that a text is refused rather than altered.
+/// The grammar is followed strictly: no comments, no trailing commas, no byte order mark, no lone surrogates, no
+/// invalid UTF-8. Arrays and objects may be nested ``maximumDepth`` deep; numbers may have 16,384 significant
+/// digits and an exponent of 64 bits. A text beyond these limits is refused, never altered.
 public enum JSONTranscoder {
-    /// How many arrays and objects may stand within each other: with the three levels that a decimal fraction can add,
-    /// less than ``CBORReader/defaultMaximumDepth``.
+    /// How deep arrays and objects may be nested. Even with the three levels that a decimal fraction can add, this
+    /// is less than ``CBORReader/defaultMaximumDepth``.
     public static let maximumDepth = 500
 
-    /// Appends the one value that `json` holds, with or without white space around it. On an error nothing is appended.
-    /// Cost: O(length).
+    /// Appends the value of `json`, which must be exactly one value, with or without white space around it. On an
+    /// error nothing is appended. Cost: O(length).
     public static func transcode(
         _ json: UnsafeRawBufferPointer, into writer: inout CBORWriter
     ) throws(JSONError) {
@@ -38,8 +38,8 @@ public enum JSONTranscoder {
         }
     }
 
-    /// Appends the value that begins at `offset`, after any white space, for texts that hold something else after it.
-    /// On an error nothing is appended.
+    /// Appends the value that begins at `offset`, after any white space. Other text may follow the value. On an
+    /// error nothing is appended.
     ///
     /// - Parameter offset: bytes from the start of `json`, not negative.
     /// - Returns: the offset of the byte after the value. Error offsets count from the start of `json` too.
@@ -58,12 +58,12 @@ public enum JSONTranscoder {
         }
     }
 
-    /// The CBOR of the one value that `json` holds.
+    /// Converts `json`, which must be exactly one value. Cost: O(length).
     public static func cbor(from json: String) throws(JSONError) -> [UInt8] {
         try cbor(from: Array(json.utf8))
     }
 
-    /// The CBOR of the one value that `json`, UTF-8 text, holds.
+    /// Converts `json`, UTF-8 text that must be exactly one value. Cost: O(length).
     public static func cbor(from json: [UInt8]) throws(JSONError) -> [UInt8] {
         var writer = CBORWriter(capacity: json.count)
         try json.withRawBytes { text throws(JSONError) in try transcode(text, into: &writer) }

@@ -1,6 +1,6 @@
 extension CBORReader {
-    /// The bignum or decimal fraction that the next item is, with the reader behind it. Nil, with the reader at the item,
-    /// if it is something else, or larger than what is worth converting.
+    /// Reads the next item if it is a bignum or decimal fraction. Returns nil, with nothing read, for anything else
+    /// and for numbers too large to convert.
     package mutating func readLargeNumber() throws(CBORError) -> DecimalNumber? {
         let start = offset
         var number: DecimalNumber?
@@ -21,7 +21,7 @@ extension CBORReader {
 
     /// Reads the content of a bignum and gives the number's sign and magnitude.
     ///
-    /// Nil, with the reader back before the content, if it isn't a byte string or is too long to convert.
+    /// Returns nil, with nothing read, if the content isn't a byte string or is too long to convert.
     mutating func readBignum(tag: UInt64) throws(CBORError) -> (isNegative: Bool, magnitude: Magnitude)? {
         let start = offset
         guard case .bytes(let count) = try readHead() else {
@@ -40,7 +40,7 @@ extension CBORReader {
 
     /// Reads the content of a decimal fraction.
     ///
-    /// Nil, with the reader back before the content, if it isn't an array of an exponent that an `Int64` holds and an
+    /// Returns nil, with nothing read, unless the content is an array of an exponent that fits an `Int64` and an
     /// integer or bignum.
     mutating func readDecimalFraction() throws(CBORError) -> DecimalNumber? {
         let start = offset

@@ -1,7 +1,8 @@
 extension CBORWriter {
-    /// Writes an integer of any size: as an integer item where one holds it, else as a bignum (RFC 8949, section 3.4.3).
+    /// Writes an integer of any size: as an integer item if it fits, otherwise as a bignum (RFC 8949, section
+    /// 3.4.3).
     mutating func write(isNegative: Bool, magnitude: Magnitude) {
-        // Both of CBOR's negative forms hold -1 - n.
+        // Both negative forms of CBOR store n for -1 - n.
         let argument = isNegative ? magnitude.decremented() : magnitude
         if let word = argument.word {
             writeHead(isNegative ? .negative : .unsigned, word)

@@ -1,14 +1,14 @@
 extension DecimalNumber {
-    /// The number in JSON's grammar, always with a decimal point or an exponent, so that it can't be taken for an
+    /// The number in JSON's grammar, always with a decimal point or an exponent, so that it never looks like an
     /// integer: `12.5`, `1200.0`, `1.0e+300`, `6.1e-7`.
     ///
-    /// Numbers from 10^-6 to 10^21 are written out, as ECMAScript's `Number::toString` does, and so are longer ones
-    /// whose point stands among their digits. No exponent, however large, makes the text longer than the digits and
-    /// 45 characters.
+    /// Numbers from 10^-6 to 10^21 are written without an exponent, like ECMAScript's `Number::toString`, and so
+    /// are longer ones with the point between their digits. The text is at most 45 characters longer than the
+    /// digits, however large the exponent.
     var text: String {
         var text = isNegative ? "-" : ""
         let all = isZero ? [UInt8(ascii: "0")] : digits
-        // Where the point stands, counted from the first digit.
+        // Position of the point, counted from the first digit.
         let point = isZero ? 1 : exponent + Int128(digits.count)
         switch point {
         case -5...0:

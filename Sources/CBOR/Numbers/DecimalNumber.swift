@@ -1,13 +1,13 @@
-/// Sendable value type. A decimal number of any precision, digits * 10^exponent, in the one form where the digits neither
-/// begin nor end with a zero. Two numbers are the same number exactly when their forms are equal.
+/// Sendable value type. A decimal number of any precision, digits * 10^exponent. It is normalised: the digits
+/// neither begin nor end with a zero, so equal numbers have equal fields.
 package struct DecimalNumber: Sendable, Hashable {
-    /// No shortest text of a double has more digits (IEEE 754, binary64).
+    /// The most digits that the shortest text of a double can have (IEEE 754, binary64).
     static let maximumDoubleDigits = 17
 
     var isNegative: Bool
     /// ASCII digits; none for zero.
     var digits: [UInt8]
-    /// Wide enough for what an `Int64` exponent becomes when the point moves.
+    /// Wide enough for an `Int64` exponent after the point has moved.
     var exponent: Int128
 
     init(isNegative: Bool, digits: some BidirectionalCollection<UInt8>, exponent: Int128) {
@@ -19,9 +19,9 @@ package struct DecimalNumber: Sendable, Hashable {
         self.exponent = kept == 0 ? 0 : exponent + Int128(withoutStart.count - kept)
     }
 
-    /// From the text of a number in JSON's grammar, which is what Swift prints for finite doubles too.
+    /// Parses a number in JSON's grammar, which Swift also uses to print finite doubles.
     ///
-    /// An exponent of more than 30 digits is held at 10^30, which is out of every range that matters.
+    /// An exponent of more than 30 digits becomes 10^30, which is out of range for every use.
     package init(text: some Sequence<UInt8>) {
         var digits: [UInt8] = []
         var fractionDigits = 0
@@ -53,7 +53,7 @@ package struct DecimalNumber: Sendable, Hashable {
 
     package var isZero: Bool { digits.isEmpty }
 
-    /// The whole number that this is, if it is one of at most 30 digits.
+    /// The number as an integer; nil unless it is one of at most 30 digits.
     package var integer: Int128? {
         if isZero { return 0 }
         guard exponent >= 0, exponent + Int128(digits.count) <= 30 else { return nil }
@@ -62,7 +62,7 @@ package struct DecimalNumber: Sendable, Hashable {
         return isNegative ? -number : number
     }
 
-    /// The double that prints as this very number, if there is one.
+    /// The double that prints as this number; nil if none does.
     package var double: Double? {
         if isZero { return isNegative ? -0.0 : 0.0 }
         guard digits.count <= Self.maximumDoubleDigits, (-400...400).contains(exponent) else { return nil }
@@ -81,7 +81,7 @@ extension DecimalNumber: Comparable {
         return left.isNegative ? right.hasLessMagnitude(than: left) : left.hasLessMagnitude(than: right)
     }
 
-    /// For numbers that are not zero. No digits begin with a zero, so that the longer integer part is the greater.
+    /// For numbers other than zero. Digits never begin with a zero, so the longer integer part is the greater one.
     private func hasLessMagnitude(than other: DecimalNumber) -> Bool {
         let length = exponent + Int128(digits.count)
         let otherLength = other.exponent + Int128(other.digits.count)

@@ -1,9 +1,9 @@
-/// Sendable value type. A natural number of any size, for the integers that no machine word holds. Conversions between
-/// bases take O(size²) time, which is why ``maximumDigits`` bounds what callers let in.
+/// Sendable value type. A natural number of any size, for integers beyond a machine word. Converting between bases
+/// takes O(size²), so callers accept at most ``maximumDigits``.
 struct Magnitude: Sendable, Equatable {
     /// The longest number that is converted between decimal digits and bytes: 16,384 digits, a few milliseconds.
     static let maximumDigits = 16_384
-    /// The bytes that every number of ``maximumDigits`` digits fits into: 16,384 * log2(10) / 8, rounded up.
+    /// The size in bytes of the largest number of ``maximumDigits`` digits: 16,384 * log2(10) / 8, rounded up.
     static let maximumBytes = 6_804
 
     /// The largest power of ten in a word, and its exponent.
@@ -22,7 +22,7 @@ struct Magnitude: Sendable, Equatable {
     init(decimalDigits digits: some RandomAccessCollection<UInt8>) {
         var rest = digits[...]
         while !rest.isEmpty {
-            // The first chunk is the short one, so that all that follow are whole.
+            // The first chunk takes the odd digits, so that all others are full.
             let length = (rest.count - 1) % Self.chunkDigits + 1
             var number: UInt64 = 0
             for digit in rest.prefix(length) { number = number * 10 + UInt64(digit - UInt8(ascii: "0")) }
@@ -31,7 +31,7 @@ struct Magnitude: Sendable, Equatable {
         }
     }
 
-    /// From bytes, most significant first; zeros at the start change nothing.
+    /// From bytes, most significant first. Leading zeros are ignored.
     init(bigEndian bytes: some RandomAccessCollection<UInt8>) {
         var word: UInt64 = 0
         var shift: UInt64 = 0
@@ -53,7 +53,7 @@ struct Magnitude: Sendable, Equatable {
         words.count > 1 ? nil : words.first ?? 0
     }
 
-    /// Most significant first, without zeros at the start; empty for 0.
+    /// Most significant first, without leading zeros; empty for 0.
     var bigEndianBytes: [UInt8] {
         var bytes: [UInt8] = []
         for word in words.reversed() {
@@ -62,7 +62,7 @@ struct Magnitude: Sendable, Equatable {
         return Array(bytes.drop { $0 == 0 })
     }
 
-    /// ASCII digits without zeros at the start; "0" for 0.
+    /// ASCII digits without leading zeros; "0" for 0.
     var decimalDigits: [UInt8] {
         var rest = self
         var reversed: [UInt8] = []

@@ -3,7 +3,7 @@ enum Base64URL {
     private static let alphabet = Array(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
-    /// Appends four characters for each three bytes, two or three for what is left of them.
+    /// Appends four characters for every three bytes, and two or three for a remainder.
     static func append(_ bytes: UnsafeRawBufferPointer, to output: inout [UInt8]) {
         var place = 0
         while place < bytes.count {

@@ -1,7 +1,7 @@
-/// Eight bytes of text looked at in one step. Each mask has the high bit set in the bytes it is about.
+/// Eight bytes of text, tested in one step. A mask has the high bit set in each byte that matches.
 ///
-/// The masks come from subtraction, whose borrow can mark bytes above a match by mistake; the lowest mark is always
-/// right, and only that one is asked for (``firstIndex(in:)``).
+/// The masks come from subtraction, whose borrow can also mark bytes above a match. The lowest mark is always
+/// right, and ``firstIndex(in:)`` uses only that one.
 struct ByteWord {
     private static let highBits: UInt64 = 0x8080_8080_8080_8080
     private static let ones: UInt64 = 0x0101_0101_0101_0101

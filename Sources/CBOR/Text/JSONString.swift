@@ -1,7 +1,7 @@
-/// Writes strings as JSON does (RFC 8259, section 7), for JSON itself and for diagnostic notation, which borrows them.
+/// Writes JSON strings (RFC 8259, section 7), which diagnostic notation uses too.
 ///
-/// Escaped are quotes, backslashes and all control characters: those below U+0020, as RFC 8259 demands, and also U+007F
-/// and U+0080...U+009F, which terminals obey. The string that a reader gets is the same. All else stays as UTF-8.
+/// Escapes quotes, backslashes and all control characters: those below U+0020, as RFC 8259 requires, and also
+/// U+007F to U+009F, which terminals would execute. Readers get the same string. Everything else stays UTF-8.
 enum JSONString {
     /// Appends the text with quotes around it. `text` must be valid UTF-8.
     static func append(_ text: UnsafeRawBufferPointer, to output: inout [UInt8]) {
@@ -16,7 +16,7 @@ enum JSONString {
         output.append(UInt8(ascii: "\""))
     }
 
-    /// The place of the first byte that may begin an escaped character, or the end.
+    /// The offset of the first byte that may begin a character to escape, or the end.
     @inline(__always)
     private static func endOfPlainText(in text: UnsafeRawBufferPointer, from start: Int) -> Int {
         var place = start
@@ -37,7 +37,7 @@ enum JSONString {
         return place
     }
 
-    /// Appends the character at `place`, escaped if need be, and returns its length in the text.
+    /// Appends the character at `place`, escaped if necessary, and returns its length in bytes.
     private static func appendEscape(
         in text: UnsafeRawBufferPointer, at place: Int, to output: inout [UInt8]
     ) -> Int {
@@ -50,7 +50,7 @@ enum JSONString {
         case 0x0c: append(escape: UInt8(ascii: "f"), to: &output)
         case 0x0d: append(escape: UInt8(ascii: "r"), to: &output)
         case 0xc2:
-            // U+0080...U+00BF; the lower half of them are controls, and their second byte is their code.
+            // U+0080...U+00BF. Those below U+00A0 are control characters, and their second byte is their code.
             let second = text[place + 1]
             if second < 0xa0 {
                 append(code: second, to: &output)

@@ -1,6 +1,6 @@
 extension String {
-    /// The text's UTF-8, copied only for a text that isn't kept as UTF-8. `withUTF8` needs a copy of the string in any
-    /// case, and thus its reference count.
+    /// The text's UTF-8, copied only if the string isn't stored as UTF-8. `withUTF8` is mutating and would need a
+    /// copy of the string, with its reference counting.
     @inline(__always)
     func withRawUTF8(_ body: (UnsafeRawBufferPointer) -> Void) {
         let isDone: Void? = utf8.withContiguousStorageIfAvailable { body(UnsafeRawBufferPointer($0)) }
@@ -11,7 +11,7 @@ extension String {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether both hold the same bytes; eight are compared in a step.
+    /// Whether both have the same bytes. Compares eight bytes per step.
     @inline(__always)
     func hasSameBytes(as other: UnsafeRawBufferPointer) -> Bool {
         guard count == other.count else { return false }

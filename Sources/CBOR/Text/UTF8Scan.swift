@@ -1,7 +1,7 @@
 /// Checks UTF-8 (RFC 3629): no overlong forms, no surrogates, nothing above U+10FFFF.
 enum UTF8Scan {
-    /// How many bytes from the start are valid UTF-8; all of them, or up to the first byte of a bad sequence. O(length),
-    /// eight bytes a step where they are ASCII.
+    /// The length of the valid UTF-8 at the start: all bytes, or up to the first byte of a bad sequence. O(length),
+    /// eight bytes per step for ASCII.
     static func validLength(of bytes: UnsafeRawBufferPointer) -> Int {
         let end = bytes.count
         var place = 0

@@ -1,29 +1,34 @@
 /// Sendable value type; safe to use from any thread. The entries of a CBOR map in the order in which they were written.
 ///
-/// Keys may be of any kind and may occur more than once: nothing that an input held is lost. Two maps are equal when
-/// they hold equal entries in the same order. A look-up walks the entries, O(count), and finds the first.
+/// Keys may be of any kind and may repeat, so decoding loses nothing. Two maps are equal if they have equal entries
+/// in the same order. A look-up searches linearly, O(count), and finds the first match.
 public struct CBORMap: Sendable, Hashable {
     /// One key and its value.
     public struct Entry: Sendable, Hashable {
+        /// The key, of any kind.
         public var key: CBORValue
+        /// Its value.
         public var value: CBORValue
 
+        /// Creates an entry.
         public init(key: CBORValue, value: CBORValue) {
             self.key = key
             self.value = value
         }
     }
 
+    /// All entries in order, repeated keys included.
     public var entries: [Entry]
 
+    /// Creates a map with these entries, in this order.
     public init(_ entries: [Entry] = []) {
         self.entries = entries
     }
 
     /// The value of the first entry with this key, or nil.
     ///
-    /// Setting replaces the value of the first entry with the key, in its place; a new key goes to the end; setting
-    /// nil removes every entry with the key.
+    /// Setting a value replaces that of the first entry with this key, or appends a new entry. Setting nil removes
+    /// every entry with this key. O(count).
     public subscript(key key: CBORValue) -> CBORValue? {
         get { entries.first { $0.key == key }?.value }
         set {
@@ -39,16 +44,19 @@ public struct CBORMap: Sendable, Hashable {
         }
     }
 
-    /// Adds an entry at the end, whether or not its key is there already.
+    /// Appends an entry, even if the map already has its key.
     public mutating func append(key: CBORValue, value: CBORValue) {
         entries.append(Entry(key: key, value: value))
     }
 }
 
 extension CBORMap: RandomAccessCollection {
+    /// Always 0.
     public var startIndex: Int { entries.startIndex }
+    /// The number of entries.
     public var endIndex: Int { entries.endIndex }
 
+    /// The entry at a position from 0 up to `endIndex`.
     public subscript(position: Int) -> Entry { entries[position] }
 }
 

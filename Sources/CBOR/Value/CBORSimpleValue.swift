@@ -3,6 +3,7 @@
 /// Only 0...19 and 32...255 exist here: 20...23 are `false`, `true`, `null` and `undefined`, which have cases of
 /// their own in ``CBORValue``, and 24...31 can't be written in CBOR at all.
 public struct CBORSimpleValue: RawRepresentable, Sendable, Hashable {
+    /// The number of the simple value.
     public let rawValue: UInt8
 
     /// Nil for 20...31.

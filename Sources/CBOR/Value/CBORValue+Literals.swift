@@ -1,22 +1,26 @@
 extension CBORValue: ExpressibleByIntegerLiteral {
+    /// Creates an integer item.
     public init(integerLiteral value: Int64) {
         self.init(integer: value)
     }
 }
 
 extension CBORValue: ExpressibleByFloatLiteral {
+    /// Creates a float.
     public init(floatLiteral value: Double) {
         self = .float(value)
     }
 }
 
 extension CBORValue: ExpressibleByStringLiteral {
+    /// Creates a text.
     public init(stringLiteral value: String) {
         self = .text(value)
     }
 }
 
 extension CBORValue: ExpressibleByBooleanLiteral {
+    /// Creates `false` or `true`.
     public init(booleanLiteral value: Bool) {
         self = .boolean(value)
     }
@@ -30,6 +34,7 @@ extension CBORValue: ExpressibleByNilLiteral {
 }
 
 extension CBORValue: ExpressibleByArrayLiteral {
+    /// Creates an array.
     public init(arrayLiteral elements: CBORValue...) {
         self = .array(elements)
     }

@@ -1,8 +1,8 @@
 /// Sendable value type; safe to use from any thread. One CBOR data item of any kind (RFC 8949, section 2).
 ///
-/// What is kept is what the data model knows: the whole integer range, tags, the order of map entries and duplicate
-/// keys, every bit of a floating-point number. What is not kept is how an item was spelled: indefinite lengths, longer
-/// heads than needed and wider floats than needed all come back in preferred serialization (RFC 8949, section 4.1).
+/// Keeps everything in the data model: the whole integer range, tags, the order of map entries and duplicate keys,
+/// every bit of a floating-point number. It doesn't keep how an item was encoded: indefinite lengths, and heads or
+/// floats wider than necessary, are written back in preferred serialization (RFC 8949, section 4.1).
 ///
 /// Two values are equal exactly when ``CBORWriter`` writes the same bytes for them. Hence a NaN equals a NaN with the
 /// same payload, `0.0` differs from `-0.0`, the integer 1 differs from the float 1.0, map entries compare in order,
@@ -12,17 +12,25 @@ public enum CBORValue: Sendable {
     case unsigned(UInt64)
     /// The number -1 - n, from -2^64 to -1 (major type 1).
     case negative(UInt64)
+    /// A byte string (major type 2).
     case bytes([UInt8])
+    /// A text (major type 3).
     case text(String)
+    /// An array (major type 4).
     case array([CBORValue])
+    /// A map (major type 5), with its entries in order.
     case map(CBORMap)
-    /// A tag number and the item it gives meaning to. Bignums (2, 3) and decimal fractions (4) are kept in this form.
+    /// A tag number and its content (major type 6). Bignums (2, 3) and decimal fractions (4) are kept in this form.
     indirect case tagged(UInt64, CBORValue)
+    /// A simple value without a case of its own.
     case simple(CBORSimpleValue)
+    /// `false` or `true`.
     case boolean(Bool)
+    /// `null`.
     case null
+    /// `undefined`.
     case undefined
-    /// A half, single or double precision number; the narrower two are held exactly.
+    /// A half, single or double precision number. The narrower two convert exactly.
     case float(Double)
 }
 

@@ -1,6 +1,6 @@
-// What Swift cannot reach by itself: atomics on mapped memory, process-shared robust mutexes, the
-// processor's CRC32C instruction, and system calls that Swift does not import (variadic ones).
-// Nothing here decides anything: policy lives in StorageEngine.
+// What Swift can't do by itself: atomics on mapped memory, process-shared robust mutexes, the processor's CRC32C
+// instruction, and system calls that Swift doesn't import (variadic ones). This module makes no decisions;
+// StorageEngine does.
 #ifndef CPLATFORM_H
 #define CPLATFORM_H
 
@@ -30,9 +30,9 @@ static inline bool cp_cas32(void *p, uint32_t expected, uint32_t desired) {
 static inline bool cp_cas64(void *p, uint64_t expected, uint64_t desired) {
     return __atomic_compare_exchange_n((uint64_t *)p, &expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
-// Loads before it are done before loads after it.
+// Earlier loads complete before later loads.
 static inline void cp_load_fence(void) { __atomic_thread_fence(__ATOMIC_ACQUIRE); }
-// Stores before it are seen before stores after it.
+// Earlier stores become visible before later stores.
 static inline void cp_store_fence(void) { __atomic_thread_fence(__ATOMIC_RELEASE); }
 static inline void cp_prefetch(const void *p) { __builtin_prefetch(p, 0, 3); }
 static inline void cp_prefetch_write(const void *p) { __builtin_prefetch(p, 1, 3); }
@@ -44,114 +44,113 @@ static inline void cp_pause(void) {
 #endif
 }
 
-// MARK: CRC32C (Castagnoli polynomial, reflected 0x82F63B78), hardware where the processor has it.
+// MARK: CRC32C (Castagnoli polynomial, reflected 0x82F63B78), in hardware if the processor can.
 
-/// The register after `length` more bytes; start with ~seed and finish with ~result.
+/// The register after `length` more bytes. Start with ~seed, and finish with ~result.
 uint32_t cp_crc32c(uint32_t state, const void *bytes, size_t length);
-/// The same by table, for processors without the instruction and for the tests that compare both.
+/// The same with tables, for processors without the instruction, and for tests that compare both.
 uint32_t cp_crc32c_portable(uint32_t state, const void *bytes, size_t length);
 
-// MARK: Mutex in mapped memory, for processes and threads.
+// MARK: A mutex in mapped memory, for processes and threads.
 
 enum { CP_MUTEX_BYTES = 64 };
 /// Whether this platform has process-shared robust mutexes.
 bool cp_mutex_supported(void);
-/// 0 or an errno.
+/// Returns 0 or an errno.
 int cp_mutex_init(void *memory);
-/// 0 acquired; EOWNERDEAD acquired from an owner that died; ETIMEDOUT; another errno.
-/// `nanoseconds` < 0 waits without limit.
+/// Returns 0 if the mutex was acquired, EOWNERDEAD if it was acquired from an owner that died, ETIMEDOUT, or another
+/// errno. `nanoseconds` < 0 waits without limit.
 int cp_mutex_lock(void *memory, int64_t nanoseconds);
-/// As cp_mutex_lock without waiting; EBUSY when another holds it.
+/// Like cp_mutex_lock without waiting; returns EBUSY if the mutex is held.
 int cp_mutex_trylock(void *memory);
 int cp_mutex_unlock(void *memory);
 
 // MARK: Forks
 
-// Changed in a forked child only, before any of its own code runs.
+// Changed only in a forked child, before any of its own code runs.
 extern uint32_t cp_forks_seen;
 /// Differs between a process and its forked child, once cp_watch_forks() was called in the parent.
 static inline uint32_t cp_fork_count(void) { return __atomic_load_n(&cp_forks_seen, __ATOMIC_RELAXED); }
-/// Makes cp_fork_count() count from now on, and gives the present count.
+/// Makes cp_fork_count() count from now on, and returns the present count.
 uint32_t cp_watch_forks(void);
 
 // MARK: System calls that are variadic, or differ between platforms.
 
-/// Puts /dev/null in the place of those of the descriptors 0, 1 and 2 that are closed, opened so that reading and writing
-/// still fail there.
+/// Opens /dev/null for those of the descriptors 0, 1 and 2 that are closed, such that reading and writing them still
+/// fails.
 void cp_occupy_standard_descriptors(void);
-/// As openat(2) with O_CLOEXEC, but never gives 0, 1 or 2, where those were closed: whatever the program prints or logs would
-/// be written into the file.
+/// Like openat(2) with O_CLOEXEC, but never returns 0, 1 or 2 if those were closed: whatever the program prints or logs
+/// would be written into the file.
 int cp_openat(int directory, const char *name, int flags, mode_t mode);
-/// Reserves blocks for bytes [0, length) and makes the file that long. 0 or an errno.
+/// Allocates blocks for the bytes [0, length), and extends the file to that size. Returns 0 or an errno.
 int cp_preallocate(int descriptor, off_t length);
-/// When the file was made, in nanoseconds since 1970; 0 where the file system does not say.
+/// When the file was created, in nanoseconds since 1970; 0 if the file system doesn't say.
 uint64_t cp_birth_time(int descriptor);
-/// Gives the blocks behind bytes [from, to) back; they then read as zeros, and the file keeps its length.
-/// 0 or an errno.
+/// Gives back the blocks of the bytes [from, to). They then read as zeros, and the file keeps its size. Returns 0 or an
+/// errno.
 int cp_punch(int descriptor, off_t from, off_t to);
-/// The next stretch of the file from `from` on that isn't a hole; false where there is none. Where that isn't known, all
-/// of it.
+/// The next range of the file, from `from` on, that isn't a hole; false if there is none. The whole rest if holes can't
+/// be found.
 bool cp_next_data(int descriptor, off_t from, off_t *begin, off_t *end);
-/// Whether a hole of a file in that folder can be read through a mapping however full its file system is: not so where
-/// reading takes a page of the file system's room, as on tmpfs. Tried with a file that has no name; false where there can
-/// be none.
+/// Whether holes of files in that folder can be read through a mapping even if the file system is full. Not so where
+/// reading allocates a page, as on tmpfs. Tested with a file without a name; false if that can't be created.
 bool cp_holes_are_readable(int folder);
-/// The most that this process may have, in bytes or files; UINT64_MAX: no limit.
+/// This process' limit, in bytes or files; UINT64_MAX if there is none.
 uint64_t cp_limit_addresses(void);
 uint64_t cp_limit_file_bytes(void);
 uint64_t cp_limit_open_files(void);
-/// Microseconds since 1970 from the cheapest clock that is right within a few milliseconds.
+/// Microseconds since 1970, from the cheapest clock that is accurate to a few milliseconds.
 int64_t cp_coarse_time(void);
-/// Microseconds since the machine was started, suspension included; no change of the wall clock moves it, and it is the
+/// Microseconds since the machine was started, including sleep. Setting the wall clock doesn't change it, and it is the
 /// same in all time namespaces.
 int64_t cp_boot_time(void);
-/// By how many microseconds the wall clock is ahead of the boot clock, right within a few.
+/// By how many microseconds the wall clock is ahead of the boot clock, accurate to a few.
 int64_t cp_wall_offset(void);
-/// Waits while the word at `p`, in memory that processes share, has this value; at most `nanoseconds`, and
-/// perhaps shorter. Where the system has no such call it sleeps a part of the time.
+/// Waits while the word at `p`, in memory shared by processes, has this value; for at most `nanoseconds`, and perhaps
+/// less. On systems without such a call it sleeps for a part of the time.
 void cp_wait_word(const void *p, uint32_t value, int64_t nanoseconds);
-/// Wakes everyone who waits for a change of the word at `p`.
+/// Wakes all that wait for a change of the word at `p`.
 void cp_wake_word(void *p);
-/// Nanoseconds of a clock that nobody sets.
+/// Nanoseconds of a clock that nobody can set.
 int64_t cp_monotonic_time(void);
-/// Returns when what was written to the file, also through the mapping at `mapped` (or NULL), is on the
-/// medium. 0, or -1 and errno.
+/// Returns when what was written to the file, also through the mapping at `mapped` (or NULL), is on the medium. Returns
+/// 0, or -1 and sets errno.
 int cp_synchronize(int descriptor, void *mapped, size_t length);
-/// Returns when a folder's names are on the medium. 0, or -1 and errno.
+/// Returns when a folder's names are on the medium. Returns 0, or -1 and sets errno.
 int cp_synchronize_names(int descriptor);
-/// Lets the kernel drop clean pages of the file that it holds in memory.
+/// Makes the kernel drop clean cached pages of the file.
 void cp_forget_cached(int descriptor);
-/// A condition whose waits follow that clock.
+/// A condition whose waits use the monotonic clock. Returns 0 or an errno.
 int cp_condition_init(pthread_cond_t *condition);
-/// Waits for a signal, at most `nanoseconds`. Needs the mutex.
+/// Waits for a signal, at most `nanoseconds`. Requires the mutex.
 void cp_condition_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, int64_t nanoseconds);
-/// Starts a detached thread that calls `body` with `context`, with all signals blocked so that they go to the
-/// program's own. 0 or an errno.
+/// Starts a detached thread that calls `body` with `context`. All signals are blocked in it, so that the program's own
+/// threads receive them. Returns 0 or an errno.
 int cp_start_thread(void *(*body)(void *), void *context);
 /// Sleeps; a signal may end it early.
 void cp_sleep(int64_t nanoseconds);
-/// Sixteen bytes that name this boot of the machine. 0 or an errno.
+/// Sixteen bytes that identify this boot of the machine. Returns 0 or an errno.
 int cp_boot_identity(uint8_t identity[16]);
-/// A number that, with the pid, names one run of a process. 0, ESRCH when there is no such process, or another
-/// errno when that can't be told now.
+/// A number that, with the process number, identifies one run of a process. Returns 0, ESRCH if there is no such
+/// process, or another errno if that can't be found out now.
 int cp_process_look_up(pid_t pid, uint64_t *start);
-/// The same number; 0 when there is no such process or that can't be told.
+/// The same number; 0 if there is no such process or that can't be found out.
 uint64_t cp_process_start(pid_t pid);
 /// By how many microseconds the boot clock of this process' time namespace is ahead of the machine's. Cheap.
 int64_t cp_boot_time_shift(void);
-/// Finds that out anew.
+/// Determines that again.
 void cp_find_boot_shift(void);
-/// Numbers of this process' PID and time namespaces, never 0 for the first. 0, or an errno where that can't be told, or
-/// where /proc is that of another PID namespace.
+/// Identifies this process' PID and time namespaces; the first number is never 0. Returns 0, or an errno if that can't
+/// be found out, or if /proc belongs to another PID namespace.
 int cp_namespaces(uint32_t *processes, uint32_t *times);
-/// Locks one byte of a file for the open file description (or lets it go), which takes part in no other lock of the file
-/// and goes with the last descriptor. Never waits. 0, EAGAIN when another description has it, or another errno.
+/// Locks or unlocks one byte of a file for the open file description. Independent of the file's other locks; released
+/// with the last descriptor. Never waits. Returns 0, EAGAIN if another description holds it, or another errno.
 int cp_lock_byte(int descriptor, off_t offset, bool locked);
-/// The same, shared with others that lock it by this; a description that may only read can have it too.
+/// The same as a shared lock. A description that may only read can hold it too.
 int cp_share_byte(int descriptor, off_t offset);
-/// 0 when no other description has locked the byte, EAGAIN when one has, or another errno.
+/// Returns 0 if no other description has locked the byte, EAGAIN if one has, or another errno.
 int cp_byte_lock_is_held(int descriptor, off_t offset);
-/// Fills `bytes` from the system's random source. 0 or an errno.
+/// Fills `bytes` from the system's random source. Returns 0 or an errno.
 int cp_random(void *bytes, size_t length);
 
 #endif

@@ -6,8 +6,8 @@ import OpenCombine
 import Foundation
 
 extension Observation {
-    /// The values for any number of subscribers, each with an observation of its own. `failure` makes an error the last thing that
-    /// a subscriber is sent; where it returns `nil`, reading is tried again after a second.
+    /// The values for any number of subscribers, each with an observation of its own, which begins when it subscribes. `failure`
+    /// makes an error the last thing that a subscriber is sent; where it returns `nil`, reading is tried again after a second.
     func publisher<Failure: Error>(
         _ failure: @escaping @Sendable (any Error) -> Failure?
     ) -> AnyPublisher<Value, Failure> {
@@ -21,8 +21,10 @@ private struct ObservationPublisher<Output, Failure: Error>: Publisher {
 
     func receive<Downstream: Subscriber>(subscriber: Downstream)
     where Downstream.Input == Output, Downstream.Failure == Failure {
+        let observation = observe()
+        observation.begin()
         subscriber.receive(
-            subscription: ObservationSubscription(AnySubscriber(subscriber), observe(), failure))
+            subscription: ObservationSubscription(AnySubscriber(subscriber), observation, failure))
     }
 }
 

@@ -1,10 +1,12 @@
 import StorageEngine
 
 extension PapyrusStore {
-    /// The objects of a type, the oldest first unless it is sorted. A value: what ``filter(_:)`` and ``sort(_:)`` return is another
-    /// query. Safe from any thread; the closures are called on others.
+    /// A query for the objects of a type, the oldest first unless sorted. A value: ``filter(_:)`` and ``sort(_:)``
+    /// return another query. Safe from any thread; the closures are called on other threads.
     public struct CollectionQuery<Object: Papyrus>: Sendable {
+        /// Returns whether an object is kept. An error ends the query, which throws it.
         public typealias OnFilter = @Sendable (Object) throws -> Bool
+        /// Returns whether the first object comes before the second. An error ends the query, which throws it.
         public typealias OnSort = @Sendable (Object, Object) throws -> Bool
 
         let core: StoreCore
@@ -17,25 +19,25 @@ extension PapyrusStore {
             self.journal = journal
         }
 
-        /// The query with one more filter: an object must pass all of them.
+        /// Returns the query with one more filter. An object must pass all filters.
         public func filter(_ onFilter: @escaping OnFilter) -> Self {
             var query = self
             query.filters.append(onFilter)
             return query
         }
 
-        /// The query with another order, in place of the one it had.
+        /// Returns the query with this order, which replaces any other.
         public func sort(_ onSort: @escaping OnSort) -> Self {
             var query = self
             query.order = onSort
             return query
         }
 
-        /// The objects as they are at one moment, whatever others save meanwhile. What can't be read as an object of the type is
-        /// left out and logged; where nothing can be read that is logged, and there are no objects.
+        /// Returns the objects in their state at one moment, whatever is saved at the same time. Values that can't
+        /// be decoded are left out and logged. If the store can't be read, that is logged, and the result is empty.
         /// ``ThrowingPapyrus/execute(_:)`` throws instead.
         ///
-        /// Costs a look at every entry of the store, some 100 ns each, and the decoding of the type's objects.
+        /// Visits every entry of the store, at some 100 ns each, and decodes the type's objects.
         @discardableResult
         public nonisolated(nonsending) func execute() async -> [Object] {
             do {
@@ -56,16 +58,20 @@ extension PapyrusStore {
 
         // MARK: Observing
 
-        /// The objects as they are now, and again after each change, by whatever process: one was added, deleted or updated, or
-        /// something that it holds in a relation was. Changes that come quicker than the loop takes them are taken together.
+        /// The objects as of this call, and again after each change by any process: an object, or a related one, was added,
+        /// deleted or updated. Changes that come faster than the loop runs are combined: after a save and a deletion it may
+        /// return only what is left.
         ///
-        /// Throws `invalidSchema` where something isn't an object of the type, and what the store refuses. Ends with its task, or
-        /// when nobody has it any more.
+        /// The call reads the store's index, some 50 ns an entry; objects are decoded later, on another thread.
+        ///
+        /// Throws `invalidSchema` if a value can't be decoded, and errors of the store. Ends with its task, or when
+        /// it is no longer referenced.
         public func stream() -> AsyncThrowingStream<[Object], any Error> {
             observation(leavingOut: false).stream()
         }
 
-        /// As ``stream()``; what can't be read is left out and logged, and where nothing can be read that is tried again.
+        /// As ``stream()``, from each subscription on, but values that can't be decoded are left out and logged, and failed
+        /// readings are retried.
         public func publisher() -> AnyPublisher<[Object], Never> {
             let observation = observation(leavingOut: true)
             return observation.publisher { error in
@@ -75,10 +81,21 @@ extension PapyrusStore {
         }
 
         private func observation(leavingOut: Bool) -> Observation<[Object]> {
-            Observation(core: core) { view in try read(view.snapshot(), leavingOut: leavingOut) }
+            Observation(core: core) { view in
+                guard let entries = try view?.snapshot() else {
+                    return { Reading(value: [], versions: [], interest: interest) }
+                }
+                return { try read(entries, leavingOut: leavingOut) }
+            }
         }
 
         // MARK: Reading
+
+        private var interest: KeyInterest {
+            var interest = KeyInterest()
+            interest.insert(prefix: StoredType.of(Object.self).prefix)
+            return interest
+        }
 
         private func read(_ entries: SnapshotEntries, leavingOut: Bool) throws -> Reading<[Object]> {
             let stored = StoredType.of(Object.self)
@@ -114,7 +131,10 @@ extension PapyrusStore {
             if let order { try objects.sort(by: order) }
             return Reading(
                 value: objects, versions: versions + loader.related,
-                prefixes: loader.relatedPrefixes.union([stored.prefix]))
+                interest: loader.interest(besides: interest))
         }
     }
 }
+
+/// The name that the published library has for ``PapyrusStore/CollectionQuery``.
+public typealias CollectionQuery<Object: Papyrus> = PapyrusStore.CollectionQuery<Object>

@@ -1,20 +1,20 @@
 import StorageEngine
 
 extension PapyrusStore {
-    /// One object, by its identifier. Safe from any thread.
+    /// A query for one object by its identifier. Safe from any thread.
     public struct ObjectQuery<Object: Papyrus>: Sendable {
         let core: StoreCore
         let journal: Journal
         let key: String
 
-        init<ID: LosslessStringConvertible>(core: StoreCore, journal: Journal, id: ID) {
+        init<ID: CustomStringConvertible>(core: StoreCore, journal: Journal, id: ID) {
             self.core = core
             self.journal = journal
             key = StoredType.of(Object.self).key(of: id)
         }
 
-        /// The object, with what its relations hold as that is stored at the same moment.
-        /// - Throws: ``PapyrusStore/QueryError``, or what the store refuses.
+        /// Returns the object, with its related objects as stored at the same moment.
+        /// - Throws: ``PapyrusStore/QueryError``, or errors of the store.
         @discardableResult
         public nonisolated(nonsending) func execute() async throws -> Object {
             let object = try await core.elsewhere { core in
@@ -26,14 +26,14 @@ extension PapyrusStore {
 
         // MARK: Observing
 
-        /// The object as it is now, and again after each change of it or of what it holds in relations, by whatever process. Changes
-        /// that come quicker than the loop takes them are taken together.
+        /// The object as of this call, and again after each change of it or of its related objects by any process. Changes
+        /// that come faster than the loop runs are combined.
         ///
-        /// Throws `notFound` when there is no such object, at first or any more, `invalidSchema`, and what the store refuses. Ends
-        /// with its task, or when nobody has it any more.
+        /// Throws `notFound` if the object doesn't exist or is deleted, `invalidSchema`, and errors of the store.
+        /// Ends with its task, or when it is no longer referenced.
         public func stream() -> AsyncThrowingStream<Object, any Error> { observation().stream() }
 
-        /// As ``stream()``. What the store refuses is logged, and tried again.
+        /// As ``stream()``, from each subscription on, but errors of the store are logged, and the reading is retried.
         public func publisher() -> AnyPublisher<Object, PapyrusStore.QueryError> {
             observation().publisher { error in
                 if let error = error as? PapyrusStore.QueryError { return error }
@@ -42,9 +42,24 @@ extension PapyrusStore {
             }
         }
 
-        private func observation() -> Observation<Object> { Observation(core: core) { try read($0) } }
+        /// One object is read at once: that costs less than to keep everything as it is.
+        private func observation() -> Observation<Object> {
+            Observation(core: core) { view in
+                let reading = Result {
+                    guard let view else { throw PapyrusStore.QueryError.notFound }
+                    return try read(view)
+                }
+                return { try reading.get() }
+            }
+        }
 
         // MARK: Reading
+
+        private var interest: KeyInterest {
+            var interest = KeyInterest()
+            interest.insert(key: key)
+            return interest
+        }
 
         private func read(_ view: ArchiveView) throws -> Reading<Object> {
             for _ in 0..<10 {
@@ -68,8 +83,11 @@ extension PapyrusStore {
                 let object = try loader.object(Object.self, of: entry)
                 return Reading(
                     value: object, versions: [SeenEntry(key: key, sequence: entry.sequence)] + loader.related,
-                    prefixes: loader.relatedPrefixes.union([key]))
+                    interest: loader.interest(besides: interest))
             }
         }
     }
 }
+
+/// The name that the published library has for ``PapyrusStore/ObjectQuery``.
+public typealias ObjectQuery<Object: Papyrus> = PapyrusStore.ObjectQuery<Object>

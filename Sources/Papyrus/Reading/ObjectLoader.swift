@@ -30,7 +30,7 @@ final class ObjectLoader: @unchecked Sendable {
     /// What relations asked for.
     private(set) var related: [SeenEntry] = []
     /// What the keys of all related objects begin with.
-    private(set) var relatedPrefixes: Set<String> = []
+    private var relatedPrefixes: Set<String> = []
 
     private static let key = CodingUserInfoKey(rawValue: "vellum.papyrus.loader")
 
@@ -48,6 +48,11 @@ final class ObjectLoader: @unchecked Sendable {
         return try body()
     }
 
+    /// What was asked for depends on these keys, and on those of all types that relations lead to.
+    func interest(besides own: KeyInterest) -> KeyInterest {
+        relatedPrefixes.reduce(into: own) { $0.insert(prefix: $1) }
+    }
+
     /// The object of an entry.
     /// - Throws: `invalidSchema`, or what the engine refuses.
     func object<Object: Papyrus>(_ type: Object.Type, of entry: StoredEntry) throws -> Object {
@@ -59,7 +64,7 @@ final class ObjectLoader: @unchecked Sendable {
         }
     }
 
-    /// What is damaged is no object either; but that something can't be read now says nothing of it.
+    /// A damaged value also counts as undecodable. A temporary failure to read doesn't.
     private static func queryError(_ error: any Error) -> any Error {
         let error = orDamaged(error)
         guard !(error is PapyrusStore.QueryError), !(error is StorageError) else { return error }

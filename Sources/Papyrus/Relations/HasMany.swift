@@ -7,15 +7,17 @@
 /// }
 /// ```
 ///
-/// Loading the parent gives the objects as they are stored now, whoever saved them last, in the order that they had in the
-/// parent. Those that were deleted are left out. Saving a parent that holds fewer objects than before deletes none.
+/// Loading the parent loads the objects as they are stored now, in the parent's order. Deleted objects are left
+/// out. Saving a parent with fewer objects than before deletes none of them.
 ///
-/// Swift has wrapped properties as `var` only. Encoded by anything but a store, as JSON for instance, the property is an array of
-/// the objects themselves.
+/// Swift requires wrapped properties to be `var`. Other encoders, such as `JSONEncoder`, encode the property as an
+/// array of the objects themselves.
 @propertyWrapper
 public struct HasMany<Value: ToManyRelation>: Codable, Equatable {
+    /// The objects.
     public var wrappedValue: Value
 
+    /// Wraps objects that are saved with their parent.
     public init(wrappedValue: Value) { self.wrappedValue = wrappedValue }
 
     public init(from decoder: any Decoder) throws {
@@ -31,7 +33,7 @@ extension HasMany: Sendable where Value: Sendable {}
 extension HasMany: Hashable where Value: Hashable {}
 
 extension KeyedDecodingContainer {
-    /// An optional relation may be missing, as any optional property may.
+    /// An optional relation may be missing, like any optional property.
     public func decode<Objects: ToManyRelation>(
         _ type: HasMany<Objects?>.Type, forKey key: Key
     ) throws -> HasMany<Objects?> {

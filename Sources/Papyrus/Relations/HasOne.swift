@@ -7,16 +7,17 @@
 /// }
 /// ```
 ///
-/// Loading the parent gives the object as it is stored now, whoever saved it last. If it was deleted, an optional property is
-/// `nil`; another one has the object as it was when its parent was saved, without its own relations but those it can't be
-/// without.
+/// Loading the parent loads the object as it is stored now. If it was deleted, an optional property is `nil`. Any
+/// other property then has the object as it was when its parent was saved, with only its non-optional relations.
 ///
-/// Swift has wrapped properties as `var` only. Encoded by anything but a store, as JSON for instance, the property is the object
-/// itself.
+/// Swift requires wrapped properties to be `var`. Other encoders, such as `JSONEncoder`, encode the property as the
+/// object itself.
 @propertyWrapper
 public struct HasOne<Value: ToOneRelation>: Codable, Equatable {
+    /// The object.
     public var wrappedValue: Value
 
+    /// Wraps an object that is saved with its parent.
     public init(wrappedValue: Value) { self.wrappedValue = wrappedValue }
 
     public init(from decoder: any Decoder) throws {
@@ -30,7 +31,7 @@ extension HasOne: Sendable where Value: Sendable {}
 extension HasOne: Hashable where Value: Hashable {}
 
 extension KeyedDecodingContainer {
-    /// An optional relation may be missing, as any optional property may.
+    /// An optional relation may be missing, like any optional property.
     public func decode<Object: Papyrus>(
         _ type: HasOne<Object?>.Type, forKey key: Key
     ) throws -> HasOne<Object?> {

@@ -1,6 +1,6 @@
 import CBOR
 
-/// What ``HasOne`` can wrap: an object, or an optional one.
+/// A type that ``HasOne`` can wrap: an object, or an optional one. Don't conform to it yourself.
 public protocol ToOneRelation: Codable, Equatable {
     /// The library's own.
     static func _readOne(_ reader: RelationReader) throws -> Self
@@ -8,7 +8,7 @@ public protocol ToOneRelation: Codable, Equatable {
     func _writeOne(_ writer: RelationWriter) throws
 }
 
-/// What ``HasMany`` can wrap: an array of objects, or an optional one.
+/// A type that ``HasMany`` can wrap: an array of objects, or an optional one. Don't conform to it yourself.
 public protocol ToManyRelation: Codable, Equatable {
     /// The library's own.
     static func _readMany(_ reader: RelationReader) throws -> Self
@@ -16,7 +16,7 @@ public protocol ToManyRelation: Codable, Equatable {
     func _writeMany(_ writer: RelationWriter) throws
 }
 
-/// What a relation is read from. The library's own.
+/// The source that a relation is read from. For the library's use only.
 public struct RelationReader {
     let decoder: any Decoder
     /// `nil`: what is decoded doesn't come from a store, and has its objects in it.
@@ -28,7 +28,7 @@ public struct RelationReader {
     }
 }
 
-/// What a relation is written to. The library's own.
+/// The target that a relation is written to. For the library's use only.
 public struct RelationWriter {
     let encoder: any Encoder
     /// `nil`: what is encoded doesn't go into a store, and has its objects in it.

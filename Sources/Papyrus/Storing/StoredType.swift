@@ -29,7 +29,7 @@ struct StoredType: Sendable, Hashable {
 
     /// The key of the object with this identifier. One that is too long for a key keeps its beginning, and a digest of the whole
     /// stands for the rest; such a key has 1,024 bytes and no other has as many.
-    func key<ID: LosslessStringConvertible>(of id: ID) -> String {
+    func key<ID: CustomStringConvertible>(of id: ID) -> String {
         let text = StoredType.canonical(id.description)
         let room = 1_023 - prefix.utf8.count
         guard text.utf8.count > room else { return prefix + text }

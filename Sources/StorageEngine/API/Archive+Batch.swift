@@ -1,29 +1,30 @@
 extension Archive {
-    /// Makes all changes of a batch, or none if this throws. No reader sees a part of them: whoever has found one done
-    /// finds all of them done, also while this process is stopped in the middle, and so it is after a death of this
-    /// process or of the system. What is evicted for the limit goes as part of it. At the durability `full` there is
-    /// one wait for the medium.
+    /// Makes all changes of a batch, or none if this throws. The batch is atomic: a reader that sees one change sees
+    /// all of them, even while this process is stopped half way, and that holds after a crash of this process or of the
+    /// system. Entries that the limit evicts are part of the batch. At the durability `full` the call waits for the
+    /// medium once.
     ///
-    /// The archive's lock is held for all of it: some microseconds a change, so that 100,000 changes may keep other
-    /// writers waiting for a few tenths of a second. Readers never wait. Needs some 200 bytes of memory a change.
+    /// The archive's lock is held throughout, some microseconds a change, so that 100,000 changes may keep other
+    /// writers waiting for a few tenths of a second. Readers never wait. Needs some 200 bytes of memory for each
+    /// change.
     ///
-    /// - Returns: what became of each change, in their order.
-    /// - Throws: `batchTooLarge` where the values that the batch leaves exceed the archive's limit, or all of it
+    /// - Returns: the result of each change, in the order of the batch.
+    /// - Throws: `batchTooLarge` if the values that the batch stores exceed the archive's limit, or the whole batch
     ///   exceeds ``Batch/maximumBytes``; and what ``put(_:forKey:encoding:attributes:)`` throws.
     @discardableResult
     public func apply(_ batch: Batch) throws(StorageError) -> [BatchResult] {
         try apply(batch, ifUnchanged: []) ?? []
     }
 
-    /// As ``apply(_:)``, but only if all entries that are named are still those that were seen, whatever other processes do
-    /// meanwhile; `nil`: one is another by now, or is gone, or has come, and nothing was changed. Entries may be named that
-    /// the batch doesn't change.
+    /// Like ``apply(_:)``, but only if each entry in `seen` still has the sequence given there, whatever other
+    /// processes do at the same time. Otherwise returns `nil` and changes nothing. `seen` may name entries that the
+    /// batch doesn't change.
     public func apply(_ batch: Batch, ifUnchanged seen: [SeenEntry]) throws(StorageError) -> [BatchResult]? {
         let engine = try engine()
         let prepared = try PreparedBatch(batch, ifUnchanged: seen, engine)
         guard let results = try engine.applyMakingRoom(prepared) else { return nil }
         if prepared.hasDeadlines { try engine.beginHousekeeping() }
-        try engine.settle()
+        try engine.finishChange()
         return results
     }
 }

@@ -1,36 +1,41 @@
 import CPlatform
 
-/// What a put on a condition came to.
+/// The result of a conditional put.
 public enum ConditionalPut: Sendable, Hashable {
-    /// It is stored; the number is that of the new value.
+    /// The value was stored; `sequence` is its number.
     case stored(sequence: UInt64)
-    /// The entry is another one by now, or there is none any more, or one where there was none: nothing was stored.
+    /// The entry was replaced, removed or created since it was read. Nothing was stored.
     case changed
 }
 
-/// An entry as it is found, for whoever stores something in its place.
+/// The content of an entry as it was read, to be replaced on the condition that it is unchanged.
 public struct CurrentEntry: Sendable, Hashable {
+    /// The stored bytes.
     public var value: [UInt8]
+    /// How ``value`` is encoded.
     public var encoding: ValueEncoding
     /// When the object under this key was first recorded.
     public var created: Timestamp
+    /// The entry's owner; `nil` if it has none.
     public var owner: String?
-    /// Number of the operation that stored the value.
+    /// Number of the operation that stored the value. A new value gets a new number.
     public var sequence: UInt64
 }
 
-/// What to do with an entry that was looked at.
+/// What ``Archive/change(_:_:)`` does with the entry.
 public enum EntryChange: Sendable {
     /// Store this value as ``Archive/update(_:forKey:encoding:attributes:)`` does.
     case put([UInt8], encoding: ValueEncoding = .unknown, attributes: EntryAttributes = .none)
-    /// Store this value, and leave encoding, lifetime and owner what they are: the lifetime goes on as it was.
+    /// Store this value and keep encoding, lifetime and owner. The entry still expires when it would have.
     case replaceValue([UInt8])
+    /// Delete the entry; nothing happens if there is none.
     case delete
+    /// Leave the entry as it is.
     case keep
 }
 
 extension Archive {
-    /// The entry of `key` with the number of its value, without any trace; `nil` if there is none.
+    /// The entry of `key` with the number of its value; `nil` if there is none. Leaves no trace.
     public func current(_ key: String) throws(StorageError) -> CurrentEntry? {
         let engine = try engine()
         var current: CurrentEntry?
@@ -42,7 +47,7 @@ extension Archive {
         return current
     }
 
-    /// As ``current(_:)``, with the moment when the entry expires, both of one version.
+    /// Like ``current(_:)``, with the moment when the entry expires. Both are of the same version.
     package func currentWithExpiry(
         _ key: String
     ) throws(StorageError) -> (entry: CurrentEntry, expires: Timestamp?)? {
@@ -58,7 +63,7 @@ extension Archive {
         return found
     }
 
-    /// The ``CurrentEntry/sequence`` of `key`, without any trace and without a copy of the value; `nil` if there is no entry.
+    /// The ``CurrentEntry/sequence`` of `key`; `nil` if there is no entry. Leaves no trace and doesn't copy the value.
     package func sequence(of key: String) throws(StorageError) -> UInt64? {
         let engine = try engine()
         var sequence: UInt64?
@@ -68,8 +73,9 @@ extension Archive {
         return sequence
     }
 
-    /// As ``update(_:forKey:encoding:attributes:)``, but only if the value is still the one that was seen (its
-    /// ``CurrentEntry/sequence``), whatever other processes do meanwhile; `nil`: only if there is no entry.
+    /// Like ``update(_:forKey:encoding:attributes:)``, but only if the entry still has this ``CurrentEntry/sequence``,
+    /// whatever other processes do at the same time. With `nil` it stores only if there is no entry.
+    /// - Throws: what `put` throws.
     public func put(
         _ value: [UInt8], forKey key: String, ifSequence sequence: UInt64?,
         encoding: ValueEncoding = .unknown,
@@ -97,13 +103,13 @@ extension Archive {
         }
         let outcome = try result.get()
         if attributes?.lifetime != nil { try engine.beginHousekeeping() }
-        try engine.settle()
+        try engine.finishChange()
         return outcome
     }
 
-    /// Stores the value of an entry in another form, if it is still the one that was seen (``CurrentEntry/sequence``); `false`: it
-    /// is another by now, and nothing was stored. That is no use of the entry: its place in the order, its times, hits, lifetimes
-    /// and owner stay. What then doesn't fit into the limit is evicted, the entry itself excepted.
+    /// Replaces the encoding of a value if the entry still has this ``CurrentEntry/sequence``; otherwise returns
+    /// `false` and stores nothing. It doesn't count as a use: recency, times, hits, lifetimes and owner stay. If the
+    /// limit is exceeded then, other entries are evicted.
     package func rewrite(
         _ value: [UInt8], forKey key: String, ifSequence sequence: UInt64, encoding: ValueEncoding
     ) throws(StorageError) -> Bool {
@@ -116,18 +122,18 @@ extension Archive {
             }
         }
         let isStored = try result.get()
-        try engine.settle()
+        try engine.finishChange()
         return isStored
     }
 
-    /// Changes an entry in one step that depends on what it is: a counter, a list that grows, a merge. `body` gets the
-    /// entry, `nil` if there is none, and says what becomes of it. Nothing that others do comes between.
+    /// Changes an entry depending on what it holds, in one atomic step: a counter, a list that grows, a merge. `body`
+    /// gets the entry, or `nil` if there is none, and says what becomes of it. No change by others comes in between.
     ///
     /// No lock is held while `body` runs: it may take its time, be stopped, and use this archive. If another change of
-    /// the same entry came first, `body` is called again with what is there then; so it must have no effects of its
-    /// own. Each time somebody got on.
-    /// - Returns: what `body` said last, which was done.
-    /// - Throws: also `busy`, when others have changed the entry again and again for ten seconds.
+    /// the same entry comes first, `body` is called again with the new content, so it must have no side effects. Every
+    /// retry means that another change succeeded.
+    /// - Returns: the last answer of `body`, which was carried out.
+    /// - Throws: also `busy`, if others keep changing the entry for ten seconds.
     @discardableResult
     public func change(
         _ key: String, _ body: (CurrentEntry?) -> EntryChange
@@ -151,19 +157,19 @@ extension Archive {
                 if try delete(key, ifSequence: present.sequence) != .changed { return change }
             }
         }
-        throw .busy(archive: name, process: 0, reason: "others change \"\(key)\" all the time; try again")
+        throw .busy(archive: name, process: 0, reason: "other processes keep changing \"\(key)\"; try again")
     }
 
-    /// Makes the entry of `key` the most recent and counts a hit, without reading its value; `false`, and a miss, if
-    /// there is none. Takes no lock.
+    /// Makes the entry of `key` the most recent and counts a hit, without reading its value. Counts a miss and returns
+    /// `false` if there is none. Takes no lock.
     @discardableResult
     public func touch(_ key: String) throws(StorageError) -> Bool {
         let engine = try engine()
         return try withBytes(of: key) { (key) throws(StorageError) in try engine.touch(key) }
     }
 
-    /// As ``touch(_:)``, and lets the entry live as long as this from now on: a session that slides on. The new deadline
-    /// is written to the log, the value isn't.
+    /// Like ``touch(_:)``, and restarts the entry's lifetime with this duration: for sessions that expire when unused.
+    /// Writes the new deadline to the log, but not the value.
     @discardableResult
     public func touch(_ key: String, lifetime: Duration) throws(StorageError) -> Bool {
         guard try setLifetime(lifetime, forKey: key) else {

@@ -1,15 +1,15 @@
-/// The right of one caller among all processes of the machine to do something about a key, such as computing what belongs there.
-/// It goes with its last reference, or with the process.
+/// An exclusive, machine-wide claim on a key, for example while computing its value. Released with its last reference
+/// or when the process ends.
 package final class KeyClaim: Sendable {
-    private let file: OpenFile
+    private let file: FileDescriptor
 
-    fileprivate init(_ file: OpenFile) { self.file = file }
+    fileprivate init(_ file: FileDescriptor) { self.file = file }
 }
 
 extension Archive {
-    /// Claims a key, or rather its hash: another key with the same one waits without need. `nil`: somebody else has it. Costs two
-    /// system calls, and a descriptor as long as it lasts. Where the system has no such locks, which a process frees when it ends,
-    /// everybody gets it.
+    /// Claims the key's hash; keys with equal hashes exclude each other. Returns `nil` if another caller holds it.
+    /// Costs two system calls, and a descriptor as long as it lasts. On systems without file locks that end with their
+    /// process every caller gets the claim.
     package func claim(_ key: String) throws(StorageError) -> KeyClaim? {
         let engine = try engine()
         let file = try engine.folder.file(named: ArchiveOpening.attachedName, writable: true)
@@ -20,6 +20,6 @@ extension Archive {
         return try file.lockByte(Archive.firstClaim + Int(hash >> 2)) ? KeyClaim(file) : nil
     }
 
-    /// Offsets below are of the lines of the process table (OnDiskFormat, "Folders").
+    /// The claims' bytes. The process table's locks use the offsets below (OnDiskFormat, "Folders").
     private static var firstClaim: Int { 1 << 32 }
 }

@@ -9,7 +9,7 @@ extension Archive {
     public func compact(
         givingUpUndo: Bool = false, progress: (Double) -> Bool = { _ in true }
     ) throws(StorageError) {
-        try settled { (engine) throws(StorageError) in
+        try finishingChange { (engine) throws(StorageError) in
             try engine.compactNow(givingUpUndo: givingUpUndo, progress: progress)
         }
     }
@@ -18,7 +18,7 @@ extension Archive {
     /// - Throws: `wrongKind` for an archive that is no log.
     @discardableResult
     public func deleteAllMessages() throws(StorageError) -> Removal {
-        try settled { (engine) throws(StorageError) in
+        try finishingChange { (engine) throws(StorageError) in
             guard engine.kind == .log else {
                 throw .wrongKind(archive: name, kind: engine.kind, operation: "delete all messages")
             }

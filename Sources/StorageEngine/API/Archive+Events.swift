@@ -1,15 +1,15 @@
 extension Archive {
-    /// Events from `sequence` on; `nil`: all that the ring still has. Leaves no trace.
+    /// Events from number `sequence` on; `nil` gives all that the ring still holds. Leaves no trace.
     public func events(from sequence: UInt64? = nil) throws(StorageError) -> EventBatch {
         try engine().events(from: sequence)
     }
 
-    /// The number of the event that comes next: where a follower begins who is not interested in the past.
-    public func nextEvent() throws(StorageError) -> UInt64 { try engine().look { $0.events.head } }
+    /// The number of the next event: where a follower begins that isn't interested in the past.
+    public func nextEvent() throws(StorageError) -> UInt64 { try engine().withIndex { $0.events.head } }
 
-    /// As ``events(from:)``, and waits for the first one, blocking the thread, at most `wait` long: for programs
-    /// without tasks; others have ``follow(from:)``. A process that has the archive open for writing is woken; an
-    /// observer, which leaves no trace, looks twenty times a second. A follower that is slower than the writers learns
+    /// Like ``events(from:)``, but blocks the thread until there is an event, for at most `wait`. It is for programs
+    /// without tasks; others use ``follow(from:)``. A process that has the archive open for writing is woken. An
+    /// observer, which leaves no trace, polls twenty times a second. A follower that is slower than the writers is told
     /// how many events it lost.
     public func waitForEvents(
         from sequence: UInt64, atMost wait: Duration

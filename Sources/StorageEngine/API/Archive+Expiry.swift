@@ -1,6 +1,6 @@
 extension Archive {
-    /// Lets the entry of `key` live as long as this from now on; `nil`: it no longer expires. Its value is not
-    /// written anew. `false` if there is no entry (an expired one is none).
+    /// Makes the entry of `key` expire this long from now; `nil`: it no longer expires. Doesn't write the value again.
+    /// Returns `false` if there is no entry or it has expired.
     /// - Throws: also `wrongKind` for a log.
     @discardableResult
     public func setLifetime(_ lifetime: Duration?, forKey key: String) throws(StorageError) -> Bool {
@@ -14,38 +14,40 @@ extension Archive {
                 of: key, to: ArchiveEngine.deadline(in: lifetime), ifSequence: nil, cause: .request)
                 == .deleted
         }
-        try engine.settle()
+        try engine.finishChange()
         return isThere
     }
 
-    /// Removes every entry that has expired. Expired entries are never found; removing them frees their room,
-    /// which otherwise happens when they are looked up, in the background, or when they are the least recent.
-    /// Costs nothing while no deadline has passed, else a walk over the index.
+    /// Removes every expired entry. No look-up finds an expired entry; removing it frees its space. Otherwise that
+    /// happens when it is looked up, in the background, or when it is the least recent. Costs nothing while no deadline
+    /// has passed, else a walk over the index.
     @discardableResult
     public func removeExpired() throws(StorageError) -> Removal {
-        try settled { (engine) throws(StorageError) in try engine.removeExpired() }
+        try finishingChange { (engine) throws(StorageError) in try engine.removeExpired() }
     }
 
-    /// Deletes the entries whose last access is longer ago than this (S6). Costs a walk over the index.
+    /// Deletes the entries whose last access was longer ago than `interval` (S6). Costs a walk over the index.
     @discardableResult
     public func deleteIdle(longerThan interval: Duration) throws(StorageError) -> Removal {
-        try settled { (engine) throws(StorageError) in try engine.removeIdle(longerThan: interval) }
+        try finishingChange { (engine) throws(StorageError) in try engine.removeIdle(longerThan: interval) }
     }
 
-    /// Deletes the entries of an owner, those too whose bytes are damaged. Costs a walk over the index.
+    /// Deletes the entries of an owner, including damaged ones. Costs a walk over the index.
+    /// - Throws: also `invalidOwner` for an empty name.
     @discardableResult
     public func deleteEntries(ofOwner owner: String) throws(StorageError) -> Removal {
         try EntryAttributes.checkNotEmpty(owner: owner)
-        return try settled { (engine) throws(StorageError) in try engine.removeEntries(ofOwner: owner) }
+        return try finishingChange { (engine) throws(StorageError) in try engine.removeEntries(ofOwner: owner)
+        }
     }
 
-    /// Keeps the archive's durability after a change.
-    func settled<Value>(
+    /// Makes the change as durable as the archive's level requires, and does the housekeeping that it left over.
+    func finishingChange<Value>(
         _ change: (ArchiveEngine) throws(StorageError) -> Value
     ) throws(StorageError) -> Value {
         let engine = try engine()
         let value = try change(engine)
-        try engine.settle()
+        try engine.finishChange()
         return value
     }
 }

@@ -1,10 +1,8 @@
-/// An archive of kind `log` is a ring of messages: appended at one end, dropped at the other when the limit
-/// leaves no room.
+/// An archive of kind `log` is a ring of messages: appended at one end, dropped at the other when the limit is reached.
 extension Archive {
-    /// Appends a message and returns its number, which is higher than that of every message before; numbers may be
-    /// skipped. The message survives the death of
-    /// this process as soon as the call returns.
-    /// - Throws: `valueTooLarge`, and then nothing is dropped; `wrongKind` for an archive that is no log.
+    /// Appends a message and returns its number, which is higher than that of every earlier message; numbers may be
+    /// skipped. The message survives the death of this process as soon as the call returns.
+    /// - Throws: `valueTooLarge`, and then nothing is dropped; `wrongKind` for an archive that isn't a log.
     @discardableResult
     public func append(_ message: [UInt8]) throws(StorageError) -> UInt64 {
         let result: Result<UInt64, StorageError> = message.withUnsafeBytes { bytes in
@@ -13,7 +11,7 @@ extension Archive {
         return try result.get()
     }
 
-    /// As ``append(_:)`` for bytes that the caller has in memory.
+    /// Like ``append(_:)`` for bytes that the caller has in memory.
     @discardableResult
     public func append(bytes: UnsafeRawBufferPointer) throws(StorageError) -> UInt64 {
         let engine = try engine()
@@ -21,15 +19,15 @@ extension Archive {
             throw .wrongKind(archive: name, kind: engine.kind, operation: "append")
         }
         let number = try engine.appendMessage(bytes)
-        try engine.settle()
+        try engine.finishChange()
         return number
     }
 
-    /// Messages from a cursor on, oldest first, at most `most`, and no more behind the one with which they have `mostBytes`;
-    /// `nil`: from the oldest. With `end`, only those before
-    /// it: a cursor from ``cursor(beforeLast:)`` with 0 is the end of the log as it is then. Leaves no trace. Damaged
-    /// messages are passed over. To follow the log, wait with ``waitForEvents(from:atMost:)`` and read on from
-    /// ``MessageBatch/next``.
+    /// Messages from a cursor on, oldest first; `nil`: from the oldest. Returns at most `most` messages and stops after
+    /// the one that brings their size to `mostBytes`. With `end`, returns only messages before it;
+    /// ``cursor(beforeLast:of:)`` with 0 gives the current end of the log. Leaves no trace. Skips damaged messages. To
+    /// follow the log, wait with ``waitForEvents(from:atMost:)`` and read on from ``MessageBatch/next``.
+    /// - Throws: also `wrongKind` for an archive that isn't a log.
     public func messages(
         after cursor: MessageCursor? = nil, before end: MessageCursor? = nil, most: Int = 1000,
         mostBytes: Int = .max
@@ -37,8 +35,9 @@ extension Archive {
         try logEngine().messages(from: cursor, before: end, most: max(0, most), mostBytes: max(1, mostBytes))
     }
 
-    /// Where the last `count` messages begin, of all or of those before another cursor. Costs as much as passing over
+    /// The cursor before the last `count` messages of the log, or of those before `end`. Costs as much as skipping
     /// them.
+    /// - Throws: also `wrongKind` for an archive that isn't a log.
     public func cursor(
         beforeLast count: Int, of end: MessageCursor? = nil
     ) throws(StorageError) -> MessageCursor {

@@ -1,36 +1,37 @@
-/// What nobody tells an archive: that its files were removed by something that is no user of the store.
+/// Detects that an archive's files were removed from outside, for example by `rm -rf`.
 extension Archive {
-    /// Whether the archive's files are gone, as after `rm -rf` of the store: then it is closed for all processes that have it
-    /// open, since what they store from now on would be in files that nobody can open. Costs one system call. What can't be
-    /// told now counts as there. Without its descriptor alone it can be repaired, and goes on.
+    /// Whether the archive's files are gone, as after `rm -rf` of the store. If so, closes it for all processes that
+    /// have it open, because what they store from now on would be in files that no process can open. Costs one system
+    /// call. If the answer can't be found out, the files count as present. An archive that lost only its descriptor can
+    /// be repaired, and stays open.
     package func closeIfRemoved() -> Bool {
         guard !isClosed else { return true }
         guard mode == .readWrite, let engine = try? engine(), engine.hasLostItsFiles else { return false }
-        // Where others can't be told, each finds it out.
+        // If the flag can't be set for other processes, each detects the removal itself.
         if !engine.closeForAll() { close() }
         return true
     }
 }
 
 extension Store {
-    /// Whether a file of this path lies in a store's folder, or in one of the folders in it: nothing else belongs there, and
-    /// what is there has nothing put in its place.
+    /// Whether a file of this path lies in a store's folder or in one of its subfolders. Such a file belongs to the
+    /// store and must not be replaced by anything else.
     package static func holdsFile(at path: String) -> Bool {
         let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
         let folder = slash.map { String(path[...$0]) } ?? "./"
         return [folder, folder + ".."].contains { folder in
-            (try? OpenFile.folder(at: folder).hasEntry(named: StoreMarker.fileName)) ?? false
+            (try? FileDescriptor.folder(at: folder).hasEntry(named: StoreMarker.fileName)) ?? false
         }
     }
 
-    /// Whether the store's folder is still there, with its marker. What can't be told now counts as there.
+    /// Whether the store's folder and its marker still exist. If that can't be found out, they count as present.
     package var isPresent: Bool { (try? folder.hasEntry(named: StoreMarker.fileName)) ?? true }
 
-    /// The same, and no other store has come to its path.
+    /// The same, and that its path still leads to this folder and not to another store.
     package var isInItsPlace: Bool {
         guard isPresent else { return false }
         do throws(StorageError) {
-            return try OpenFile.folder(at: path).status().number == folder.status().number
+            return try FileDescriptor.folder(at: path).status().number == folder.status().number
         } catch {
             switch error {
             case .system(_, _, SystemCode.missing), .system(_, _, SystemCode.notAFolder): return false
@@ -41,17 +42,18 @@ extension Store {
 }
 
 extension ArchiveEngine {
-    /// Called now and then by the background thread, for those whose objects are in memory and who ask the files nothing.
+    /// Called periodically by the background thread, for programs that are served from memory and never touch the
+    /// files.
     func closeIfRemoved() {
         if !index.isRemoved, hasLostItsFiles { _ = closeForAll() }
     }
 
-    /// What it means that the log can't be appended to: of an archive that somebody has removed, that it is closed.
+    /// Maps a failed append to `closed` if the archive's files were removed.
     func closedIfRemoved(_ error: StorageError) -> StorageError {
         hasLostItsFiles ? .closed(name: name) : error
     }
 
-    /// For whoever misses a file and would call that damage.
+    /// Call it when a file is missing, before reporting damage: throws `closed` if the archive's files were removed.
     func throwIfRemoved() throws(StorageError) {
         if hasLostItsFiles { throw .closed(name: name) }
     }
@@ -65,8 +67,8 @@ extension ArchiveEngine {
         }
     }
 
-    /// Only what the system says for certain. New segments may have been made while a removal went through the folder: without
-    /// descriptor and index nobody who opens the archive finds what is in them.
+    /// True only if the system says so for certain. Segments may have been created while a removal walked the folder;
+    /// without descriptor and index no later opening finds what is in them.
     fileprivate var hasLostItsFiles: Bool {
         guard (try? folder.hasEntry(named: Descriptor.fileName)) == false else { return false }
         guard !isGone else { return true }

@@ -1,15 +1,15 @@
-/// How an entry stands besides its metadata: for people who ask what became of it.
+/// How an entry stands besides its metadata, for a person who asks what became of it.
 package struct EntryStanding: Sendable, Hashable {
-    /// Nobody finds it any more, although nobody has removed it yet.
+    /// The entry has expired, but has not been removed yet.
     package var isExpired: Bool
-    /// Its deadline; `nil`: it has none.
+    /// When it expires; `nil`: never.
     package var expires: Timestamp?
-    /// The processes that live and hold its object in memory.
+    /// The living processes that hold its object in memory.
     package var holders: [AttachedProcess]
 }
 
 extension Archive {
-    /// How the entry of `key` stands; `nil` if there is none. Leaves no trace.
+    /// Expiry and holders of the entry of `key`; `nil` if there is none. Leaves no trace.
     package func standing(of key: String) throws(StorageError) -> EntryStanding? {
         let engine = try engine()
         return try withBytes(of: key) { (key) throws(StorageError) in

@@ -1,4 +1,4 @@
-/// Which terms of an entry an update leaves as they are.
+/// The terms of an entry that an update keeps.
 package struct KeptTerms: OptionSet, Sendable, Hashable {
     package let rawValue: UInt8
 
@@ -9,12 +9,12 @@ package struct KeptTerms: OptionSet, Sendable, Hashable {
     package static let owner = KeptTerms(rawValue: 4)
 }
 
-/// Updates that keep what an entry was stored with. The deadline is kept as it stands in the index, so it moves by
-/// nothing however often an entry is updated.
+/// Updates that keep an entry's terms. The deadline is copied from the index, so repeated updates never shift it.
 extension Archive {
-    /// As ``putToHold(_:forKey:encoding:attributes:keepsCreation:)`` for an update, but only if the entry is still the one that
-    /// was seen, `nil` for none; `nil`: it is another by now, and nothing was stored. `kept` of the terms are those of that entry,
-    /// the others those of `attributes`. Without a value, of that many bytes, it is as ``recordInMemoryOnly(_:bytes:attributes:)``.
+    /// Like ``putAndHold(_:forKey:encoding:attributes:keepsCreation:)`` for an update, but only if the entry's sequence
+    /// is `sequence`, or, with `nil`, if there is no entry. Otherwise returns `nil` and stores nothing. Terms in `kept`
+    /// stay; the others come from `attributes`. With `value` nil it records `bytes` in memory only, like
+    /// ``recordInMemoryOnly(_:bytes:attributes:)``.
     package func updateToHold(
         _ value: UnsafeRawBufferPointer?, bytes: Int, forKey key: HashedKey, encoding: ValueEncoding,
         attributes: EntryAttributes, keeping kept: KeptTerms, ifSequence sequence: UInt64?
@@ -31,7 +31,7 @@ extension Archive {
             return try engine.put(
                 request, key: key.bytes, ifSequence: sequence, keepsTraits: false, seesMemory: true)
         }
-        try engine.settle()
+        try engine.finishChange()
         return held
     }
 }

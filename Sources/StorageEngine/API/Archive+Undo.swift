@@ -1,24 +1,26 @@
 extension Archive {
-    /// Does what a person planned, in a way that ``undo(_:)`` takes back. Entries that were stored anew, expired
-    /// or went since they were seen, or are not idle any more, are left alone and listed with the reason. Other processes get at the archive every few
-    /// hundred entries; `progress` is told then how many are done, and ends it by `false`. An entry that is named
-    /// twice counts once.
+    /// Carries out a plan as one action that ``undo(_:progress:)`` takes back. Skips entries that changed, expired or
+    /// disappeared since the plan was made, or are no longer idle, and reports why. Releases the lock every few hundred
+    /// entries and then calls `progress` with the number done; return `false` to stop. An entry that is named twice
+    /// counts once.
     ///
     /// Throws only while nothing has been done; later an error is in the outcome (``PlanOutcome/failure``).
     public func carryOut(
         _ action: PlannedAction, on entries: [PlannedEntry], progress: (Int) -> Bool = { _ in true }
     ) throws(StorageError) -> PlanOutcome {
-        try settled { (engine) throws(StorageError) in
+        try finishingChange { (engine) throws(StorageError) in
             try engine.carryOut(action, on: entries, progress: progress)
         }
     }
 
-    /// Deletes every entry that is there when it begins in a way that ``undo(_:)`` takes back, some hundred at a time:
-    /// others get at the archive in between, and see a part of it gone. What they record meanwhile stays. Unlike
-    /// ``deleteAll()`` it leaves the bytes where they are until the grace is over. On a full disk, where there is no room to say which they are, it is final like that one, frees
-    /// their room, and there is no action in the outcome.
+    /// Deletes all entries present at the start as one action that ``undo(_:progress:)`` takes back. Works in steps of
+    /// a few hundred; between them other processes see some entries gone. What they record in the meantime stays.
+    /// Unlike ``deleteAll()`` it leaves the bytes in place until the action can no longer be undone.
+    ///
+    /// On a full disk the deletion can't be logged entry by entry. Then it is final like ``deleteAll()``, frees the
+    /// space, and ``PlanOutcome/action`` is `nil`.
     public func deleteAllReversibly() throws(StorageError) -> PlanOutcome {
-        try settled { (engine) throws(StorageError) in
+        try finishingChange { (engine) throws(StorageError) in
             let before = Removal(entries: engine.index.entryCount, bytes: engine.index.valueBytes)
             do throws(StorageError) {
                 return try engine.deleteAllReversibly()
@@ -32,34 +34,34 @@ extension Archive {
         }
     }
 
-    /// What can be taken back now, latest first, by whichever process it was done.
+    /// Actions of all processes that can be undone now, latest first.
     public func reversibleActions() throws(StorageError) -> [ReversibleAction] {
         try engine().reversibleActions()
     }
 
-    /// What can be removed now so that it can be taken back for ten minutes whatever is written meanwhile.
+    /// How much can be removed now and still be undone for a full ten minutes, however much is written.
     public func undoBudget() throws(StorageError) -> UndoBudget {
         try engine().undoBudget
     }
 
-    /// Takes back an action, or the latest: values, deadlines, owners and places in the order of recency return.
-    /// Entries that were recorded anew stay as they are. Where the limit leaves no room for all, the least recent
-    /// are evicted, as always. `nil` when there is nothing (or not that) to take back.
+    /// Undoes an action, or the latest: values, deadlines, owners and places in the order of recency return. Entries
+    /// that were recorded again stay as they are. If the limit has no room for all, the least recent are evicted, as
+    /// always. Returns `nil` if there is no action, or not this one, to undo.
     ///
-    /// What is larger than the limit by now has no room at all: then nothing comes back or is evicted, and the action can be
-    /// undone once the limit is raised.
+    /// If what would come back is larger than the limit by now, nothing comes back and nothing is evicted. The action
+    /// can be undone once the limit is raised.
     ///
-    /// An entry whose key was recorded anew stays out for good, also when that newer entry has gone by now.
+    /// If a key was recorded again, its former entry never comes back, even after the newer one is gone.
     ///
-    /// What was deleted or expired at once comes back in one step for every process, whatever dies meanwhile, and that
-    /// can't be stopped; where there must be room for it, entries are evicted before. Nobody waits for the lock longer
-    /// than for some hundred entries. Deadlines come back some hundred at a time: `progress` is told how much is done,
-    /// 0 to 1, and ends it by `false`.
+    /// Entries that were deleted or expired come back in one step for every process, whatever crashes, and that step
+    /// can't be stopped. Entries that must make room are evicted before it. The lock is never held for longer than some
+    /// hundred entries take. Deadlines come back some hundred at a time: `progress` gets the fraction done, 0 to 1;
+    /// return `false` to stop.
     ///
     /// - Throws: also `valueTooLarge`.
     public func undo(
         _ action: ReversibleAction.ID? = nil, progress: (Double) -> Bool = { _ in true }
     ) throws(StorageError) -> UndoOutcome? {
-        try settled { (engine) throws(StorageError) in try engine.undo(action, progress: progress) }
+        try finishingChange { (engine) throws(StorageError) in try engine.undo(action, progress: progress) }
     }
 }

@@ -16,28 +16,29 @@ import Darwin
 /// `closed`, `corrupted` (the entry's bytes are damaged), and, when it changes something, `readOnly`,
 /// `noSpace`, `busy` and `system`.
 ///
-/// In a forked child every call on an archive that the parent opened throws `closed`; the child opens it anew,
-/// through the same store or another.
+/// In a forked child every call on an archive that the parent opened throws `closed`. The child opens its own, through
+/// the same store or another.
 public final class Archive: Sendable {
+    /// Name of the archive in its store.
     public let name: String
     let mode: AccessMode
-    private let store: OpenFile
+    private let store: FileDescriptor
     private let options: StoreOptions
-    /// Waits for events on behalf of all who follow an archive of this store.
+    /// Waits for events on behalf of all tasks that follow an archive of this store.
     let follower: StoreFollower
     private let doorbell: Doorbell
     private let current: Guarded<ArchiveEngine?>
-    /// The engine of a writer, which stays the same until it is closed; observers may have to open anew.
+    /// A writer's engine, which stays the same until it is closed. An observer may have to open a new one.
     private let fixed: ArchiveEngine?
     private let closed = Atomic<Bool>(false)
-    /// Which process this object is of: a forked child must not use the file locks, the lock's mutexes and the
-    /// line in the process table that it shares with its parent.
+    /// The process that this object belongs to. A forked child must not use the file locks, the lock's mutexes and the
+    /// slot in the process table, all of which it shares with its parent.
     private let forks = cp_watch_forks()
     private let whenClosed: @Sendable (Archive) -> Void
 
-    /// `whenClosed` is called once, by whoever closes it.
+    /// `whenClosed` is called once, by the thread that closes the archive.
     init(
-        name: String, store: OpenFile, mode: AccessMode, options: StoreOptions, following: Following,
+        name: String, store: FileDescriptor, mode: AccessMode, options: StoreOptions, following: Following,
         whenClosed: @escaping @Sendable (Archive) -> Void = { _ in }
     ) throws(StorageError) {
         self.name = name
@@ -56,7 +57,7 @@ public final class Archive: Sendable {
     deinit { end() }
 
     private static func open(
-        name: String, store: OpenFile, mode: AccessMode, options: StoreOptions
+        name: String, store: FileDescriptor, mode: AccessMode, options: StoreOptions
     ) throws(StorageError) -> ArchiveEngine {
         let folder = try store.folder(named: ArchiveName.folder(for: name))
         let opening = try ArchiveOpening(
@@ -65,9 +66,9 @@ public final class Archive: Sendable {
         case .readWrite:
             let engine = try opening.openForWriting()
             do throws(StorageError) {
-                // What a process that died could no longer sync, remove or give back.
-                engine.noteRoom()
-                try engine.settle()
+                // Does what a process that died could no longer sync, remove or reclaim.
+                engine.scheduleReclaimIfNeeded()
+                try engine.finishChange()
             } catch {
                 engine.detach()
                 throw error
@@ -90,7 +91,7 @@ public final class Archive: Sendable {
     private func observerEngine() throws(StorageError) -> ArchiveEngine {
         let engine = try current.withLock { (current) throws(StorageError) in
             if let engine = current, !engine.isSuperseded {
-                // What was reclaimed keeps its room on disk as long as anyone has it mapped.
+                // Reclaimed segments take space on disk as long as any process maps them.
                 engine.log.releaseSegments(before: engine.index.oldestSegment)
                 return engine
             }
@@ -105,7 +106,7 @@ public final class Archive: Sendable {
     @inline(__always)
     private var isInherited: Bool { cp_fork_count() != forks }
 
-    /// Also when another handle, or another process, has removed the archive: what it still had is no answer.
+    /// Also true when another handle or process has removed the archive: answers from its remains would be wrong.
     @inline(__always)
     package var isClosed: Bool {
         closed.load(ordering: .relaxed) || isInherited || fixed?.index.isRemoved ?? false
@@ -116,7 +117,7 @@ public final class Archive: Sendable {
         if end() { whenClosed(self) }
     }
 
-    /// `false` when it had been closed.
+    /// Returns `false` if it was closed before.
     @discardableResult
     func end() -> Bool {
         guard !closed.exchange(true, ordering: .relaxed) else { return false }
@@ -130,12 +131,14 @@ public final class Archive: Sendable {
 
     // MARK: Storing
 
-    /// Stores `value` under `key`, replacing what is there, and makes it the most recent entry. A cache
-    /// evicts its least recent entries until the limit is kept; both happen or neither (of more than 8,127 that have to go,
-    /// the first may have gone before a put that fails). Lifetime and owner of what was there are replaced as well.
+    /// Stores `value` under `key`, replacing what is there, and makes it the most recent entry. Lifetime and owner of a
+    /// replaced entry are replaced as well. A cache evicts its least recent entries until the limit is kept. Put and
+    /// evictions happen together or not at all; but if more than 8,127 entries must go, the first ones may be gone
+    /// although the put fails.
     ///
     /// The entry survives the death of this process as soon as the call returns.
-    /// - Throws: also `valueTooLarge`, and then nothing is stored or evicted; `invalidOwner`; `wrongKind` for a log.
+    /// - Throws: also `valueTooLarge`, and then nothing is stored or evicted; `invalidOwner`; `wrongKind` for a log;
+    ///   `noSpace`.
     public func put(
         _ value: [UInt8], forKey key: String, encoding: ValueEncoding = .unknown,
         attributes: EntryAttributes = .none
@@ -143,7 +146,7 @@ public final class Archive: Sendable {
         try store(value, forKey: key, encoding, attributes, keepsCreation: false)
     }
 
-    /// As ``put(_:forKey:encoding:attributes:)`` for bytes that the caller has in memory.
+    /// Like ``put(_:forKey:encoding:attributes:)`` for bytes that the caller has in memory.
     public func put(
         bytes: UnsafeRawBufferPointer, forKey key: String, encoding: ValueEncoding = .unknown,
         attributes: EntryAttributes = .none
@@ -151,7 +154,7 @@ public final class Archive: Sendable {
         try store(bytes: bytes, forKey: key, encoding, attributes, keepsCreation: false)
     }
 
-    /// As ``put(_:forKey:encoding:attributes:)``, but an entry that exists keeps its creation time.
+    /// Like ``put(_:forKey:encoding:attributes:)``, but an entry that exists keeps its creation time.
     public func update(
         _ value: [UInt8], forKey key: String, encoding: ValueEncoding = .unknown,
         attributes: EntryAttributes = .none
@@ -187,17 +190,17 @@ public final class Archive: Sendable {
                     request, key: key, tag: UInt32(truncatingIfNeeded: engine.hash(key)))
             }
         }
-        try engine.settle()
+        try engine.finishChange()
     }
 
     // MARK: Reading
 
-    /// The value of `key`, which becomes the most recent entry; `nil`, and a miss is counted, if there is none.
+    /// The value of `key`, which becomes the most recent entry. If there is none, counts a miss and returns `nil`.
     public func access(_ key: String) throws(StorageError) -> [UInt8]? {
         try withAccess(key) { Array($0) }
     }
 
-    /// As ``access(_:)`` without copying: the bytes are valid during `body` only.
+    /// Like ``access(_:)`` without copying: the bytes are valid during `body` only.
     public func withAccess<Result>(
         _ key: String, _ body: (UnsafeRawBufferPointer) -> Result
     ) throws(StorageError) -> Result? {
@@ -206,17 +209,18 @@ public final class Archive: Sendable {
         return result
     }
 
-    /// The value of `key`, without any trace: no recency, no counter.
+    /// The value of `key`, leaving no trace: neither recency nor counters change.
     public func peek(_ key: String) throws(StorageError) -> [UInt8]? {
         try withPeek(key) { Array($0) }
     }
 
-    /// A part of the value, clamped to its size; the rest is checked and not copied.
+    /// A part of the value; `range` is clamped to its size. The whole value's checksum is verified, only the part is
+    /// copied.
     public func peek(_ key: String, range: Range<Int>) throws(StorageError) -> [UInt8]? {
         try withPeek(key) { Array($0[range.clamped(to: 0..<$0.count)]) }
     }
 
-    /// As ``peek(_:)`` without copying: the bytes are valid during `body` only.
+    /// Like ``peek(_:)`` without copying: the bytes are valid during `body` only.
     public func withPeek<Result>(
         _ key: String, _ body: (UnsafeRawBufferPointer) -> Result
     ) throws(StorageError) -> Result? {
@@ -225,7 +229,7 @@ public final class Archive: Sendable {
         return result
     }
 
-    /// The one way to an entry's bytes. Not generic, so that the generic doors above stay thin.
+    /// The one way to an entry's bytes. Not generic, so that the generic calls above stay small.
     private func visit(_ key: String, counts: Bool, _ body: (FoundEntry) -> Void) throws(StorageError) {
         let engine = try engine()
         var key = key
@@ -241,7 +245,7 @@ public final class Archive: Sendable {
         if let failure { throw failure }
     }
 
-    /// What is known of an entry, without any trace; its rank is unknown. All of it is of one version of the entry.
+    /// All metadata of an entry, from one version of it; `rank` is `nil`. Leaves no trace.
     public func metadata(_ key: String) throws(StorageError) -> EntryMetadata? {
         try engine().metadata(of: key)
     }
@@ -255,45 +259,47 @@ public final class Archive: Sendable {
         let isDeleted = try withBytes(of: key) { (key) throws(StorageError) in
             try engine.delete(key, ifSequence: nil) == .deleted
         }
-        try engine.settle()
+        try engine.finishChange()
         return isDeleted
     }
 
-    /// Deletes the entry of `key` only if it is still the one that was seen: for a plan that a person made.
+    /// Deletes the entry of `key` only if it still has this sequence: for a deletion that a person planned.
     public func delete(_ key: String, ifSequence sequence: UInt64) throws(StorageError) -> ConditionalDelete {
         let engine = try engine()
         let outcome = try withBytes(of: key) { (key) throws(StorageError) in
             try engine.delete(key, ifSequence: sequence)
         }
-        try engine.settle()
+        try engine.finishChange()
         return outcome
     }
 
-    /// Deletes every entry, in one step for all processes.
+    /// Deletes every entry in one step for all processes. It can't be undone; ``deleteAllReversibly()`` can.
     @discardableResult
     public func deleteAll() throws(StorageError) -> Removal {
         let engine = try engine()
         let removal = try engine.deleteAll()
-        try engine.settle()
+        try engine.finishChange()
         return removal
     }
 
     // MARK: The whole
 
-    /// All entries as they are at this moment; costs some ten nanoseconds an entry, and copies no key or
-    /// value. Without any trace.
+    /// All entries as they are at this moment. Costs some ten nanoseconds an entry, and copies no key or value. Leaves
+    /// no trace.
     public func entries(order: RecencyOrder = .mostRecentFirst) throws(StorageError) -> EntryList {
         try EntryList(engine: try engine(), order: order)
     }
 
-    /// What tells the archive from any other, one of its name that was made before or after it included.
+    /// Random bytes that identify this archive, so that one of the same name made earlier or later differs.
     package func identity() throws(StorageError) -> [UInt8] { try engine().log.identity }
 
+    /// Totals, counters and limits. Leaves no trace. Costs a look at the header of the index, the process table and the
+    /// descriptor.
     public func status() throws(StorageError) -> ArchiveStatus {
         try engine().status(configuration: configuration())
     }
 
-    /// What ``status()`` has as its problem, without all the rest.
+    /// Only ``ArchiveStatus/problem``, without the rest of ``status()``.
     package func problem() throws(StorageError) -> String? {
         ArchiveStatus.problem(damagedPlaces: try engine().damagedPlaces)
     }
@@ -303,18 +309,18 @@ public final class Archive: Sendable {
         try engine().processes()
     }
 
-    /// Reads every frame of the log and compares the index with it, without the lock and without any trace.
-    /// Remembers what takes 64 MiB at most, or, if that is more, a sixteenth of what the log does. Costs about as long as reading
-    /// the archive's files; where more has to be remembered, above some 380,000 entries, that for each part.
+    /// Reads every frame of the log and compares the index with it, without the lock. Leaves no trace. Uses up to 64
+    /// MiB of memory or, if that is more, a sixteenth of the log's size. Costs about as long as reading the archive's
+    /// files; above some 380,000 entries they are read several times, a part of the entries each time.
     public func check() throws(StorageError) -> CheckReport { try check(most: nil) }
 
-    /// As ``check()``, with at most so many entries looked at in one reading of the log.
+    /// Like ``check()``, with at most this many entries examined in one reading of the log.
     package func check(most: Int?) throws(StorageError) -> CheckReport {
         var report = try engine().check(most: most)
         guard fixed == nil else { return report }
-        // A writer that came back meanwhile may have made the index anew and reclaimed segments: then this one tells of
-        // a log that is no more. Damage is what two looks, each through an index opened anew, find alike; and a quick
-        // writer may come back several times.
+        // A writer that opened the archive during the check may have rebuilt the index and reclaimed segments; then
+        // this report describes a log that no longer exists. So damage counts only if two checks in a row, each with a
+        // newly opened index, report the same. A fast writer may come back several times.
         for attempt in 0..<20 where !report.clean {
             if attempt > 2 { usleep(UInt32(attempt) * 2_000) }
             current.withLock { $0 = nil }
@@ -325,7 +331,7 @@ public final class Archive: Sendable {
         return report
     }
 
-    /// Kind, limits and type as the archive's descriptor has them now.
+    /// Kind, limits and type, read from the archive's descriptor.
     public func configuration() throws(StorageError) -> ArchiveConfiguration {
         let engine = try engine()
         guard !engine.isGone else { throw .closed(name: name) }
@@ -338,6 +344,10 @@ public final class Archive: Sendable {
     }
 
     /// Changes the limits for all processes, and evicts at once what no longer fits.
+    /// - Parameters:
+    ///   - disk: most bytes of all values on disk; `nil`: no limit, for a collection only.
+    ///   - memory: most bytes of all values in one process' memory tier; `nil`: no limit.
+    /// - Throws: also `invalidConfiguration`.
     public func setLimits(disk: UInt64?, memory: UInt64?) throws(StorageError) {
         let engine = try engine()
         guard mode == .readWrite else { throw .readOnly(operation: "resize \"\(name)\"") }
@@ -345,13 +355,13 @@ public final class Archive: Sendable {
             $0.diskLimit = disk
             $0.memoryLimit = memory
         }
-        try engine.settle()
+        try engine.finishChange()
     }
 
     // MARK: Durability
 
-    /// Returns when everything that was acknowledged before the call, in whatever process, is on the medium.
-    /// Costs as much as the medium takes; callers at the same time share it.
+    /// Returns when everything that was acknowledged before the call, by any process, is on the medium. Takes as long
+    /// as the medium needs; concurrent callers share one sync.
     /// - Throws: also `syncFailed`.
     public func synchronize() throws(StorageError) {
         let engine = try engine()
@@ -359,18 +369,18 @@ public final class Archive: Sendable {
         try engine.synchronize(upTo: engine.index.head)
     }
 
-    /// Changes the durability for all processes. When it returns, what was stored before is kept as the new level
-    /// promises, too.
+    /// Changes the durability for all processes. When it returns, what was stored before is also kept as the new level
+    /// promises.
     /// - Throws: also `invalidConfiguration`, `syncFailed`.
     public func setDurability(_ durability: Durability) throws(StorageError) {
         let engine = try engine()
         guard mode == .readWrite else { throw .readOnly(operation: "change \"\(name)\"") }
         try ArchiveOpening.changeConfiguration(through: engine) { $0.durability = durability }
-        try engine.settleAll()
+        try engine.applyDurability()
     }
 
-    /// Marks the index as no longer in use, for all processes, has its files removed, and closes. Nobody can open the archive
-    /// meanwhile.
+    /// Closes the archive for all processes, has its files removed, and ends this object. The caller sees to it that no
+    /// process opens the archive at the same time.
     func destroy(removing: () throws(StorageError) -> Void) throws(StorageError) {
         try engine().acquire().closeForAll(doorbell)
         defer { end() }

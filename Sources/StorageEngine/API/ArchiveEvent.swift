@@ -1,11 +1,16 @@
 /// What happened to an entry, or to a whole archive (S13). Values: OnDiskFormat, "The event ring".
 public enum EventKind: UInt8, Sendable, Hashable, CaseIterable {
+    /// A value was stored by a put: its creation time is new.
     case record = 1
+    /// A value was stored by an update: an existing entry kept its creation time.
     case update = 2
     /// A process took the object into its memory.
     case promotion = 3
+    /// An entry was removed to make room.
     case eviction = 4
+    /// An entry was removed because its deadline passed or was moved to now.
     case expiry = 5
+    /// An entry, or the whole archive's content, was deleted.
     case delete = 6
     /// A value was refused.
     case rejection = 7
@@ -19,12 +24,13 @@ public enum EventKind: UInt8, Sendable, Hashable, CaseIterable {
     case resize = 11
 }
 
-/// Why it happened.
+/// Why an event happened.
 public enum EventCause: UInt8, Sendable, Hashable, CaseIterable {
+    /// No cause is recorded.
     case none = 0
     /// The program asked for it.
     case request = 1
-    /// The limit left no room.
+    /// To keep within the limit.
     case limit = 2
     /// Its deadline passed.
     case deadline = 3
@@ -36,7 +42,7 @@ public enum EventCause: UInt8, Sendable, Hashable, CaseIterable {
     case person = 6
     /// It is larger than the limit.
     case tooLarge = 7
-    /// Its bytes could not be read.
+    /// Its bytes were damaged and could not be read.
     case damage = 8
     /// Only the memory of one process held it, and that process ended.
     case processEnded = 9
@@ -54,21 +60,25 @@ public enum EventCause: UInt8, Sendable, Hashable, CaseIterable {
 public struct ArchiveEvent: Sendable, Hashable {
     /// Number of the event; each event of an archive has the next.
     public var sequence: UInt64
+    /// When it happened.
     public var time: Timestamp
+    /// What happened.
     public var kind: EventKind
+    /// Why it happened.
     public var cause: EventCause
-    /// The entry's key. Of a key longer than 24 bytes only the beginning, where the log no longer has the rest;
-    /// `nil` where it has nothing, and for events that are about no entry.
+    /// The entry's key. If it is longer than 24 bytes and the log no longer holds the rest, only its beginning
+    /// (``keyIsComplete``). `nil` if the ring has no key, and for events that concern no entry.
     public var key: String?
+    /// Whether ``key`` is the whole key.
     public var keyIsComplete: Bool
     /// Size of the value in bytes.
     public var bytes: Int
-    /// The process that did it.
+    /// The process whose call caused it.
     public var pid: Int32
 }
 
 extension ArchiveEvent {
-    /// One of a key that is known whole.
+    /// An event of a key that is known completely.
     package init(
         _ kind: EventKind, _ cause: EventCause, key: String?, bytes: Int = 0, pid: Int32 = 0, time: Timestamp
     ) {
@@ -78,12 +88,13 @@ extension ArchiveEvent {
     }
 }
 
-/// Events that one look at the ring found.
+/// The events that one read of the ring returned.
 public struct EventBatch: Sendable, Hashable {
+    /// The events, oldest first.
     public var events: [ArchiveEvent]
     /// How many were overwritten before they could be read: the ring keeps the last 2,048.
     public var lost: UInt64
-    /// The event to ask for next.
+    /// Number of the event to ask for next.
     public var next: UInt64
 
     package init(events: [ArchiveEvent], lost: UInt64 = 0, next: UInt64) {
@@ -93,13 +104,13 @@ public struct EventBatch: Sendable, Hashable {
     }
 }
 
-/// What is known of a key's past.
+/// The known past of a key.
 public struct KeyHistory: Sendable, Hashable {
     /// Oldest first.
     public var events: [ArchiveEvent]
-    /// When the oldest event happened that the ring still has, of any key; `nil`: the ring is empty.
+    /// When the oldest event in the ring happened, of whatever key; `nil`: the ring is empty.
     public var reachesBackTo: Timestamp?
-    /// Whether events have been overwritten, so that more may have happened.
+    /// Whether older events have been overwritten, so that there may have been more.
     public var isCutOff: Bool
 
     package init(events: [ArchiveEvent], reachesBackTo: Timestamp? = nil, isCutOff: Bool = false) {

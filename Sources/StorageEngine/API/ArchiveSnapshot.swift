@@ -1,30 +1,32 @@
 import Synchronization
 
-/// A whole archive as it was at one moment: every key, value and deadline, whatever others do to it meanwhile (S15).
-/// Nobody was held up for it. Safe from any thread; it never changes.
+/// An archive's content at one moment: every key, value and deadline, whatever others change afterwards (S15). Taking
+/// it stops no other process. Immutable, so safe from any thread.
 ///
-/// Entries are numbered in the order of their use, the most recent first; of a log archive the messages, the oldest
-/// first. What had expired at the moment is not in it, nor what only the memory of a process held. When and how often
-/// an entry was used is as it was found while the snapshot was taken, since uses take no lock.
+/// Entries are numbered from 0 in the order of recency, the most recent first; messages of a log archive the oldest
+/// first. Entries that had expired, and those that only a process' memory held, are not included. Recency and hits may
+/// be slightly later than the snapshot's moment, because uses take no lock.
 ///
-/// It holds 40 bytes an entry, and 4 more once a key is looked up. The values are those in the archive's files, which
-/// keep their room on disk until the last reference to the snapshot goes, also when the archive has removed them: at
-/// most what the files took at the moment. A process that keeps one while the archive's log goes round 4,096 segments
-/// can't write to the archive any more until it lets go.
+/// Takes 40 bytes for each entry, and 4 more once a key is looked up. The values stay in the archive's files. These
+/// keep their space on disk until the last reference to the snapshot ends, even if the archive removes them: at most
+/// their size at the snapshot's moment. If a process keeps a snapshot while the archive's log advances by 4,096
+/// segments, that process can't write to the archive until the snapshot is released.
 public final class ArchiveSnapshot: Sendable {
+    /// Name of the archive.
     public let name: String
+    /// Kind of the archive.
     public let kind: ArchiveKind
-    /// When the moment was.
+    /// The snapshot's moment.
     public let time: Timestamp
-    /// Of a log: a `corrupted` for each place where messages can't be read any more, which are not in it. That an entry of
-    /// another archive is damaged is thrown when it is read.
+    /// For a log: a `corrupted` error for each place whose messages can't be read; they are not in the snapshot. For
+    /// other kinds, reading a damaged entry throws.
     public let damagedPlaces: [StorageError]
     private let engine: ArchiveEngine
     private let items: [SnapshotItem]
     private let segments: PinnedSegments
     /// Microseconds by which the wall clock is ahead of the boot clock.
     private let wallOffset: Int64
-    /// Numbers of the entries by the hashes of their keys; made when the first key is looked up.
+    /// Entry numbers sorted by key hash; made when the first key is looked up.
     private let byTag = Guarded<[UInt32]?>(nil)
 
     init(_ engine: ArchiveEngine) throws(StorageError) {
@@ -42,33 +44,39 @@ public final class ArchiveSnapshot: Sendable {
     /// Number of entries, or of messages.
     public var count: Int { items.count }
 
-    /// Sum of the sizes of all values, in bytes. Looks at every entry.
+    /// Sum of the sizes of all values, in bytes. Costs a look at every entry.
     public var valueBytes: UInt64 {
         items.reduce(0) { $0 + UInt64(segments.uncheckedFrame(at: $1.location)?.valueBytes ?? 0) }
     }
 
-    /// Room on disk that the files take in which its values are, in bytes.
+    /// Bytes on disk of the files that the snapshot keeps.
     public var pinnedBytes: Int { segments.bytes }
 
-    /// Calls `body` with the value of entry `number`, from 0 on; the bytes are valid during the call.
-    /// - Throws: `corrupted` when the bytes fail their checksum.
+    /// Calls `body` with the value of entry `number`, counted from 0; the bytes are valid during the call.
+    /// - Throws: `corrupted` if the bytes fail their checksum.
     public func withValue<Result>(
         at number: Int, _ body: (UnsafeRawBufferPointer) -> Result
     ) throws(StorageError) -> Result { body(try frame(at: number).value) }
 
+    /// The value of entry `number`, counted from 0.
+    /// - Throws: `corrupted` if the bytes fail their checksum.
     public func value(at number: Int) throws(StorageError) -> [UInt8] { Array(try frame(at: number).value) }
 
-    /// The value of `key`, or `nil`.
+    /// The value of `key`; `nil` if there is no such entry. Costs what ``number(of:)`` and ``value(at:)`` cost.
+    /// - Throws: `corrupted` if the entry is damaged.
     public func value(_ key: String) throws(StorageError) -> [UInt8]? {
         guard let number = try self.number(of: key) else { return nil }
         return try value(at: number)
     }
 
+    /// The key of entry `number`, counted from 0; empty for a message of a log.
+    /// - Throws: `corrupted` if the bytes fail their checksum.
     public func key(at number: Int) throws(StorageError) -> String {
         String(decoding: try frame(at: number).key, as: UTF8.self)
     }
 
-    /// All that is known of entry `number`; its tier is the disk.
+    /// All metadata of entry `number`; its tier is `disk`.
+    /// - Throws: `corrupted` if the bytes fail their checksum.
     public func metadata(at number: Int) throws(StorageError) -> EntryMetadata {
         let item = items[number]
         let frame = try frame(at: number)
@@ -82,8 +90,8 @@ public final class ArchiveSnapshot: Sendable {
             sequence: frame.sequence, tier: .disk)
     }
 
-    /// The number of the entry of `key`. The first call sorts the hashes of all keys.
-    /// - Throws: `corrupted` when there is none, but one whose key may have been this one and is damaged.
+    /// The number of the entry of `key`; `nil` if there is none. The first call sorts the hashes of all keys.
+    /// - Throws: `corrupted` if only a damaged entry can have had this key.
     public func number(of key: String) throws(StorageError) -> Int? {
         try withBytes(of: key) { (key) throws(StorageError) in
             guard kind != .log else { return nil }
@@ -117,7 +125,8 @@ public final class ArchiveSnapshot: Sendable {
         }
     }
 
-    /// The numbers of all entries in the order of their keys' bytes. Reads every key.
+    /// The numbers of all entries, sorted by their keys' bytes. Reads every key.
+    /// - Throws: `corrupted` if the bytes of an entry fail their checksum.
     public func numbersByKey() throws(StorageError) -> [Int] {
         var keys: [(key: UnsafeRawBufferPointer, number: Int)] = []
         keys.reserveCapacity(count)
@@ -126,9 +135,9 @@ public final class ArchiveSnapshot: Sendable {
         return keys.map(\.number)
     }
 
-    /// The numbers of the entries whose keys begin with `prefix`, byte by byte, the first created first; of two that were created
-    /// in the same microsecond, the one with the lower key. Looks at the beginning of each entry and takes its key's hash; that
-    /// its value is sound is found out when it is read. `unreadable`: how many have lost their keys to damage.
+    /// The numbers of the entries whose keys begin with `prefix`, compared by bytes, sorted by creation time, and by
+    /// key for equal times. Reads each entry's header and key, and compares the key's hash; values are checked only
+    /// when they are read. `unreadable` counts entries whose keys are damaged.
     package func numbersByCreation(ofPrefix prefix: String) -> (numbers: [Int], unreadable: Int) {
         let prefix = Array(prefix.utf8)
         var unreadable = 0
@@ -152,12 +161,13 @@ public final class ArchiveSnapshot: Sendable {
         return (found.map(\.number), unreadable)
     }
 
-    /// Whether the frame of entry `number` has the key that it had: by its hash, whatever became of the value.
+    /// Whether the frame of entry `number` still has its original key, judged by the key's hash. Says nothing about the
+    /// value.
     private func hasOwnKey(_ frame: Frame?, _ number: Int) -> Bool {
         frame.map { UInt32(truncatingIfNeeded: engine.hash($0.key)) == items[number].tag } ?? false
     }
 
-    /// The key of entry `number`, also where its value is damaged.
+    /// The key of entry `number`, even if its value is damaged.
     package func intactKey(at number: Int) throws(StorageError) -> String {
         guard let frame = segments.uncheckedFrame(at: items[number].location), hasOwnKey(frame, number) else {
             throw engine.log.damagedEntry(at: items[number].location)
@@ -165,7 +175,7 @@ public final class ArchiveSnapshot: Sendable {
         return String(decoding: frame.key, as: UTF8.self)
     }
 
-    /// Key and content of entry `number`, read once.
+    /// Key and content of entry `number`, from one read.
     package func entry(at number: Int) throws(StorageError) -> (key: String, entry: CurrentEntry) {
         let frame = try frame(at: number)
         return (String(decoding: frame.key, as: UTF8.self), engine.currentEntry(frame))
@@ -183,8 +193,8 @@ public final class ArchiveSnapshot: Sendable {
 }
 
 extension Archive {
-    /// The whole archive as it is at one moment, without stopping anyone and without any trace. Costs some tens of
-    /// nanoseconds an entry, and reads what was written meanwhile.
-    /// - Throws: `busy` when others remove so much meanwhile, again and again, that no moment can be caught.
+    /// The archive's content at one moment. Stops no other process and leaves no trace. Costs some tens of nanoseconds
+    /// an entry, and reads what is written while it is taken.
+    /// - Throws: `busy` if other processes keep removing so much that no consistent moment can be found.
     public func snapshot() throws(StorageError) -> ArchiveSnapshot { try ArchiveSnapshot(try engine()) }
 }

@@ -1,7 +1,10 @@
 /// An archive's totals and counters at one moment.
 public struct ArchiveStatus: Sendable, Hashable {
+    /// Name of the archive.
     public var name: String
+    /// Kind, limits, type and durability.
     public var configuration: ArchiveConfiguration
+    /// Entries that can be found, or messages of a log.
     public var entries: Int
     /// Sum of the sizes of all values on disk, in bytes; at most the disk limit.
     public var diskBytes: UInt64
@@ -9,29 +12,35 @@ public struct ArchiveStatus: Sendable, Hashable {
     public var memoryBytes: UInt64
     /// Bytes that the archive's files take on disk.
     public var footprint: UInt64
-    /// What that may be beyond the archive's own share, for what can still be undone, and until it is given back
-    /// afterwards: bytes.
+    /// Extra bytes that the files may take for entries that can be restored by undo, until the space is reclaimed.
     public var undoBytes: UInt64
+    /// What can be removed and still be undone for a full ten minutes.
     public var undoBudget: UndoBudget
-    /// How many places of the log held nothing valid when the index was made from it, and one more if the log is known to have
-    /// been longer than it is: entries may be missing. ``Archive/check(progress:)`` tells where. 0 after a repair.
+    /// How many places of the log held no valid frame when the index was rebuilt from it, plus one if the log is known
+    /// to have been longer: entries may be missing. ``Archive/check()`` tells where. 0 after a repair.
     public var damagedPlaces: Int
+    /// Accesses that found an entry, of all processes, since the index was made.
     public var hits: UInt64
+    /// Accesses that found none.
     public var misses: UInt64
+    /// Values that were stored.
     public var records: UInt64
+    /// Entries that were deleted.
     public var deletes: UInt64
+    /// Entries that were removed for the limit.
     public var evictions: UInt64
+    /// Entries that were removed because they had expired.
     public var expirations: UInt64
-    /// Values refused because they are larger than the limit, or because they could not be encoded.
+    /// Values refused because they were larger than the limit or could not be encoded.
     public var rejections: UInt64
-    /// How the value that was used last is encoded, as a hint at what the archive holds; `nil`: there is none.
+    /// Encoding of the most recently used value, as a hint at what the archive holds; `nil` if it is empty.
     public var latestEncoding: ValueEncoding?
-    /// Processes that have the archive open for writing now.
+    /// Processes that have the archive open for writing.
     public var attachedProcesses: Int
 }
 
 extension ArchiveStatus {
-    /// Of an archive in which there is nothing, and that nothing is known of.
+    /// The status of an empty or unknown archive.
     package init(name: String, configuration: ArchiveConfiguration) {
         self.init(
             name: name, configuration: configuration, entries: 0, diskBytes: 0, memoryBytes: 0, footprint: 0,
@@ -41,31 +50,39 @@ extension ArchiveStatus {
             rejections: 0, latestEncoding: nil, attachedProcesses: 0)
     }
 
-    /// What ``damagedPlaces`` means, for a person; `nil`: nothing.
+    /// What ``damagedPlaces`` means, for a person; `nil` if there is no damage.
     public var problem: String? { ArchiveStatus.problem(damagedPlaces: damagedPlaces) }
 
     static func problem(damagedPlaces count: Int) -> String? {
         guard count > 0 else { return nil }
         let places = count == 1 ? "1 place" : "\(count) places"
         return
-            "its log is damaged in \(places), and entries may be missing; a check tells where, a repair settles it"
+            "its log is damaged in \(places), and entries may be missing; a check shows where, a repair fixes it"
     }
 }
 
 /// A process that has an archive open for writing.
 public struct AttachedProcess: Sendable, Hashable {
+    /// Process number, in the namespace of that process.
     public var pid: Int32
+    /// Name that the process gave when it opened the store.
     public var name: String
+    /// When it opened the archive.
     public var attached: Timestamp
+    /// Whether it is still running. One that was killed is listed until its slot is cleared.
     public var isAlive: Bool
+    /// Accesses of this process that found an entry.
     public var hits: UInt64
+    /// Accesses of this process that found none.
     public var misses: UInt64
+    /// Bytes of the values that its memory tier holds.
     public var memoryBytes: UInt64
+    /// Most bytes that its memory tier may hold.
     public var memoryLimit: UInt64
 }
 
 extension AttachedProcess {
-    /// One that lives and has done nothing yet.
+    /// A living process that has done nothing yet.
     package init(pid: Int32, name: String, attached: Timestamp) {
         self.init(
             pid: pid, name: name, attached: attached, isAlive: true, hits: 0, misses: 0, memoryBytes: 0,
@@ -75,39 +92,44 @@ extension AttachedProcess {
 
 /// What a deletion of several entries removed.
 public struct Removal: Sendable, Hashable {
+    /// Number of entries removed.
     public var entries: Int
+    /// Sum of the sizes of their values in bytes.
     public var bytes: UInt64
 
+    /// A removal of this many entries, with values of this many bytes.
     public init(entries: Int, bytes: UInt64) {
         self.entries = entries
         self.bytes = bytes
     }
 }
 
-/// What became of a deletion that was planned for one version of an entry.
+/// The result of deleting an entry on the condition that it is unchanged.
 public enum ConditionalDelete: Sendable, Hashable {
+    /// The entry was deleted.
     case deleted
-    /// There is no entry of that key any more.
+    /// There is no entry with that key any more.
     case absent
-    /// The entry was stored anew since; it was left alone.
+    /// The entry was stored again since it was seen, and was left alone.
     case changed
 }
 
-/// What a check of every frame, and of the index against the log, found.
+/// What a check of all frames, and of the index against the log, found.
 public struct CheckReport: Sendable, Hashable {
-    /// No damage and no disagreement.
+    /// Whether the check found no damage and no disagreement.
     public var clean: Bool { damaged == 0 && problems.isEmpty }
     /// Entries that the log holds.
     public var entries: Int
     /// Sum of their values' sizes in bytes.
     public var valueBytes: UInt64
-    /// Damaged places: stretches of a segment that hold no valid frame where one should be, and entries
-    /// whose index and log disagree.
+    /// Damaged places: parts of a segment without a valid frame where one should be, and entries for which index and
+    /// log disagree.
     public var damaged: Int
-    /// Entries that a rebuild of the index brought back past damage.
+    /// Entries that a rebuild of the index recovered beyond a damaged place.
     public var salvaged: Int
-    /// One line a problem: what and where. At most ``maximumProblems``; `damaged` counts all.
+    /// One line for each problem: what and where. At most ``maximumProblems``; ``damaged`` counts all.
     public var problems: [String]
 
+    /// Most lines in ``problems``.
     public static let maximumProblems = 100
 }

@@ -1,10 +1,10 @@
-/// Changes of one archive that are made together: nobody, in whatever process, finds some of them done and others
-/// not, whatever crashes (S15). A value that is built up first and then given to ``Archive/apply(_:)``.
+/// An atomic set of changes to one archive: every process sees all of them or none, even after a crash (S15). Build it
+/// first, then give it to ``Archive/apply(_:)``. A value without locks: pass copies between threads.
 ///
-/// Of several changes of one key the last counts. Together with their keys and some 70 bytes each the changes may take
-/// ``maximumBytes``.
+/// If several changes have the same key, the last one counts. Values, keys and owners, with some 70 bytes for each
+/// change, may take ``maximumBytes``.
 public struct Batch: Sendable {
-    /// Most bytes of one batch: values, keys, owners, and up to 120 bytes for each change.
+    /// Most bytes of a batch: values, keys, owners, and up to 120 bytes for each change.
     public static let maximumBytes = BatchHeader.maximumFrameBytes
 
     struct Item: Sendable {
@@ -14,21 +14,23 @@ public struct Batch: Sendable {
         var encoding = ValueEncoding.unknown
         var attributes = EntryAttributes.none
         var keepsCreation = false
-        /// Which terms of the entry that is there stay as they are.
+        /// Terms of an existing entry that stay.
         var kept: KeptTerms = []
-        /// When the object was first recorded, where there is no entry yet; `nil`: when the batch is made.
+        /// Creation time of a new entry; `nil`: the time at which the batch is applied.
         var created: Timestamp?
     }
 
     private(set) var items: [Item] = []
 
+    /// A batch without changes.
     public init() {}
 
-    /// Changes so far.
+    /// Number of changes so far.
     public var count: Int { items.count }
+    /// Whether there are no changes yet.
     public var isEmpty: Bool { items.isEmpty }
 
-    /// As ``Archive/put(_:forKey:encoding:attributes:)``.
+    /// Like ``Archive/put(_:forKey:encoding:attributes:)``, when the batch is applied.
     public mutating func put(
         _ value: [UInt8], forKey key: String, encoding: ValueEncoding = .unknown,
         attributes: EntryAttributes = .none
@@ -36,7 +38,7 @@ public struct Batch: Sendable {
         items.append(Item(key: key, value: value, encoding: encoding, attributes: attributes))
     }
 
-    /// As ``Archive/update(_:forKey:encoding:attributes:)``.
+    /// Like ``Archive/update(_:forKey:encoding:attributes:)``, when the batch is applied.
     public mutating func update(
         _ value: [UInt8], forKey key: String, encoding: ValueEncoding = .unknown,
         attributes: EntryAttributes = .none
@@ -45,8 +47,8 @@ public struct Batch: Sendable {
             Item(key: key, value: value, encoding: encoding, attributes: attributes, keepsCreation: true))
     }
 
-    /// As ``update(_:forKey:encoding:attributes:)``; `kept` of the terms are those of the entry that is there when the batch
-    /// is made, the others those of `attributes`.
+    /// Like ``update(_:forKey:encoding:attributes:)``. Terms in `kept` stay as they are when the batch is applied; the
+    /// others come from `attributes`.
     package mutating func update(
         _ value: [UInt8], forKey key: String, encoding: ValueEncoding, attributes: EntryAttributes,
         keeping kept: KeptTerms
@@ -57,8 +59,8 @@ public struct Batch: Sendable {
                 kept: kept))
     }
 
-    /// As ``update(_:forKey:encoding:attributes:)``; a new entry has this creation time instead of the batch's, so that the entries
-    /// of one batch have an order.
+    /// Like ``update(_:forKey:encoding:attributes:)``. A new entry gets this creation time instead of the batch's, so
+    /// that the entries of one batch have an order.
     package mutating func update(
         _ value: [UInt8], forKey key: String, encoding: ValueEncoding, attributes: EntryAttributes,
         created: Timestamp
@@ -69,31 +71,34 @@ public struct Batch: Sendable {
                 created: created))
     }
 
-    /// As ``Archive/delete(_:)``.
+    /// Like ``Archive/delete(_:)``, when the batch is applied.
     public mutating func delete(_ key: String) { items.append(Item(key: key)) }
 }
 
-/// Which version of an entry somebody has seen.
+/// The version of an entry that a batch depends on.
 public struct SeenEntry: Sendable, Hashable {
+    /// The entry's key.
     public var key: String
-    /// Its ``CurrentEntry/sequence``; `nil`: there was none.
+    /// Its ``CurrentEntry/sequence``; `nil`: there must be no entry.
     public var sequence: UInt64?
 
+    /// The condition that `key` has an entry with this sequence, or none.
     public init(key: String, sequence: UInt64?) {
         self.key = key
         self.sequence = sequence
     }
 }
 
-/// What became of one change of a batch.
+/// The result of one change of a batch.
 public enum BatchResult: Sendable, Hashable {
     /// The value is stored; there was no entry of that key.
     case stored
     /// The value is stored in place of another.
     case replaced
+    /// The entry was deleted.
     case deleted
     /// There was nothing to delete.
     case absent
-    /// A later change of the same batch has the same key, and counts instead.
+    /// A later change of the batch has the same key and replaced this one.
     case superseded
 }

@@ -1,26 +1,28 @@
-/// What an entry may have besides its value.
+/// What an entry can have besides its value.
 public struct EntryAttributes: Sendable, Hashable {
-    /// How long the entry lives, from when it is stored; it expires then (S8). `nil`: until it is deleted or
-    /// evicted. Zero and less: it has expired at once. Measured on a clock that goes on while the machine sleeps
-    /// and that no one can set.
+    /// Time from storing the entry until it expires (S8). `nil`: it lives until it is deleted or evicted. Zero or less:
+    /// it expires at once. Measured on a clock that continues during sleep and that nobody can set.
     public var lifetime: Duration?
-    /// How long an object may stay in the memory of a process from each time that it is read from disk. `nil`:
-    /// as long as there is room.
+    /// Longest time that an object may stay in a process' memory after it was read from disk. `nil`: as long as there
+    /// is room.
     public var memoryLifetime: Duration?
     /// A label for entries that belong together, 1 to 255 bytes of UTF-8. `nil`: none.
     public var owner: String?
 
+    /// Attributes for an entry; by default it has neither lifetimes nor an owner. An owner's length is checked when the
+    /// entry is stored.
     public init(lifetime: Duration? = nil, memoryLifetime: Duration? = nil, owner: String? = nil) {
         self.lifetime = lifetime
         self.memoryLifetime = memoryLifetime
         self.owner = owner
     }
 
+    /// No lifetimes and no owner.
     public static let none = EntryAttributes()
 }
 
 extension EntryAttributes {
-    /// Calls `body` with the attributes as the engine keeps them, valid during the call.
+    /// Calls `body` with the attributes in the engine's form, which are valid during the call.
     @inline(__always)
     func withTraits<Value>(
         _ body: (EntryTraits) throws(StorageError) -> Value
@@ -48,8 +50,8 @@ extension EntryAttributes {
         }
     }
 
-    /// An empty name isn't another word for no owner: who asks for one has forgotten to fill it in, and would delete what is
-    /// nobody's.
+    /// Rejects an empty name instead of treating it as "no owner". It is usually a variable that was not filled in, and
+    /// would select all entries without an owner for deletion.
     static func checkNotEmpty(owner: String) throws(StorageError) {
         guard owner.isEmpty else { return }
         throw .invalidOwner(

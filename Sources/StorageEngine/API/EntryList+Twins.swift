@@ -1,12 +1,13 @@
 import Synchronization
 
-/// Entries of a list whose keys have one tag: about n² ÷ 2³³ pairs among n entries. By the tag alone one is taken for the
-/// other once entries have got other numbers and their former bytes are gone. Found when they are first asked for; safe from
-/// any thread.
+/// Listed entries whose keys share a tag (32 bits of their hash): about n² ÷ 2³³ pairs among n entries. The tag alone
+/// can't tell twins apart once entries have been renumbered and their former bytes are gone. Computed when first asked
+/// for. Safe from any thread.
 final class ListedTwins: Sendable {
     private let places = Guarded<[UInt32: [Int]]?>(nil)
 
-    /// Where in the list the entries of a tag are; empty unless there are several. The first call costs sorting the tags.
+    /// Positions in the list of the entries with this tag; empty unless there are several. The first call sorts all
+    /// tags.
     func of(_ tag: UInt32, in references: [EntryReference]) -> [Int] {
         places.withLock { known in
             let found = known ?? ListedTwins.find(in: references)
@@ -26,7 +27,7 @@ final class ListedTwins: Sendable {
 }
 
 extension EntryList {
-    /// Whether a line that has the tag of a listed entry, and is as old, is that entry's and not a twin's.
+    /// Whether an index slot with a listed entry's tag, and as old, belongs to that entry and not to a twin.
     func isOf(_ reference: EntryReference, _ line: EntryLine) throws(StorageError) -> Bool {
         guard engine.index.renumberings != renumberings else { return true }
         let twins = twins.of(reference.tag, in: references).map { references[$0] }
@@ -35,12 +36,12 @@ extension EntryList {
         let uses = engine.index.touches.pending()
         guard let found = try engine.line(line.number, ofTag: line.tag, uses: uses), let use = found.use
         else { return false }
-        // No two entries ever have one stamp, and a stamp changes with a use alone.
+        // No two entries ever have the same stamp, and only a use changes a stamp.
         if use.recency == reference.recency { return true }
         guard use.recency > reference.recency, !twins.contains(where: { $0.recency == use.recency }) else {
             return false
         }
-        // It was used since: then its size tells, or that no twin can be meant, for all are elsewhere.
+        // It was used since. Then its size tells, or the fact that all twins are found elsewhere.
         if found.bytes == reference.valueBytes, twins.allSatisfy({ $0.valueBytes != reference.valueBytes }) {
             return true
         }

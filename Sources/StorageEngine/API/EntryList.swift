@@ -1,27 +1,33 @@
 /// Which end of the recency order comes first.
 public enum RecencyOrder: Sendable, Hashable {
+    /// The most recently used entry first.
     case mostRecentFirst
+    /// The least recently used entry first.
     case leastRecentFirst
 }
 
-/// One entry of a list: what can be known without reading its key.
+/// One entry of a list: what the index knows without reading its key.
 public struct EntryReference: Sendable, Hashable {
-    /// The stamp, and the tier above it.
+    /// The stamp, with the tier in the top two bits.
     private let use: UInt64
+    /// When the entry was last recorded or accessed.
     public let accessed: Timestamp
-    /// Microseconds since 1970; 0: never. (An optional would make a list of a million entries a third larger.)
+    /// Microseconds since 1970; 0: never. (An `Optional` would make a list of a million entries a third larger.)
     private let expiry: Int64
     let location: Location
+    /// Size of the encoded value in bytes.
     public let valueBytes: UInt32
+    /// Accesses since it was recorded.
     public let hits: UInt32
     let number: UInt32
     let tag: UInt32
 
-    /// Stamps stay below that (``Touch/largestStamp``).
+    /// Stamps are smaller than 2^62 (``Touch/largestStamp``).
     private static let tierShift: UInt64 = 62
 
-    /// The stamp of its last use.
+    /// The stamp of its last use: a later use of any entry has a greater one.
     public var recency: UInt64 { use & (1 << EntryReference.tierShift - 1) }
+    /// Where its value can be found.
     public var tier: Tier {
         switch use >> EntryReference.tierShift {
         case 0: .disk
@@ -45,20 +51,22 @@ public struct EntryReference: Sendable, Hashable {
     }
 }
 
-/// The entries of an archive as they were at one moment, in recency order; a value that is safe to share.
+/// The entries of an archive at one moment, in the order of recency. An immutable value, safe to share between threads.
 ///
-/// It holds 48 bytes an entry, no key and no value. Keys and values are read from the archive when asked
-/// for, and are those of that moment, or `nil` when the entry was removed or stored anew since.
+/// Takes 48 bytes for each entry; holds no key and no value. Keys and values are read from the archive when asked for.
+/// They are those of that moment, or `nil` if the entry was removed or stored again since.
 public struct EntryList: Sendable, RandomAccessCollection {
     let engine: ArchiveEngine
     let references: [EntryReference]
+    /// Which end of the recency order comes first.
     public let order: RecencyOrder
     /// Sum of the sizes of all values in bytes.
     public let totalValueBytes: UInt64
-    /// How often entries had got other numbers.
+    /// The archive's count of renumberings when the list was made.
     let renumberings: UInt64
     let twins = ListedTwins()
-    /// All changes up to the first were done before the entries were looked at; none behind the last had begun after that.
+    /// Every change up to the lower bound was finished before the entries were read. No change above the upper bound
+    /// had begun when that ended.
     private let sequences: ClosedRange<UInt64>
 
     init(engine: ArchiveEngine, order: RecencyOrder) throws(StorageError) {
@@ -76,20 +84,24 @@ public struct EntryList: Sendable, RandomAccessCollection {
         sequences = before...Swift.max(before, engine.index.sequence)
     }
 
+    /// 0.
     public var startIndex: Int { 0 }
+    /// The number of entries.
     public var endIndex: Int { references.count }
+    /// The entry at `index`, from 0 on. Reads nothing from the archive.
     public subscript(index: Int) -> EntryReference { references[index] }
 
-    /// Place in recency order of the entry at `index`; 1 is the most recent.
+    /// Position in the order of recency of the entry at `index`; 1 is the most recent.
     public func rank(at index: Int) -> Int {
         order == .mostRecentFirst ? index + 1 : references.count - index
     }
 
-    /// The key of the entry at `index`; `nil` when it was removed or stored anew since, and its bytes have been reclaimed.
-    /// - Throws: `corrupted` when its bytes are damaged; when that can't be told now, for want of descriptors or addresses.
+    /// The key of the entry at `index`; `nil` if it was removed or stored again since and its bytes have been
+    /// reclaimed.
+    /// - Throws: `corrupted` if its bytes are damaged; `limitReached` if descriptors or addresses have run out.
     public func key(at index: Int) throws(StorageError) -> String? { try key(at: index, line) }
 
-    /// As ``key(at:)``, also where the entry was stored anew.
+    /// Like ``key(at:)``, but also if the entry was stored again.
     package func presentKey(at index: Int) throws(StorageError) -> String? { try key(at: index, presentLine) }
 
     private func key(
@@ -104,10 +116,10 @@ public struct EntryList: Sendable, RandomAccessCollection {
 
     private func keyText(_ frame: Frame) -> String { String(decoding: frame.key, as: UTF8.self) }
 
-    /// All that is known of the entry at `index`; `nil` when it was removed or stored anew since. Its value isn't read, so only
-    /// key and owner are known to be right, by their hashes.
-    /// - Throws: `corrupted` when the bytes of key or owner are damaged; when that can't be told now, for want of descriptors or
-    ///   addresses.
+    /// The metadata of the entry at `index`; `nil` if it was removed or stored again since. Doesn't read the value, so
+    /// only key and owner are verified, by their hashes.
+    /// - Throws: `corrupted` if the bytes of key or owner are damaged; `limitReached` if descriptors or addresses have
+    ///   run out.
     public func metadata(at index: Int) throws(StorageError) -> EntryMetadata? {
         try metadata(at: index, wholly: false)
     }
@@ -129,7 +141,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
         }
     }
 
-    /// As ``metadata(at:)``; of an entry that was stored anew what it is now, without a rank.
+    /// Like ``metadata(at:)``. For an entry that was stored again, its present metadata without a rank.
     package func presentMetadata(at index: Int) throws(StorageError) -> EntryMetadata? {
         try presentMetadata(at: index, wholly: false)
     }
@@ -140,7 +152,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
         return try engine.metadata(of: key)
     }
 
-    /// As ``presentKey(at:)``; `nil` also where its bytes are damaged (``isDamaged(at:)``).
+    /// Like ``presentKey(at:)``, but also `nil` if its bytes are damaged (``isDamaged(at:)``).
     package func soundKey(at index: Int) throws(StorageError) -> String? {
         do throws(StorageError) {
             return try presentKey(at: index)
@@ -150,8 +162,8 @@ public struct EntryList: Sendable, RandomAccessCollection {
         }
     }
 
-    /// As ``presentMetadata(at:)``; `nil` also where anything of an entry of at most 4,096 bytes is damaged, or what names a
-    /// larger one.
+    /// Like ``presentMetadata(at:)``, but also `nil` if the entry is damaged. Verifies all of an entry of at most 4,096
+    /// bytes, and only key and owner of a larger one.
     package func soundMetadata(at index: Int) throws(StorageError) -> EntryMetadata? {
         do throws(StorageError) {
             return try presentMetadata(at: index, wholly: true)
@@ -161,19 +173,20 @@ public struct EntryList: Sendable, RandomAccessCollection {
         }
     }
 
-    /// Whether the entry at `index`, of which nothing was found, is lost to damage: the archive still has it, and its bytes aren't
-    /// there or aren't right. Otherwise it was removed, replaced or moved since the list was made.
+    /// Whether a listed entry that could not be read is damaged: the archive still has it, but its bytes are missing or
+    /// wrong. Otherwise it was removed, replaced or moved since the list was made.
     package func isDamaged(at index: Int) throws(StorageError) -> Bool {
         guard isCurrent(at: index) else { return false }
         return try soundMetadata(at: index) == nil
     }
 
-    /// Whether the entry at `index` is still the archive's entry of its key, as far as that can be told just now.
+    /// Whether the archive still has this version of the entry at `index`. `false` also if that can't be found out now.
     public func isCurrent(at index: Int) -> Bool { ((try? line(at: index)) ?? nil) != nil }
 
-    // MARK: Where an entry is by now
+    // MARK: Where an entry is now
 
-    /// The line of the entry at `index` while it is the archive's, wherever its bytes were moved since.
+    /// The index slot of the entry at `index`, wherever its bytes have been moved; `nil` if it is no longer the
+    /// archive's.
     func line(at index: Int) throws(StorageError) -> EntryLine? {
         let reference = references[index]
         return try firstLine(of: reference) { (line) throws(StorageError) in
@@ -188,17 +201,17 @@ public struct EntryList: Sendable, RandomAccessCollection {
         }
     }
 
-    /// Whether an entry that is elsewhere by now is of the version that was listed: what was moved keeps its sequence, and
-    /// what was stored anew since has a higher one than any that was listed.
+    /// Whether an entry found at another place is the listed version. A moved entry keeps its sequence; one that was
+    /// stored again has a higher sequence than any listed one.
     private func isListed(_ sequence: UInt64, _ reference: EntryReference) throws(StorageError) -> Bool {
         guard sequence > sequences.lowerBound else { return true }
         guard sequence <= sequences.upperBound else { return false }
-        // Stored while the others were looked at, before this one or after it: its former bytes tell. Where they are gone it
-        // counts as stored anew.
+        // Stored while the list was made, before or after this entry was read: its former bytes tell. If they are gone
+        // it counts as stored again.
         return try engine.withFrameIfPresent(at: reference.location) { $0.sequence == sequence } ?? false
     }
 
-    /// The same of an entry that was stored anew, where no other can be meant.
+    /// The same for an entry that was stored again, if no other entry can be meant.
     private func presentLine(at index: Int) throws(StorageError) -> EntryLine? {
         if let line = try line(at: index) { return line }
         let reference = references[index]
@@ -219,7 +232,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
             return line
         }
         if let line = try line(reference.number) { return line }
-        // It may have got another number since.
+        // It may have been renumbered since.
         guard engine.index.renumberings != renumberings else { return nil }
         for number in engine.index.table.liveEntries(ofTag: reference.tag) where number != reference.number {
             if let line = try line(number) { return line }
@@ -227,8 +240,8 @@ public struct EntryList: Sendable, RandomAccessCollection {
         return nil
     }
 
-    /// What `body` finds at an entry's line, which may be elsewhere by the time that it looks: then that asks again. `nil` when
-    /// the entry goes, or there is nothing to find where it stays.
+    /// Calls `body` with the entry's slot, and again if the entry was moved in the meantime. `nil` if the entry is
+    /// gone, or if `body` finds nothing although the entry stayed where it was.
     private func following<Result>(
         _ line: () throws(StorageError) -> EntryLine?, _ body: (EntryLine) throws(StorageError) -> Result?
     ) throws(StorageError) -> Result? {
@@ -241,18 +254,18 @@ public struct EntryList: Sendable, RandomAccessCollection {
         throw engine.changesTooFast
     }
 
-    /// Calls `body` with the value of the entry at `index` as it was when the list was made, without any
-    /// trace; `nil` when it was removed or stored anew since, and its bytes have been reclaimed, and for one that only a
-    /// process' memory holds.
-    /// - Throws: `corrupted` when the bytes fail their checksum.
+    /// Calls `body` with the value that the entry at `index` had when the list was made; the bytes are valid during the
+    /// call. Leaves no trace. `nil` if it was removed or stored again since and its bytes have been reclaimed, and for
+    /// an entry that only a process' memory holds.
+    /// - Throws: `corrupted` if the bytes fail their checksum.
     public func withValue<Result>(
         at index: Int, _ body: (UnsafeRawBufferPointer) -> Result
     ) throws(StorageError) -> Result? {
         try withFrame(at: index) { body($0.value) }
     }
 
-    /// Key, value and how that is encoded, all of one version: the one that was there when the list was made, or, where that
-    /// is gone, the one that is there now; `nil` when the entry was removed, and for one that only a process' memory holds.
+    /// Key, encoding and value of one version: the listed one or, if that is gone, the present one. `nil` if the entry
+    /// was removed, and for one that only a process' memory holds.
     package func presentContent(
         at index: Int
     ) throws(StorageError) -> (key: String, encoding: ValueEncoding, value: [UInt8])? {

@@ -1,34 +1,39 @@
 /// Where an entry's value can be found.
 public enum Tier: String, Sendable, Hashable {
+    /// Only on disk, only in the memory of a process, or in both.
     case disk, memory, both
 }
 
-/// All that is known of an entry without its value.
+/// All metadata of an entry, without its value.
 public struct EntryMetadata: Sendable, Hashable {
+    /// The entry's key.
     public var key: String
-    /// Size of the encoded value in bytes; what counts against the archive's limit.
+    /// Size of the encoded value in bytes, which counts against the archive's limit.
     public var valueBytes: Int
+    /// How the value is encoded.
     public var encoding: ValueEncoding
     /// When the object under this key was first recorded.
     public var created: Timestamp
     /// When it was last recorded or accessed.
     public var accessed: Timestamp
-    /// When it stops being valid; `nil`: never.
+    /// When it expires; `nil`: never.
     public var expires: Timestamp?
     /// Accesses since it was recorded.
     public var hits: UInt32
+    /// The entry's owner; `nil` if it has none.
     public var owner: String?
-    /// Place in recency order, 1 is the most recent. Only a list of entries knows it.
+    /// Position in the order of recency; 1 is the most recent. `nil` unless it comes from a list of entries.
     public var rank: Int?
-    /// The stamp of its last use; stamps grow with each use of any entry of the archive.
+    /// The stamp of its last use; each use of any entry of the archive gets a greater one.
     public var recency: UInt64
-    /// Number of the operation that stored this value; a change of the value changes it.
+    /// Number of the operation that stored this value. A new value gets a new number.
     public var sequence: UInt64
+    /// Where the value can be found.
     public var tier: Tier
 }
 
 extension EntryMetadata {
-    /// One on disk that was never accessed.
+    /// An entry on disk that was never accessed.
     package init(key: String, valueBytes: Int, recorded: Timestamp, sequence: UInt64) {
         self.init(
             key: key, valueBytes: valueBytes, encoding: .unknown, created: recorded, accessed: recorded,

@@ -1,5 +1,5 @@
-/// A text that equals another only if both have the same bytes, as names and keys do in a store. Swift's own comparison
-/// takes two spellings of "é", one scalar or two, for one. Sendable value type.
+/// A string that equals another only if both have the same bytes, as names and keys do in a store. Swift's `==` treats
+/// two encodings of "é", as one scalar or two, as equal. Immutable, safe to share between threads.
 package struct ExactText: Sendable, Hashable {
     package let text: String
 

@@ -1,4 +1,4 @@
-/// Calls `body` with the UTF-8 bytes of a key.
+/// Calls `body` with the UTF-8 bytes of a key, valid during the call.
 @inline(__always)
 func withBytes<Value>(
     of key: String, _ body: (UnsafeRawBufferPointer) throws(StorageError) -> Value

@@ -1,5 +1,6 @@
 /// Which keys to list, in which order, and how many.
 public struct KeyQuery: Sendable, Hashable {
+    /// The order of the listed keys.
     public enum Order: Sendable, Hashable {
         /// By the keys' UTF-8 bytes, ascending.
         case key
@@ -7,16 +8,18 @@ public struct KeyQuery: Sendable, Hashable {
         case recency
     }
 
-    /// What the keys begin with, byte by byte: `"é"` written as one character is no prefix of one written as two.
+    /// Only keys that begin with this, compared by bytes: `"é"` as one scalar is no prefix of one written as two.
     public var prefix: String
-    /// Only entries of this owner, compared byte by byte; `nil`: of any, and of none.
+    /// Only entries of this owner, compared by bytes; `nil`: all entries, with and without an owner.
     public var owner: String?
+    /// The order of the result.
     public var order: Order
-    /// In order of keys, only those behind this one: the last of the page before.
+    /// With `order` `key`, only keys after this one: pass the last key of the page before.
     public var after: String?
     /// Most keys to return; `nil`: all.
     public var limit: Int?
 
+    /// A query for the keys that meet all of these conditions.
     public init(
         prefix: String = "", owner: String? = nil, order: Order = .key, after: String? = nil,
         limit: Int? = nil
@@ -29,14 +32,16 @@ public struct KeyQuery: Sendable, Hashable {
     }
 }
 
-/// Keys that were found.
+/// The result of a ``KeyQuery``.
 public struct KeyPage: Sendable, Hashable {
+    /// The keys, in the order that was asked for.
     public var keys: [String]
-    /// Whether more match than the limit left room for.
+    /// Whether more keys match than the limit allowed.
     public var hasMore: Bool
-    /// Entries whose bytes are damaged, so that nobody knows whether they belong here; a check says where they are.
+    /// Entries whose bytes are damaged, so that it is unknown whether they match. A check says where they are.
     public var unreadable: Int
 
+    /// A page with these keys.
     public init(keys: [String], hasMore: Bool, unreadable: Int) {
         self.keys = keys
         self.hasMore = hasMore
@@ -44,35 +49,37 @@ public struct KeyPage: Sendable, Hashable {
     }
 }
 
-/// What the entries of one owner come to.
+/// Totals of one owner's entries.
 public struct OwnerSummary: Sendable, Hashable {
-    /// `nil`: those that have none.
+    /// The owner; `nil` for entries without one.
     public var owner: String?
+    /// Number of entries.
     public var entries: Int
-    /// Sum of the sizes of their values.
+    /// Sum of the sizes of their values in bytes.
     public var bytes: UInt64
+    /// Accesses of these entries since they were recorded.
     public var hits: UInt64
-    /// How many of the entries are damaged: their owner is told by the index's hash of the name. Where no intact entry
-    /// has a name of that hash, they stand with those that have none.
+    /// How many of the entries are damaged. The index's hash of the name says whose they are; if no intact entry has an
+    /// owner with that hash, they are counted with those without an owner.
     public var unreadable = 0
 }
 
 extension Archive {
-    /// Keys without their values, as they are at this moment. Leaves no trace, and reads no value.
+    /// Keys at this moment, without their values. Leaves no trace and reads no value.
     ///
-    /// Costs a look at each entry's line in the index and, of those that may belong to it, at the beginning of its frame:
-    /// some 100 ns an entry. Keeps 16 bytes an entry meanwhile and, with a limit, about twice as many keys as that; so
-    /// page by page (``KeyQuery/after``) also of an archive with more keys than memory has room for. In order of recency
-    /// it ends when the limit is reached.
-    /// - Throws: also when bytes can't be reached now, for want of descriptors or memory; `invalidOwner` for an empty one.
+    /// Costs some 100 ns for each entry: a look at its slot in the index and, if it may match, at the beginning of its
+    /// frame. Takes 16 bytes of memory an entry while it runs and, with a limit, room for about twice as many keys as
+    /// the limit. So an archive with more keys than fit into memory can be read page by page (``KeyQuery/after``). In
+    /// the order of recency the search ends when the limit is reached.
+    /// - Throws: also `limitReached` if descriptors or memory have run out; `invalidOwner` for an empty owner.
     public func keys(_ query: KeyQuery = KeyQuery()) throws(StorageError) -> KeyPage {
         if let owner = query.owner { try EntryAttributes.checkNotEmpty(owner: owner) }
         return try KeySearch(query).run(engine())
     }
 
-    /// What the entries of each owner come to, those without one included, most bytes first. Names are compared byte by
-    /// byte. Leaves no trace. Costs a look at each entry's line in the index and at the beginning of each owned entry's
-    /// frame, some 100 ns an entry; no value is read.
-    /// - Throws: also when bytes can't be reached now, for want of descriptors or memory.
+    /// Totals for each owner, and for the entries without one, most bytes first. Names are compared by bytes. Leaves no
+    /// trace. Costs some 100 ns for each entry: a look at its slot in the index and, if it has an owner, at the
+    /// beginning of its frame. Reads no value.
+    /// - Throws: also `limitReached` if descriptors or memory have run out.
     public func owners() throws(StorageError) -> [OwnerSummary] { try engine().owners() }
 }

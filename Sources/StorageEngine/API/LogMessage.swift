@@ -1,29 +1,31 @@
 /// A message of a log archive.
 public struct LogMessage: Sendable, Hashable {
-    /// Grows with each message of the archive. Numbers may be skipped (that of an append that was cut short by the
-    /// death of its process is not given again), so a gap doesn't mean that a message was lost.
+    /// The message's number; each message has a higher one than all before it. Numbers may be skipped, because that of
+    /// an append cut short by a crash is not used again. So a gap doesn't mean that a message was lost.
     public var sequence: UInt64
+    /// When it was appended.
     public var time: Timestamp
+    /// The message.
     public var bytes: [UInt8]
 }
 
-/// A place between two messages; stays right while messages are appended and dropped, until the archive's
-/// index is built anew.
+/// A position between two messages. Appending and dropping messages doesn't invalidate it; rebuilding the archive's
+/// index does.
 public struct MessageCursor: Sendable, Hashable {
     let place: UInt64
-    /// Number of the message that comes next, if that is known: a ring that moved on past the place has lost only what
-    /// lies before it.
+    /// Number of the next message, if known. It tells how much was lost if the ring has overwritten this position.
     var expected: UInt64?
 }
 
 /// Messages in the order in which they were appended.
 public struct MessageBatch: Sendable, Hashable {
+    /// The messages, oldest first.
     public var messages: [LogMessage]
-    /// The place behind them.
+    /// The position after them.
     public var next: MessageCursor
-    /// Whether messages at or behind the place that was asked for are missing: dropped from the ring before they were
-    /// read, or damaged.
+    /// Whether messages at or after the requested position are missing, because they were dropped before they were read
+    /// or are damaged.
     public var someAreLost: Bool
-    /// Whether some of these are damaged: they are in the log and can't be read.
+    /// Whether some of the missing messages are damaged: they are in the log but can't be read.
     public var someAreDamaged: Bool
 }

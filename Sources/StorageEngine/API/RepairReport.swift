@@ -1,29 +1,30 @@
 /// What a repair of an archive found and did.
 public struct RepairReport: Sendable, Hashable {
-    /// Entries that the archive has now.
+    /// Entries that the archive now has.
     public var entries: Int
     /// Sum of their values' sizes in bytes.
     public var valueBytes: UInt64
     /// Damaged places: stretches of a segment, headers, whole files, the descriptor.
     public var damaged: Int
-    /// Entries that lie behind a damaged place of their segment, or in one whose header was damaged.
+    /// Entries recovered from behind a damaged place of their segment, or from a segment with a damaged header.
     public var salvaged: Int
-    /// One line a place: file, bytes, and what was done. At most ``CheckReport/maximumProblems``; `damaged` counts
-    /// all.
+    /// One line for each place: file, bytes, and what was done. At most ``CheckReport/maximumProblems``; ``damaged``
+    /// counts all.
     public var problems: [String]
 }
 
 extension Store {
-    /// Makes a damaged archive whole: builds its index anew from all frames that are intact, and puts the log in
-    /// order, so that ``Archive/check()`` finds nothing any more.
+    /// Repairs a damaged archive: rebuilds its index from all intact frames and tidies up the log, so that
+    /// ``Archive/check()`` no longer finds anything.
     ///
-    /// Nothing is thrown away: bytes that belong to no intact entry are kept in files of the archive's folder whose
-    /// names end in `.damaged`. An archive whose descriptor was lost becomes what its frames tell: a log if they are
-    /// messages, a cache if entries were evicted for a limit, each with a disk limit that evicts nothing of what is
-    /// there, else a collection. What is known to be lost of the log is reported, and no longer by a check. An intact archive loses the recency and the counters since each entry's last write.
-    /// Killed half way, it can be run again. Costs reading the archive's files twice.
+    /// No byte is discarded: bytes that belong to no intact entry are kept in files of the archive's folder whose names
+    /// end in `.damaged`. If the descriptor was lost, the frames determine the archive's kind: a log if they are
+    /// messages, a cache if entries were evicted for a limit, otherwise a collection. Cache and log get a disk limit
+    /// that evicts nothing of what is there. Known losses of the log are reported once, and no longer by a check. An
+    /// intact archive loses recency and counters since each entry's last write. If it is killed half way, run it again.
+    /// Costs reading the archive's files twice.
     ///
-    /// - Throws: `busy` while anyone, this process included, has the archive open for writing; `readOnly`,
+    /// - Throws: `busy` while any process, including this one, has the archive open for writing; `readOnly`,
     ///   `noSuchArchive`, `unsupportedVersion` (a newer program's file; nothing is changed), `noSpace`, `system`.
     public func repair(archiveNamed name: String) throws(StorageError) -> RepairReport {
         guard mode == .readWrite else { throw .readOnly(operation: "repair archive \"\(name)\"") }

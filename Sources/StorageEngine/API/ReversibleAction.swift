@@ -1,10 +1,12 @@
-/// An action of a person that can be taken back (S12): for ten minutes, whatever is written meanwhile, if what it removed
-/// fits into the archive's budget for that (``Archive/undoBudget()``), which has room for all that is within a limit up
-/// to some 40 MB, more of large values and less of small ones; else until 5 % of the archive's limit (a
-/// collection's: of its values; at least 64 KiB) has been written, if that comes first. The last 64 actions can be
-/// taken back.
+/// An action of a person that can be undone (S12). If what it removed fits into the archive's budget
+/// (``Archive/undoBudget()``), it can be undone for ten minutes, whatever is written. The budget holds everything for
+/// limits up to some 40 MB, more if values are large and less if they are small. An action beyond the budget can be
+/// undone until 5 % of the archive's limit (for a collection, of its values; at least 64 KiB) has been written, and for
+/// ten minutes at most. Only the last 64 actions can be undone.
 public struct ReversibleAction: Sendable, Hashable, Identifiable {
+    /// What the action did.
     public enum Kind: UInt32, Sendable, Hashable {
+        /// Entries were deleted.
         case delete = 1
         /// Entries were expired at once.
         case expire = 2
@@ -12,24 +14,27 @@ public struct ReversibleAction: Sendable, Hashable, Identifiable {
         case deadline = 3
     }
 
-    /// Numbers grow with each action of the archive.
+    /// Identifies the action within its archive; each new action has a greater number.
     public var id: UInt32
+    /// What the action did.
     public var kind: Kind
+    /// When it was done.
     public var time: Timestamp
+    /// Number of entries that it removed or changed.
     public var entries: Int
     /// Sum of the sizes of their values in bytes.
     public var bytes: UInt64
-    /// The process that did it; 0 when that is no longer known.
+    /// The process that did it; 0 if that is no longer known.
     public var pid: Int32
-    /// When it can no longer be undone, if not earlier because of what is written meanwhile.
+    /// When it can no longer be undone; earlier if ``bytesLeft`` runs out.
     public var end: Timestamp
-    /// How many bytes the archive's log may still grow by until it can no longer be undone: values, keys, and some
-    /// fifty bytes for each change. `nil`: as many as you like.
+    /// How many more bytes may be written to the archive's log before it can no longer be undone: values, keys, and
+    /// some fifty bytes for each change. `nil`: no limit.
     public var bytesLeft: UInt64?
 }
 
 extension ReversibleAction {
-    /// One whose process isn't known, and that ends ten minutes after it was done.
+    /// An action of an unknown process that can be undone for ten minutes.
     package init(id: UInt32, kind: Kind, time: Timestamp, entries: Int, bytes: UInt64) {
         self.init(
             id: id, kind: kind, time: time, entries: entries, bytes: bytes, pid: 0,
@@ -37,21 +42,23 @@ extension ReversibleAction {
     }
 }
 
-/// What reversible actions may take beside an archive's limit, for as long as they can be taken back. One that doesn't fit
-/// into either part beside those before it can be taken back until 5 % of the limit has been written.
+/// The space that reversible actions may take in addition to an archive's limit, while they can be undone. An action
+/// that doesn't fit into what earlier ones left of both parts can be undone only until 5 % of the limit has been
+/// written.
 public struct UndoBudget: Sendable, Hashable {
-    /// Bytes of values: as many as the archive's limit, at least 4 MiB. A collection's values, and what was removed of
-    /// them, stand in its limit's place.
+    /// Bytes of values: the archive's limit, but at least 4 MiB. For a collection, the size of its values and of those
+    /// removed takes the limit's place.
     public var values: UInt64
-    /// Bytes on the disk and in the index: 64 MiB, or an eighth of the limit where that is more. An entry takes its value, its
-    /// key and some 180 more.
+    /// Bytes on disk and in the index: 64 MiB or, if that is more, an eighth of the limit. An entry takes its value,
+    /// its key and some 180 bytes.
     public var room: UInt64
-    /// What is left of ``values`` now.
+    /// What is still free of ``values``.
     public var valuesLeft: UInt64
-    /// What is left of ``room`` now.
+    /// What is still free of ``room``.
     public var roomLeft: UInt64
 
-    /// Whether what removing this many entries takes is left, about: keys are taken to have some fifty bytes.
+    /// Whether removing this many entries would fit into what is left: an estimate that takes keys for some fifty
+    /// bytes.
     public func holds(entries: Int, valueBytes: UInt64) -> Bool {
         let (overhead, isTooMuch) = UInt64(max(entries, 0)).multipliedReportingOverflow(by: 224)
         guard !isTooMuch, valueBytes <= valuesLeft else { return false }
@@ -59,24 +66,27 @@ public struct UndoBudget: Sendable, Hashable {
     }
 }
 
-/// What an undo brought back.
+/// The result of an undo.
 public struct UndoOutcome: Sendable, Hashable {
+    /// The action that was undone.
     public var action: ReversibleAction
-    /// Those that can be found again.
+    /// Entries that were restored and can be found.
     public var entries: Int
+    /// Sum of the sizes of their values in bytes.
     public var bytes: UInt64
-    /// Keys that were recorded anew meanwhile, or changed again; they were left as they are. At most 100 are listed.
+    /// Keys that were recorded or changed again after the action. They were left alone. At most 100 are listed.
     public var skipped: [String]
+    /// How many keys were left alone; ``skipped`` lists the first of them.
     public var skippedCount: Int
-    /// How many entries have met the deadline that they had, and so are not found again.
+    /// How many entries had passed their own deadline, and so are not found again.
     public var expired = 0
-    /// Of those of them that were given up for want of room.
+    /// Sum of the sizes of those of them that were given up to make room.
     var expiredBytes: UInt64 = 0
-    /// How many entries of the action had no room within the limit, the least recent of them.
+    /// How many entries of the action were left out because the limit had no room for them: the least recent ones.
     public var displaced = 0
-    /// How many other entries were evicted because the limit left no room for all.
+    /// How many other entries were evicted to make room.
     public var evicted: Int
-    /// Whether it was done to its end; if not, the rest can be taken back by undoing the action again.
+    /// Whether the undo finished. If not, undoing the action again continues it.
     public var isComplete = true
 
     package static var nothing: UndoOutcome {
@@ -88,65 +98,75 @@ public struct UndoOutcome: Sendable, Hashable {
     }
 }
 
-/// An entry that a person saw, for an action that spares it if it has changed since.
+/// An entry that a person saw. A plan leaves it alone if it has changed since.
 public struct PlannedEntry: Sendable, Hashable {
+    /// The entry's key.
     public var key: String
-    /// ``EntryMetadata/sequence`` as it was seen.
+    /// Its ``EntryMetadata/sequence`` when it was seen.
     public var sequence: UInt64
 
+    /// The version `sequence` of the entry of `key`.
     public init(key: String, sequence: UInt64) {
         self.key = key
         self.sequence = sequence
     }
 }
 
-/// What a person wants to be done with some entries.
+/// What a plan does with its entries.
 public enum PlannedAction: Sendable, Hashable {
+    /// Delete them.
     case delete
+    /// Make them expire at once.
     case expireNow
-    /// Expires at once what was last recorded or accessed before that moment. An access since, by whichever process, spares
-    /// the entry: that is decided when it would go, under the archive's lock, with all uses applied.
+    /// Make those expire at once that were last recorded or accessed before this moment. An access since then, by any
+    /// process, spares the entry: that is decided under the archive's lock, with all uses applied.
     case expireIdle(before: Timestamp)
-    /// From now on they live as long as this; `nil`: they no longer expire.
+    /// Make them expire this long from now; `nil`: they no longer expire.
     case setLifetime(Duration?)
 }
 
 /// A planned entry that was left alone.
 public struct PlanSkip: Sendable, Hashable {
+    /// Why it was left alone.
     public enum Reason: String, Sendable, Hashable, CaseIterable {
-        /// It was stored anew since it was seen.
+        /// It was stored again since it was seen.
         case changed
-        /// It has gone, or expired.
+        /// It is gone or has expired.
         case absent
-        /// It was used since, and only what is idle was to go.
+        /// It was used since, and the plan was for idle entries only.
         case used
     }
 
+    /// The entry's key.
     public var key: String
+    /// Why it was left alone.
     public var reason: Reason
 
+    /// A skip of `key` for this reason.
     public init(key: String, reason: Reason) {
         self.key = key
         self.reason = reason
     }
 }
 
-/// What became of it.
+/// The result of a plan.
 public struct PlanOutcome: Sendable, Hashable {
+    /// Number of entries that the action was carried out on.
     public var entries = 0
     /// Sum of the sizes of their values in bytes.
     public var bytes: UInt64 = 0
-    /// What was left alone, in the order of the plan.
+    /// The entries that were left alone, in the order of the plan.
     public var skips: [PlanSkip] = []
     /// The keys of ``skips``.
     public var skipped: [String] { skips.map(\.key) }
-    /// Entries that were as wanted before: they were to lose their deadline and had none.
+    /// Entries that already were as wanted: their deadline was to be removed, and they had none.
     public var unchanged = 0
-    /// For ``Archive/undo(_:progress:)``; `nil` when nothing was done, or when nothing of what was before is kept
-    /// (on a full disk).
+    /// The action, for ``Archive/undo(_:progress:)``. `nil` if nothing was done, or if the old content could not be
+    /// kept (on a full disk).
     public var action: ReversibleAction?
-    /// Why it ended early, when some entries had been done already: `entries`, `bytes` and `action` tell of these.
+    /// Why it ended early, after some entries had been done; `entries`, `bytes` and `action` describe those.
     public var failure: StorageError?
 
+    /// The outcome of a plan that did nothing.
     public init() {}
 }

@@ -6,91 +6,98 @@ import Musl
 import Darwin
 #endif
 
-/// Why the engine could not do what was asked. Each description is one line that says what, where, and
-/// what to do about it.
+/// Why the engine could not do what was asked. Each description is one line that says what failed, where, and what to
+/// do about it.
 public enum StorageError: Error, Sendable, Hashable {
-    /// Nothing is at this path, or a folder in which there is nothing, or not yet.
+    /// The path doesn't exist, or is an empty folder, perhaps one in which a store is just being created.
     case storeNotFound(path: String)
-    /// Something is at this path, and it is not a store.
+    /// What is at this path is not a store.
     case notAStore(path: String, reason: String)
+    /// The store has no archive of this name.
     case noSuchArchive(name: String, store: String)
     /// Another user owns the store; it may be read, not written.
     case ownedByAnotherUser(path: String)
+    /// The file system doesn't allow this user to use the file or folder.
     case permissionDenied(path: String)
-    /// Others than this user could change the file or folder while it is in use; the reason says what to do.
+    /// Other users could change the file or folder while it is in use; the reason says what to do.
     case notPrivate(path: String, reason: String)
-    /// The store, or this handle, is open for reading only.
+    /// The store, or this archive, is open for reading only.
     case readOnly(operation: String)
-    /// The file system has no room (or the user's quota has none).
+    /// The file system is full, or the user's quota is used up.
     case noSpace(path: String)
     /// The value alone is larger than the archive's limit. Nothing was evicted.
     case valueTooLarge(bytes: Int, limit: UInt64, archive: String)
-    /// The changes of a batch are together larger than the archive's limit, or than one batch may be. Nothing was
-    /// changed or evicted.
+    /// The values of a batch are together larger than the archive's limit, or the batch is larger than a batch may be.
+    /// Nothing was changed or evicted.
     case batchTooLarge(bytes: Int, limit: UInt64, archive: String)
-    /// Something is where a backup is to be; a backup replaces nothing.
+    /// The path for a backup is taken; a backup replaces nothing.
     case backupExists(path: String)
-    /// A backup was to be made inside the store that it is of.
+    /// The path for a backup is inside the store.
     case backupInsideStore(path: String)
+    /// The key can't be used (it must have 1 to 1,024 bytes); the reason says why.
     case invalidKey(reason: String)
+    /// No archive can have this name; the reason says why.
     case invalidArchiveName(reason: String)
+    /// The configuration is not allowed; the reason says what is wrong with it.
     case invalidConfiguration(reason: String)
+    /// The owner can't be used (it must have 1 to 255 bytes); the reason says why.
     case invalidOwner(reason: String)
-    /// The archive is of a kind that has no such operation.
+    /// Archives of this kind don't have this operation.
     case wrongKind(archive: String, kind: ArchiveKind, operation: String)
-    /// Bytes on disk are not what the format says; what could be read is intact.
+    /// Bytes on disk don't match the format. What can still be read is intact.
     case corrupted(path: String, offset: Int, reason: String)
-    /// The same of a ring file. The reason says how many messages could be read.
+    /// The same for a ring file. The reason says how many messages could be read.
     case damagedRingFile(path: String, offset: Int, reason: String)
+    /// The file was written in a newer format than this program supports.
     case unsupportedVersion(path: String, found: UInt32, supported: UInt32)
-    /// Another process holds the archive and did not let go in time.
+    /// Another process holds the archive and didn't release it in time; process 0 means that the holder is unknown.
     case busy(archive: String, process: Int32, reason: String)
-    /// Others use the ring file and did not let go in time.
+    /// Another process uses the ring file and didn't release it in time.
     case ringFileInUse(path: String, reason: String)
     /// The archive or the store behind this object was closed or removed.
     case closed(name: String)
-    /// The medium refused what was written, so it is unknown what of the latest changes it has. Nothing more is
-    /// changed until all processes have closed the archive; then it opens with what is really there.
+    /// The medium refused a write, so it is unknown which of the latest changes it has. The archive accepts no more
+    /// changes until all processes have closed it; then it opens with what is really on the medium.
     case syncFailed(path: String)
-    /// This process may have no more of something that the operation needs. Nothing is damaged and nothing was
-    /// changed: it works once the process has less open, or its limit was raised.
+    /// A limit of this process or the system is reached. Nothing is damaged and nothing was changed: it works once the
+    /// process has less open, or the limit is raised.
     case limitReached(operation: String, path: String, limit: ResourceLimit)
-    /// Any other refusal of the operating system; `code` is its errno.
+    /// Any other error of the operating system; `code` is its errno.
     case system(operation: String, path: String, code: Int32)
 }
 
-/// Of what there is no more.
+/// The resource that has run out.
 public enum ResourceLimit: Sendable, Hashable {
-    /// Addresses for mapping files: the process' limit in bytes (`ulimit -v`), or none known, and then its number of
-    /// mappings (`vm.max_map_count`) or the machine's memory.
+    /// Addresses for mapping files. The value is the process' limit in bytes (`ulimit -v`); `nil`: the limit is the
+    /// number of mappings (`vm.max_map_count`) or the machine's memory.
     case addresses(UInt64?)
-    /// The length of a file: the process' limit in bytes (`ulimit -f`).
+    /// The size of a file. The value is the process' limit in bytes (`ulimit -f`).
     case fileBytes(UInt64)
-    /// Files that this process may have open: its limit (`ulimit -n`), or none known.
+    /// Open files of this process. The value is its limit (`ulimit -n`); `nil`: not known.
     case openFiles(UInt64?)
-    /// Files that all processes together may have open (on Linux `fs.file-max`).
+    /// Open files of all processes together (on Linux `fs.file-max`).
     case openFilesOfAll
     /// Memory of the process or of the system.
     case memory
-    /// Numbers for segments of a log.
+    /// Segment numbers of a log.
     case segmentNumbers
 
     fileprivate var advice: String {
         switch self {
         case .addresses(let limit?):
-            "this process may use \(limit) bytes of addresses; raise that (ulimit -v), or have fewer archives open"
+            "this process may use \(limit) bytes of addresses; raise that (ulimit -v), or open fewer archives"
         case .addresses(nil):
-            "this process can have no more mappings; have fewer archives open, or let it have more (on Linux "
+            "this process has reached its limit of mappings; open fewer archives, or raise it (on Linux "
                 + "vm.max_map_count)"
         case .fileBytes(let limit):
             "this process may write files of \(limit) bytes at most; raise that (ulimit -f)"
         case .openFiles(let limit):
-            "this process has as many files open as it may\(limit.map { " (\($0))" } ?? ""); raise that (ulimit -n), or "
-                + "have fewer archives open"
+            "this process has reached its limit of open files\(limit.map { " (\($0))" } ?? ""); raise it (ulimit -n), or "
+                + "open fewer archives"
         case .openFilesOfAll:
-            "all processes together have as many files open as the system lets them; close some, or let it have more "
+            "the system has reached its limit of open files; close some, or raise it "
                 + "(on Linux fs.file-max)"
-        case .memory: "there is no memory for it; end other programs, or give this process more"
+        case .memory: "there is not enough memory; end other programs, or give this process more"
         case .segmentNumbers:
             "its log has used up the numbers for segments; export its entries and import them into a new archive"
         }
@@ -98,6 +105,7 @@ public enum ResourceLimit: Sendable, Hashable {
 }
 
 extension StorageError: CustomStringConvertible {
+    /// One line: what failed, where, and what to do about it.
     public var description: String {
         switch self {
         case .storeNotFound(let path):
@@ -114,7 +122,7 @@ extension StorageError: CustomStringConvertible {
         case .readOnly(let operation):
             "cannot \(operation): opened for reading only"
         case .noSpace(let path):
-            "no space left for \(path); free some space, or inodes if there is some, and try again (nothing stored before is lost)"
+            "no space left for \(path); free some space or inodes, and try again (nothing stored before is lost)"
         case .valueTooLarge(let bytes, let limit, let archive):
             "a value of \(bytes) bytes is larger than the limit of archive \"\(archive)\" (\(limit) bytes); "
                 + "raise the limit or store less (nothing was evicted)"
@@ -122,7 +130,7 @@ extension StorageError: CustomStringConvertible {
             "a batch of \(bytes) bytes is larger than the \(limit) bytes that archive \"\(archive)\" takes at once; "
                 + "store it in parts, or raise the archive's limit (nothing was changed or evicted)"
         case .backupExists(let path):
-            "something is at \(path) already; a backup replaces nothing: name a new folder, or remove it"
+            "\(path) exists already; a backup replaces nothing: name a new folder, or remove it"
         case .backupInsideStore(let path):
             "\(path) is inside the store itself; name a folder outside of it for the backup"
         case .invalidKey(let reason): "invalid key: \(reason)"
@@ -167,13 +175,13 @@ extension StorageError: CustomStringConvertible {
         }
     }
 
-    /// Which limit an errno is about, if any. It says nothing of the file or the medium.
+    /// The limit that an errno is about; `nil` for other errors. It says nothing about the file or the medium.
     private static func limit(_ code: Int32) -> ResourceLimit? {
         switch code {
         case EMFILE: .openFiles(ProcessLimit.openFiles)
         case ENFILE: .openFilesOfAll
         case ENOMEM: .memory
-        // Without a limit of the process it is the file system's.
+        // If the process has no limit, it is the file system's.
         case EFBIG: ProcessLimit.fileBytes.map { .fileBytes($0) }
         default: nil
         }

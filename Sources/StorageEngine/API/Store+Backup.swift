@@ -6,49 +6,56 @@ import Musl
 import Darwin
 #endif
 
-/// How far a backup is.
+/// The progress of a backup.
 public struct BackupProgress: Sendable, Hashable {
+    /// The archive that is being copied.
     public var archive: String
-    /// Entries or messages of this archive that are copied, and how many there are.
+    /// Entries or messages of this archive that have been copied.
     public var done: Int
+    /// Entries or messages of this archive in all.
     public var total: Int
 }
 
 /// What a backup holds.
 public struct BackupReport: Sendable, Hashable {
+    /// One archive in a backup.
     public struct ArchiveCopy: Sendable, Hashable {
+        /// Name of the archive.
         public var name: String
-        /// The moment of which the copy is.
+        /// The moment that the copy shows.
         public var time: Timestamp
         /// Entries, or messages of a log.
         public var entries: Int
-        /// Sum of the sizes of their values.
+        /// Sum of the sizes of their values in bytes.
         public var bytes: UInt64
     }
 
+    /// The copies, in the order in which they were made.
     public var archives: [ArchiveCopy] = []
-    /// A line for each entry that failed its checksum and is not in the backup, for each place of a log archive where messages
-    /// did, and for each archive whose log is damaged or known to lack its end, so that entries may have been missing before.
+    /// One line for each entry, and each place of a log archive, that failed its checksum and is not in the backup; and
+    /// one for each archive whose log is damaged or known to be cut off, so that it may have lost entries before.
     public var damaged: [String] = []
 }
 
 extension Store {
-    /// Writes a copy of this store, or of some of its archives, to a new folder `path`, while others go on using it.
-    /// It is a store with a log of its own: each archive as of one moment, with keys, values, encodings, deadlines,
-    /// owners, times of creation and last use, hits, the order of use, the messages of logs, kind, limits, type and
-    /// durability. Archives are copied one after another, so their moments differ. Not in it is what can be undone, the
-    /// events, and what only the memory of a process holds.
+    /// Writes a copy of this store, or of some of its archives, to the new folder `path`, while others use the store.
+    /// The copy is a store with logs of its own. It has each archive as of one moment: keys, values, encodings,
+    /// deadlines, owners, times of creation and last use, hits, recency, messages of logs, kind, limits, type and
+    /// durability. Archives are copied one after another, so their moments differ. It has no undo, no events, and
+    /// nothing that only a process' memory holds.
     ///
-    /// It is made beside its place, as `path.partial`, synced, and renamed: under `path` there is a whole backup or
-    /// nothing, whatever crashes. What a killed backup left there, the next one removes; anything else that is there is an
-    /// error. Nobody can open it as a store before it is whole. Needs as much room as the values with some 100 bytes for
-    /// each, and reads them all; of descriptors and addresses as much as one archive takes, however many there are.
+    /// The backup is written to `path.partial`, synced and then renamed, so `path` holds a complete backup or nothing,
+    /// whatever crashes. The next backup removes what a killed one left there; anything else at that path is an error.
+    /// An incomplete backup can't be opened as a store. Needs space for the values and some 100 bytes for each, and
+    /// reads them all. Needs descriptors and addresses for one archive at a time.
     ///
     /// - Parameters:
-    ///   - archives: names of those to copy, each copied once; `nil`: all, but for those that are removed meanwhile.
-    ///   - progress: called now and then; the backup ends without a trace when it gives `false`.
-    /// - Returns: what was copied; `nil` when `progress` ended it.
-    /// - Throws: `backupExists` when something is at `path`, or at `path.partial` that no backup left; `backupInsideStore`; `noSuchArchive`, `noSpace` and what reading throws.
+    ///   - archives: names of those to copy, each copied once; `nil`: all, except those that are removed in the
+    ///     meantime.
+    ///   - progress: called repeatedly; return `false` to stop the backup and remove what it wrote.
+    /// - Returns: what was copied; `nil` if `progress` stopped it.
+    /// - Throws: `backupExists` if there is something at `path`, or something at `path.partial` that no backup left;
+    ///   `backupInsideStore`; `noSuchArchive`, `noSpace` and what reading throws.
     public func backUp(
         archives names: [String]? = nil, to path: String, progress: (BackupProgress) -> Bool = { _ in true }
     ) throws(StorageError) -> BackupReport? {
@@ -58,7 +65,7 @@ extension Store {
             var chosen: [String] = []
             let wanted = if let names { names } else { try archiveNames() }
             for name in wanted {
-                // By its bytes: there may be archives whose names differ in nothing else.
+                // Compares bytes: names of different archives may be equal for Swift's `==`.
                 if !chosen.contains(where: { ExactText($0) == ExactText(name) }) { chosen.append(name) }
             }
             report = try fill(place, chosen, passingOverRemoved: names == nil, progress)
@@ -81,12 +88,12 @@ extension Store {
         for name in names {
             guard try fill(target, name, passingOverRemoved: takesAll, &report, progress) else { return nil }
         }
-        // A store that was removed meanwhile would be copied in part, or not at all.
+        // If the store was removed in the meantime, the copy may be incomplete.
         guard try folder.hasEntry(named: StoreMarker.fileName) else { throw .storeNotFound(path: path) }
         return report
     }
 
-    /// Copies one archive; one that is removed meanwhile is passed over, or copied as it was made anew.
+    /// Copies one archive. If it is removed in the meantime, skips it, or copies the one that was created in its place.
     private func fill(
         _ target: Store, _ name: String, passingOverRemoved: Bool, _ report: inout BackupReport,
         _ progress: (BackupProgress) -> Bool
@@ -120,7 +127,7 @@ extension Store {
             report.damaged.append("\(archive.name): \(problem)")
         }
         var making = configuration
-        // Synced once, when all is there.
+        // Without syncs until everything is there; then one.
         making.durability = .process
         let copy = try target.archive(named: name, orCreate: making)
         defer { copy.close() }
@@ -145,7 +152,7 @@ extension Store {
 }
 
 extension Archive {
-    /// A snapshot, and a configuration in which it fits: someone may have changed the limit meanwhile.
+    /// A snapshot, and a configuration whose limit it fits: another process may change the limit in between.
     fileprivate func snapshotWithinLimit() throws(StorageError) -> (ArchiveSnapshot, ArchiveConfiguration) {
         for _ in 0..<20 {
             let configuration = try configuration()
@@ -153,39 +160,40 @@ extension Archive {
             guard let limit = configuration.diskLimit else { return (snapshot, configuration) }
             if snapshot.valueBytes <= limit { return (snapshot, configuration) }
         }
-        throw .busy(archive: name, process: 0, reason: "its limit changes all the time; try again")
+        throw .busy(archive: name, process: 0, reason: "its limit keeps changing; try again")
     }
 }
 
-/// Says of a folder that a backup is being made in it: one line with the folder's number, so that a copy of such a folder
-/// is none. There from before anything else is in it until it has its own name. OnDiskFormat, "Backups".
+/// Marks a folder in which a backup is being made: one line with the folder's inode number, so that a copy of such a
+/// folder has no valid mark. It is written first, and removed after the folder got its final name. OnDiskFormat,
+/// "Backups".
 enum BackupMark {
     static let fileName = StoreMarker.fileName + ".backup"
     static let suffix = ".partial"
 
     enum State {
         case none, unfinished
-        /// It is of this folder, which has its own name by now: whoever made the backup was killed just then.
+        /// The mark is valid, but the folder already has its final name: the process was killed in that moment.
         case leftBehind
     }
 
-    private static func text(of folder: OpenFile) throws(StorageError) -> [UInt8] {
+    private static func text(of folder: FileDescriptor) throws(StorageError) -> [UInt8] {
         Array("A backup is being made in folder \(try folder.status().number.inode)\n".utf8)
     }
 
-    static func make(in folder: OpenFile) throws(StorageError) {
+    static func make(in folder: FileDescriptor) throws(StorageError) {
         try folder.unlink(fileName)
         let file = try folder.newFile(named: fileName)
         try file.write(text(of: folder))
         try file.synchronize()
     }
 
-    /// What it says of this folder, if it is there.
-    static func state(in folder: OpenFile) throws(StorageError) -> State {
+    /// The state that the mark gives this folder.
+    static func state(in folder: FileDescriptor) throws(StorageError) -> State {
         guard let file = try folder.fileIfPresent(named: fileName, writable: false),
             try file.read(atMost: 100) == text(of: folder)
         else { return .none }
-        // However the folder was named by who opened it.
+        // The real name, however the caller spelled the path.
         let resolved = realpath(folder.path, nil)
         defer { free(resolved) }
         let path = resolved.map { String(cString: $0) } ?? folder.path
@@ -193,22 +201,22 @@ enum BackupMark {
     }
 }
 
-/// Where a backup comes to be, and where it will be.
+/// The two places of a backup: where it is made, and where it will be.
 private struct BackupPlace {
     let partialPath: String
     private let name: String
-    private let parent: OpenFile
-    private let partial: OpenFile
+    private let parent: FileDescriptor
+    private let partial: FileDescriptor
     private var partialName: String { name + BackupMark.suffix }
 
-    init(_ path: String, of store: OpenFile) throws(StorageError) {
+    init(_ path: String, of store: FileDescriptor) throws(StorageError) {
         var path = Substring(path)
         while path.hasSuffix("/"), path.count > 1 { path = path.dropLast() }
         let slash = path.lastIndex(of: "/")
         name = String(slash.map { path[path.index(after: $0)...] } ?? path)
         guard !name.isEmpty, name != ".", name != ".." else { throw .backupExists(path: String(path)) }
         let folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-        parent = try OpenFile.folder(at: folder)
+        parent = try FileDescriptor.folder(at: folder)
         guard try parent.isInside(store) == false else { throw .backupInsideStore(path: String(path)) }
         guard try parent.hasEntry(named: name) == false else { throw .backupExists(path: String(path)) }
         partialPath = path + BackupMark.suffix
@@ -221,10 +229,10 @@ private struct BackupPlace {
         guard try partial.status().owner == ProcessIdentity.effectiveUser else {
             throw .backupExists(path: partialPath)
         }
-        guard try partial.lock(.exclusive, within: OpenFile.startNanoseconds) else {
+        guard try partial.lock(.exclusive, within: FileDescriptor.startNanoseconds) else {
             throw .busy(archive: partialPath, process: 0, reason: "another backup to this place is under way")
         }
-        // Only what a killed backup left is removed: never a store that happens to have that name.
+        // Removes only what a killed backup left, never a store that happens to have that name.
         let found = try partial.names()
         if found.allSatisfy({ $0 == BackupMark.fileName }) {
             try BackupMark.make(in: partial)
@@ -241,19 +249,19 @@ private struct BackupPlace {
         name.hasPrefix(StoreMarker.fileName) || name.hasSuffix(".archive") || RemovedFolder.isOne(name)
     }
 
-    /// All but the mark goes: whoever dies before that leaves what the next backup knows for one that was begun.
+    /// Removes all but the mark, so that after a crash the next backup recognises the rest as an unfinished one.
     private func empty() throws(StorageError) {
         for file in try partial.names() where file != BackupMark.fileName { try partial.removeTree(file) }
     }
 
-    /// Takes away what is not finished; what can't be removed stays for the next backup.
+    /// Removes an unfinished backup. What can't be removed now stays for the next one.
     func remove() {
         guard (try? empty()) != nil else { return }
         try? partial.unlink(BackupMark.fileName)
         try? parent.unlink(partialName, isFolder: true)
     }
 
-    /// From here on it is a backup, and nothing may remove it. Under its own name the mark means nothing.
+    /// From here on it is a backup that nothing may remove: the mark has no meaning under the final name.
     func takeName() throws(StorageError) {
         for name in try partial.names() {
             guard try partial.status(ofEntry: name)?.isFolder == true else { continue }
@@ -264,7 +272,7 @@ private struct BackupPlace {
         try parent.rename(partialName, to: name)
     }
 
-    /// Of what can't be synced now the whole is there, under its own name.
+    /// If the sync fails, the backup is complete under its own name all the same.
     func finish() throws(StorageError) {
         do throws(StorageError) {
             try partial.unlink(BackupMark.fileName)
@@ -273,7 +281,7 @@ private struct BackupPlace {
         } catch {
             guard case .system(_, _, let code) = error else { throw error }
             throw .system(
-                operation: "make sure that the medium has the backup, which is whole:",
+                operation: "sync the complete backup",
                 path: String(partialPath.dropLast(BackupMark.suffix.count)), code: code)
         }
     }

@@ -1,7 +1,8 @@
-/// Archives of which nothing is left but their folder: their files were removed, or whoever made them was killed at
-/// once. They are no archives, and are not listed as such; but where one was, a person has to hear of it.
+/// Archives of which only an empty folder is left: their files were removed, or their creator was killed at once. They
+/// count as no archives and are not listed, but a person must hear of them.
 extension Store {
-    /// The names of such archives, sorted. Costs looking into the folder of each archive.
+    /// The names of such archives, sorted. Costs reading the folder of each archive.
+    /// - Throws: `limitReached`, `system`.
     public func emptyArchiveNames() throws(StorageError) -> [String] {
         var names: [String] = []
         for folderName in try folder.names() {
@@ -16,15 +17,17 @@ extension Store {
             return try folder.folder(named: folderName).names().isEmpty
         } catch {
             switch error {
-            // No folder, gone meanwhile, or one that this user may not look into.
+            // Not a folder, removed in the meantime, or not readable for this user.
             case .corrupted, .permissionDenied, .notPrivate, .system(_, _, SystemCode.missing): return false
             default: throw error
             }
         }
     }
 
-    /// What is named as archives' folders are and is none of this store's archives: its name is one that no archive can
-    /// have (a control character, another spelling), or it is a link or a file. Sorted, harmless to show.
+    /// Files and folders that are named like archives' folders but are no archives of this store: the name is one that
+    /// no archive can have (a control character, another spelling), or it is a link or a file. Sorted, and escaped for
+    /// display.
+    /// - Throws: `limitReached`, `system`.
     public func strayFolderNames() throws(StorageError) -> [String] {
         var names: [String] = []
         for name in try folder.names() {
@@ -37,23 +40,23 @@ extension Store {
         return names.sorted()
     }
 
-    /// What is wrong with such a one, and what to do: one line.
+    /// One line for such a file or folder: what is wrong and what to do.
     public func strayFolderProblem(_ name: String) -> String {
         let place = "\(path)/\(name)"
         return ArchiveName.name(ofFolder: name) == nil
-            ? "\(place) is named as no archive can be; whatever is in it isn't seen: rename it, or move it out of the store"
-            : "\(place) is a link or a file, and what it leads to isn't opened: put an archive's folder in its place, or "
+            ? "\(place) has a name that no archive can have, so its content isn't seen: rename it, or move it out of the store"
+            : "\(place) is a link or a file and isn't opened: put an archive's folder in its place, or "
                 + "move it out of the store"
     }
 
-    /// What is wrong with such an archive, and what to do: one line.
+    /// One line for such an archive: what is wrong and what to do.
     public func emptyArchiveProblem(named name: String) -> String {
-        "\(path)/\(ArchiveName.folder(for: name)) is empty: its files were removed, or whoever made it was killed; "
-            + "put the files back, store into it to begin anew, or let vellum check --repair remove the folder"
+        "\(path)/\(ArchiveName.folder(for: name)) is empty: its files were removed, or its creator was killed; "
+            + "put the files back, store into it to start again, or let vellum check --repair remove the folder"
     }
 
     /// Removes the folder of such an archive.
-    /// - Throws: `readOnly`, `permissionDenied`; `system` when there is something in it by now.
+    /// - Throws: `readOnly`, `permissionDenied`; `system` if the folder is no longer empty.
     public func removeEmptyArchive(named name: String) throws(StorageError) {
         guard mode == .readWrite else { throw .readOnly(operation: "remove archive \"\(name)\"") }
         try folder.unlink(ArchiveName.folder(for: name), isFolder: true)

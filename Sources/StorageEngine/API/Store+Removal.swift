@@ -1,7 +1,8 @@
-/// Removing an archive: its folder first gets a name that is no archive's, so that it is there as a whole or not at all, for
-/// who opens it as for who comes after a crash. OnDiskFormat, "Folders".
+/// Removing an archive: its folder is renamed first to a name that no archive has. So the archive is there completely
+/// or not at all, both for a process that opens it and after a crash. OnDiskFormat, "Folders".
 extension Store {
     /// Removes an archive with all it holds. Other processes that have it open get `closed` from then on.
+    /// - Throws: `readOnly`, `noSuchArchive`, `busy`, `system`.
     public func removeArchive(named name: String) throws(StorageError) {
         guard mode == .readWrite else { throw .readOnly(operation: "remove archive \"\(name)\"") }
         var attempts = 0
@@ -10,7 +11,7 @@ extension Store {
                 return try removeOnce(name)
             } catch {
                 attempts += 1
-                // Another has removed it meanwhile, or has made it anew since.
+                // Another process has removed it in the meantime, or removed it and created a new one.
                 switch error {
                 case .closed, .system(_, _, SystemCode.missing):
                     guard try hasArchive(name) else { throw .noSuchArchive(name: name, store: path) }
@@ -24,9 +25,9 @@ extension Store {
     private func removeOnce(_ name: String) throws(StorageError) {
         let archive = try archive(named: name)
         defer { forget(archive) }
-        // Nobody makes it anew meanwhile.
+        // Keeps this process from creating it again in the meantime.
         try openedHere.value.turn(of: ExactText(name)).withLock { (_) throws(StorageError) in
-            // And nobody opens it, who would go on in what is removed.
+            // Keeps other processes from opening it, which would then use removed files.
             let folderName = ArchiveName.folder(for: name)
             let turn = try OpeningTurn.take(in: folder.folder(named: folderName), archive: name)
             defer { turn.pass() }
@@ -39,8 +40,8 @@ extension Store {
         }
     }
 
-    /// Bytes on disk of archives whose removal is under way, or was cut short: whoever opens the store for writing removes
-    /// the rest. Costs looking at each file of these.
+    /// Bytes on disk of archives whose removal is under way or was cut short. The next process that opens the store for
+    /// writing removes the rest. Costs a look at each of their files.
     public func bytesOfRemovedArchives() throws(StorageError) -> UInt64 {
         var bytes: UInt64 = 0
         for name in try folder.names() where RemovedFolder.isOne(name) {
@@ -50,22 +51,22 @@ extension Store {
                     bytes += UInt64(try removed.status(ofEntry: file)?.allocatedBytes ?? 0)
                 }
             } catch {
-                // It has gone by now.
+                // It was removed in the meantime.
                 guard case .system(_, _, SystemCode.missing) = error else { throw error }
             }
         }
         return bytes
     }
 
-    /// Removes what a killed removal left behind, as far as that can be done now.
-    static func dropRemovedFolders(in folder: OpenFile) {
+    /// Removes what a killed removal left behind, as far as possible.
+    static func dropRemovedFolders(in folder: FileDescriptor) {
         for name in (try? folder.names()) ?? [] where RemovedFolder.isOne(name) {
             try? folder.removeTree(name)
         }
     }
 }
 
-/// The folder of an archive that is just being removed.
+/// The folder of an archive that is being removed.
 enum RemovedFolder {
     private static let suffix = ".removed"
     private static let digits = 16

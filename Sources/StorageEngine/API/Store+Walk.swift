@@ -1,11 +1,11 @@
-/// Looking at many archives, one at a time: however many a store has, a process needs the descriptors and addresses of one.
+/// Walks over archives one at a time, so a process needs descriptors and addresses for one, however many there are.
 extension Store {
-    /// Calls `body` with an archive that is open while it runs, and may be looked at. If this process has the archive open
-    /// already, through this store, that stays open; else it is opened for reading only, leaves no trace, and is closed
-    /// again. What `body` gets from it, such as a list of entries, may be used longer and then keeps what it needs.
+    /// Calls `body` with an archive that is open while `body` runs. If this process already has it open through this
+    /// store, it stays open. Otherwise it is opened for reading only, leaves no trace, and is closed afterwards.
+    /// Results such as a list of entries may be used longer, and keep what they need.
     ///
-    /// - Parameter staysOpen: an archive that is opened stays open for the next call, as long as those that are open take
-    ///   no more than a quarter of the descriptors and addresses that this process may have.
+    /// - Parameter staysOpen: keeps the archive open for the next call, as long as all open archives together take no
+    ///   more than a quarter of the descriptors and addresses that this process may use.
     /// - Throws: what ``archive(named:)`` throws, and `body`.
     public func withArchive<Value>(
         named name: String, staysOpen: Bool = false, _ body: (Archive) throws(StorageError) -> Value
@@ -23,10 +23,10 @@ extension Store {
         return try body(archive)
     }
 
-    /// As ``withArchive(named:staysOpen:_:)`` for each of `names`, or for all archives in the order of their names. What
-    /// can't be opened or read is given to `unreadable`, and hides nothing of the others; any error of `body` that is no
-    /// ``StorageError``, and any of `unreadable`, ends the walk. An archive that is removed meanwhile is passed over
-    /// unless it was named.
+    /// Calls ``withArchive(named:staysOpen:_:)`` for each of `names`, or for all archives in the order of their names.
+    /// If an archive can't be opened or read, passes the error to `unreadable` and goes on. Any other error of `body`,
+    /// and any error of `unreadable`, ends the walk. An archive that is removed in the meantime is skipped unless it
+    /// was named.
     public func visitArchives(
         _ names: [String]? = nil, staysOpen: Bool = false, _ body: (Archive) throws -> Void,
         unreadable: (String, StorageError) throws -> Void

@@ -1,28 +1,30 @@
 import CPlatform
 import Synchronization
 
-/// A folder of archives that any number of processes open at once. Safe from any thread.
+/// A folder of archives that any number of processes can open at once. Safe from any thread.
 ///
 /// A store and its archives stay open until ``close()`` or until the last reference goes.
 public final class Store: Sendable {
+    /// Path that the store was opened with.
     public let path: String
+    /// Whether the store was opened for writing or for reading only.
     public let mode: AccessMode
-    let folder: OpenFile
+    let folder: FileDescriptor
     let options: StoreOptions
     private let followingHere = PerProcess { GuardedReference<Following?>(nil) }
     let openedHere = PerProcess { OpenedArchives() }
-    /// Those that are open in this process.
+    /// The archives that are open in this process.
     var archives: GuardedReference<[ExactText: Archive]> { openedHere.value.archives }
 
-    private init(path: String, mode: AccessMode, folder: OpenFile, options: StoreOptions) {
+    private init(path: String, mode: AccessMode, folder: FileDescriptor, options: StoreOptions) {
         self.path = path
         self.mode = mode
         self.folder = folder
         self.options = options
     }
 
-    /// Opens the store at `path`, making the folder (mode 0700) if it is missing and may be made. A folder
-    /// that exists becomes a store only if it is empty.
+    /// Opens the store at `path`. A missing folder is created with mode 0700 if that is allowed. An existing folder
+    /// becomes a store only if it is empty.
     ///
     /// - Throws: `storeNotFound`, `notAStore`, `permissionDenied`, `ownedByAnotherUser` (for writing),
     ///   `notPrivate`, `unsupportedVersion`, `noSpace`, `system`.
@@ -35,7 +37,8 @@ public final class Store: Sendable {
             isUnfinishedBackup: false)
     }
 
-    /// `isUnfinishedBackup`: it is the backup's own; others would go on in what the next backup removes.
+    /// `isUnfinishedBackup`: the caller is the backup itself. Others must not use a folder that the next backup
+    /// removes.
     static func open(
         at path: String, mode: AccessMode = .readWrite, createIfMissing: Bool = true,
         options: StoreOptions = StoreOptions(), isUnfinishedBackup: Bool
@@ -50,7 +53,7 @@ public final class Store: Sendable {
                 path: path,
                 reason: "it is a backup that was not finished; make it again, or remove the folder")
         case .leftBehind:
-            // It would mean something again if the folder got that name.
+            // The leftover mark would count again if the folder were renamed back.
             if mode == .readWrite { try folder.unlink(BackupMark.fileName) }
         }
         switch try StoreMarker.state(in: folder) {
@@ -66,13 +69,13 @@ public final class Store: Sendable {
         case .missing:
             let names = try folder.names()
             let advice = try advice(folder)
-            // What is in it may have come after its marker, since that was looked for.
+            // The files may be newer than the marker, which may have come since it was looked for.
             guard case .missing = try StoreMarker.state(in: folder) else {
                 return try open(
                     at: path, mode: mode, createIfMissing: createIfMissing, options: options,
                     isUnfinishedBackup: isUnfinishedBackup)
             }
-            // Others may be about to make one in it, or were killed before they had.
+            // Another process may be about to write the marker, or was killed before it could.
             let isEmpty = names.allSatisfy { $0.hasPrefix(StoreMarker.fileName) }
             guard mayCreate, isEmpty else {
                 if isEmpty { throw .storeNotFound(path: path) }
@@ -88,18 +91,18 @@ public final class Store: Sendable {
         return Store(path: path, mode: mode, folder: folder, options: options)
     }
 
-    /// What to do about a store without its marker; empty where there is nothing that a store would have.
-    private static func advice(_ folder: OpenFile) throws(StorageError) -> String {
+    /// What to do about a store without its marker; empty if the folder holds no archives.
+    private static func advice(_ folder: FileDescriptor) throws(StorageError) -> String {
         try archiveNames(in: folder).isEmpty
-            ? "" : "; it holds archives, so check --repair writes the marker anew"
+            ? "" : "; it holds archives, so check --repair rewrites the marker"
     }
 
-    /// Writes the marker file of a store anew that has lost it, or whose is damaged. Whatever is there under its name
-    /// is kept as `vellum-store.damaged`. Returns a line that says what was done; `nil` when the marker was right.
-    /// Costs looking into the folders of the archives.
+    /// Rewrites the marker file of a store that has lost it or whose marker is damaged. A damaged one is kept as
+    /// `vellum-store.damaged`. Returns a line that says what was done; `nil` if the marker was right. Costs reading the
+    /// folders of the archives.
     ///
-    /// - Throws: `storeNotFound`; `notAStore` for a folder in which there is no archive; `unsupportedVersion` for the
-    ///   marker of another format, which is left as it is; `ownedByAnotherUser`, `permissionDenied`, `noSpace`, `system`.
+    /// - Throws: `storeNotFound`; `notAStore` for a folder without archives; `unsupportedVersion` for the marker of
+    ///   another format, which is left as it is; `ownedByAnotherUser`, `permissionDenied`, `noSpace`, `system`.
     public static func repairMarker(at path: String) throws(StorageError) -> String? {
         let folder = try openFolder(at: path, mayCreate: false, isOwn: true, .ownUser)
         let file = path + "/" + StoreMarker.fileName
@@ -110,12 +113,12 @@ public final class Store: Sendable {
         case .missing, .damaged: break
         }
         guard try archiveNames(in: folder).first != nil else {
-            throw .notAStore(path: path, reason: "it has no marker file, and no archive is in it")
+            throw .notAStore(path: path, reason: "it has no marker file and no archives")
         }
-        var line = "\(file): written anew (it was missing)"
+        var line = "\(file): rewritten (it was missing)"
         if case .damaged(let reason) = state {
             let kept = try DamagedFile.setAside(StoreMarker.fileName, in: folder)
-            line = "\(file): written anew, for it \(reason); what was there is kept as \(kept)"
+            line = "\(file): rewritten, because it \(reason); the old file is kept as \(kept)"
         }
         try StoreMarker.make(in: folder)
         return line
@@ -123,12 +126,12 @@ public final class Store: Sendable {
 
     private static func openFolder(
         at path: String, mayCreate: Bool, isOwn: Bool, _ trust: FileTrust
-    ) throws(StorageError) -> OpenFile {
+    ) throws(StorageError) -> FileDescriptor {
         do throws(StorageError) {
-            if isOwn, try OpenFile.folder(at: path).status().owner != ProcessIdentity.effectiveUser {
+            if isOwn, try FileDescriptor.folder(at: path).status().owner != ProcessIdentity.effectiveUser {
                 throw .ownedByAnotherUser(path: path)
             }
-            return try OpenFile.folder(at: path, trust: trust)
+            return try FileDescriptor.folder(at: path, trust: trust)
         } catch {
             guard case .system(_, _, let code) = error else { throw error }
             if code == SystemCode.notAFolder {
@@ -136,16 +139,16 @@ public final class Store: Sendable {
             }
             guard code == SystemCode.missing else { throw error }
             guard mayCreate else { throw .storeNotFound(path: path) }
-            try OpenFile.makeFolders(at: path)
-            return try OpenFile.folder(at: path, trust: trust)
+            try FileDescriptor.makeFolders(at: path)
+            return try FileDescriptor.folder(at: path, trust: trust)
         }
     }
 
-    /// Whether `path` is a folder that holds a store. What this user may not look into is none.
-    /// - Throws: what keeps this process from telling, such as `limitReached`.
+    /// Whether `path` is a folder that holds a store. `false` also if this user may not look into the folder.
+    /// - Throws: errors that leave the answer open, such as `limitReached`.
     public static func isStore(at path: String) throws(StorageError) -> Bool {
         do throws(StorageError) {
-            return try OpenFile.folder(at: path).hasEntry(named: StoreMarker.fileName)
+            return try FileDescriptor.folder(at: path).hasEntry(named: StoreMarker.fileName)
         } catch {
             switch error {
             case .permissionDenied, .system(_, _, SystemCode.missing), .system(_, _, SystemCode.notAFolder):
@@ -156,14 +159,14 @@ public final class Store: Sendable {
     }
 
     /// Names of the archives, sorted.
-    /// - Throws: `storeNotFound` when the store has been removed since it was opened.
+    /// - Throws: `storeNotFound` if the store has been removed since it was opened.
     public func archiveNames() throws(StorageError) -> [String] {
         let names = try Store.archiveNames(in: folder)
         if names.isEmpty { try requireMarker() }
         return names
     }
 
-    /// A folder that was removed has no files any more: that isn't a store without archives.
+    /// Tells a store without archives from a folder that was removed, which has no files either.
     private func requireMarker() throws(StorageError) {
         guard try folder.hasEntry(named: StoreMarker.fileName) == false else { return }
         let advice = try Store.advice(folder)
@@ -174,18 +177,18 @@ public final class Store: Sendable {
         throw .storeNotFound(path: path)
     }
 
-    private static func archiveNames(in folder: OpenFile) throws(StorageError) -> [String] {
+    private static func archiveNames(in folder: FileDescriptor) throws(StorageError) -> [String] {
         var names: [String] = []
         for name in try folder.names().compactMap(ArchiveName.name(ofFolder:)) {
             do throws(StorageError) {
-                // A link isn't followed (F9).
+                // Links are not followed (F9).
                 guard try folder.status(ofEntry: ArchiveName.folder(for: name))?.isFolder == true else {
                     continue
                 }
                 if try hasArchive(name, in: folder) { names.append(name) }
             } catch {
                 switch error {
-                // There is something that this user may not look into; opening it says so.
+                // There is something that this user may not read; opening it says so.
                 case .permissionDenied, .notPrivate: names.append(name)
                 default: throw error
                 }
@@ -194,19 +197,21 @@ public final class Store: Sendable {
         return names.sorted()
     }
 
-    /// Whether the folder of that archive holds one. Without a descriptor it is none (its maker is at work or
-    /// was killed), unless it has segments: then it is one that nobody can read, and must not be made anew.
+    /// Whether the folder of that name holds an archive. Without a descriptor it doesn't (its creator is still at work
+    /// or was killed), unless it has segments: then it is a damaged archive, which must not be replaced.
     func hasArchive(_ name: String) throws(StorageError) -> Bool {
         try Store.hasArchive(name, in: folder)
     }
 
-    private static func hasArchive(_ name: String, in folder: OpenFile) throws(StorageError) -> Bool {
+    private static func hasArchive(_ name: String, in folder: FileDescriptor) throws(StorageError) -> Bool {
         let path = ArchiveName.folder(for: name)
         if try folder.hasEntry(named: path + "/" + Descriptor.fileName) { return true }
         return try archiveFolder(path, in: folder) != nil
     }
 
-    private static func archiveFolder(_ path: String, in folder: OpenFile) throws(StorageError) -> OpenFile? {
+    private static func archiveFolder(_ path: String, in folder: FileDescriptor) throws(StorageError)
+        -> FileDescriptor?
+    {
         do throws(StorageError) {
             let inside = try folder.folder(named: path)
             let isArchive = try inside.names().contains {
@@ -221,7 +226,9 @@ public final class Store: Sendable {
         }
     }
 
-    /// The existing archive of that name.
+    /// Opens the existing archive of that name. Returns the same object while it is open.
+    /// - Throws: `invalidArchiveName`, `noSuchArchive`, `busy`, `corrupted`, `unsupportedVersion`, `notPrivate`,
+    ///   `permissionDenied`, `limitReached`, `noSpace`, `system`.
     public func archive(named name: String) throws(StorageError) -> Archive {
         try ArchiveName.validate(name)
         return try cached(name) { () throws(StorageError) in
@@ -229,7 +236,7 @@ public final class Store: Sendable {
         }
     }
 
-    /// - Throws: why there is no archive of that name (yet).
+    /// - Throws: why there is no archive of that name, or none yet.
     func requireArchive(_ name: String) throws(StorageError) {
         guard try hasArchive(name) else { throw try absence(of: name) }
     }
@@ -239,11 +246,11 @@ public final class Store: Sendable {
             let inside = try folder.folder(named: ArchiveName.folder(for: name))
             if let maker = try OpeningTurn.holder(in: inside) {
                 return .busy(
-                    archive: name, process: maker, reason: "it is just being made; try again in a moment")
+                    archive: name, process: maker, reason: "it is just being created; try again in a moment")
             }
         } catch {
             switch error {
-            // No folder, or no lock file, of that name.
+            // There is no folder or no lock file of that name.
             case .corrupted, .system(_, _, SystemCode.missing): break
             default: throw error
             }
@@ -251,7 +258,10 @@ public final class Store: Sendable {
         return .noSuchArchive(name: name, store: path)
     }
 
-    /// The archive of that name, made with `configuration` if there is none. An existing one keeps its own.
+    /// Opens the archive of that name, and creates it with `configuration` if there is none. An existing archive keeps
+    /// its own configuration.
+    /// - Throws: what ``archive(named:)`` throws, except that `noSuchArchive` occurs for reading only;
+    ///   `invalidConfiguration`.
     public func archive(
         named name: String, orCreate configuration: ArchiveConfiguration
     ) throws(StorageError) -> Archive {
@@ -264,7 +274,7 @@ public final class Store: Sendable {
                     if try hasArchive(name) { return }
                     guard mode == .readWrite else { throw .noSuchArchive(name: name, store: path) }
                     try configuration.validate()
-                    // Without its marker nobody else opens the store, and what is in it would be lost.
+                    // Without the marker no other process opens the store, and what is recorded would be lost.
                     try requireMarker()
                     creation = try ArchiveOpening.create(in: folder, name: name, configuration: configuration)
                     try requireMarker()
@@ -272,7 +282,7 @@ public final class Store: Sendable {
             } catch {
                 ArchiveOpening.undo(creation, in: folder, name: name)
                 attempts += 1
-                // Another process has removed the one that was there.
+                // Another process has removed the existing archive.
                 guard case .noSuchArchive = error, mode == .readWrite, attempts < 100 else { throw error }
             }
         }
@@ -284,7 +294,7 @@ public final class Store: Sendable {
         if let archive = openArchive(name) { return archive }
         return try openedHere.value.turn(of: ExactText(name)).withLock { (_) throws(StorageError) in
             if let archive = openArchive(name) { return archive }
-            // Another process has removed it; what this one keeps of it goes.
+            // Another process has removed it; this closes what this process still has of it.
             archives.withLock { $0.removeValue(forKey: ExactText(name)) }?.end()
             try prepare()
             let archive = try opening(name) { () throws(StorageError) in
@@ -297,7 +307,8 @@ public final class Store: Sendable {
         }
     }
 
-    /// Opens an archive; if it was removed meanwhile, that is what is said, or the one that was made anew is opened.
+    /// Opens an archive. If it was removed in the meantime, throws `noSuchArchive`, or opens the one created in its
+    /// place.
     func opening(_ name: String, _ body: () throws(StorageError) -> Archive) throws(StorageError) -> Archive {
         var attempts = 0
         while true {
@@ -307,7 +318,7 @@ public final class Store: Sendable {
             } catch {
                 attempts += 1
                 guard let now = try presence(of: name) else { throw .noSuchArchive(name: name, store: path) }
-                // A file that isn't there was another folder's, also where this one has taken over its number.
+                // A missing file means that the folder was replaced, even if the new folder reuses the inode number.
                 var isAnother = now != before
                 if case .system(_, _, SystemCode.missing) = error { isAnother = true }
                 guard isAnother, attempts < 100 else { throw error }
@@ -315,13 +326,14 @@ public final class Store: Sendable {
         }
     }
 
-    /// The folder that an archive of that name is in; another after it was removed and made anew. `nil`: there is none.
-    func presence(of name: String) throws(StorageError) -> OpenFile.FileNumber? {
-        // Asked of one and the same folder: between two looks at the name it may have become another's.
+    /// Identity of the folder that an archive of that name is in. It changes when the archive is removed and created
+    /// again. `nil`: there is no archive.
+    func presence(of name: String) throws(StorageError) -> FileDescriptor.FileNumber? {
+        // Uses one open folder: between two look-ups of the name the folder may be replaced.
         try Store.archiveFolder(ArchiveName.folder(for: name), in: folder)?.status().number
     }
 
-    /// The archive of that name if it is open, and not removed.
+    /// The archive of that name if this process has it open and it wasn't removed.
     func openArchive(_ name: String) -> Archive? {
         archives.withLock { archives in
             guard let archive = archives[ExactText(name)], !archive.isClosed else { return nil }
@@ -329,7 +341,7 @@ public final class Store: Sendable {
         }
     }
 
-    /// A closed archive that is kept would keep its descriptors and addresses.
+    /// Drops a closed archive, which would otherwise keep its descriptors and addresses.
     func forget(_ archive: Archive) {
         archives.withLock { archives in
             let name = ExactText(archive.name)
@@ -337,7 +349,7 @@ public final class Store: Sendable {
         }
     }
 
-    /// What follows the archives of this store in this process.
+    /// The follower and the doorbell of this store in this process; created by the first call.
     func present() -> Following {
         followingHere.value.withLock { following in
             if let following { return following }
@@ -349,7 +361,7 @@ public final class Store: Sendable {
         }
     }
 
-    /// Closes all archives of this store; using them afterwards throws `closed`.
+    /// Closes all archives of this store. Using them afterwards throws `closed`.
     public func close() {
         let open = archives.withLock { archives in
             defer { archives.removeAll() }
@@ -362,8 +374,8 @@ public final class Store: Sendable {
 /// The archives of a store that are open in one process. Safe from any thread.
 final class OpenedArchives: Sendable {
     let archives = GuardedReference<[ExactText: Archive]>([:])
-    /// Held by who opens the archive of that name, which another process can hold up: others' archives don't wait for it. Of
-    /// every name that was ever opened.
+    /// One lock for each name that was ever opened, held while that archive opens. Another process may delay an
+    /// opening, so other archives must not wait for it.
     private let turns = GuardedReference<[ExactText: GuardedReference<Void>]>([:])
 
     func turn(of name: ExactText) -> GuardedReference<Void> {

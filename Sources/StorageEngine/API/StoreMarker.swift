@@ -1,4 +1,4 @@
-/// The file that makes a folder a store: one line that names the format. What it holds: OnDiskFormat, "Folders".
+/// The file that makes a folder a store: one line that names the format. Content: OnDiskFormat, "Folders".
 enum StoreMarker {
     static let fileName = "vellum-store"
     private static let beginning = "Vellum store, format "
@@ -6,20 +6,20 @@ enum StoreMarker {
 
     enum State {
         case right, missing
-        /// A whole marker of another format.
+        /// A valid marker of another format.
         case version(UInt32)
-        /// `reason` is a predicate of the file: what is wrong with it, and what it should be.
+        /// `reason` is the predicate of a sentence about the file: what is wrong and what it should be.
         case damaged(reason: String)
     }
 
-    static func state(in folder: OpenFile) throws(StorageError) -> State {
+    static func state(in folder: FileDescriptor) throws(StorageError) -> State {
         guard try folder.hasEntry(named: fileName) else { return .missing }
         let bytes: [UInt8]
         do throws(StorageError) {
             bytes = try folder.file(named: fileName, writable: false).read(atMost: 256)
         } catch {
             guard case .corrupted(_, _, let reason) = error else { throw error }
-            return .damaged(reason: "is none (\(reason))")
+            return .damaged(reason: "isn't a marker (\(reason))")
         }
         let expected = Array(text.utf8)
         if bytes == expected { return .right }
@@ -27,7 +27,7 @@ enum StoreMarker {
         return .damaged(reason: difference(of: bytes, from: expected))
     }
 
-    /// What is wrong with a marker, as the end of a sentence about it.
+    /// What is wrong with a marker, as the predicate of a sentence about it.
     private static func difference(of bytes: [UInt8], from expected: [UInt8]) -> String {
         let line = "the line \"\(text.dropLast())\""
         if bytes.isEmpty { return "is empty; it should be \(line)" }
@@ -42,7 +42,7 @@ enum StoreMarker {
         return "differs from byte \(place) on from what it should be, \(line) with one line feed at its end"
     }
 
-    /// The number of another format, where the text is exactly what a marker of that format would be.
+    /// The number of another format, if the text is exactly the marker of that format.
     private static func version(_ text: String) -> UInt32? {
         guard text.hasPrefix(beginning), text.utf8.last == UInt8(ascii: "\n"),
             let version = UInt32(text.dropFirst(beginning.count).dropLast()),
@@ -51,20 +51,21 @@ enum StoreMarker {
         return version
     }
 
-    /// What it is written to before it has its name; nobody else's, in whatever container they have the same process number.
+    /// A random name for the file until it is complete. Process numbers would not do: two containers may have the same
+    /// ones.
     private static func temporaryName() -> String {
         fileName + "." + UInt64.random(in: .min ... .max).hexadecimal
     }
 
-    /// Whether somebody was making the marker by that name, also before it was drawn at random.
+    /// Whether the name is a temporary one, also of the older kind that wasn't random.
     private static func isTemporary(_ name: String) -> Bool {
         guard name.hasPrefix(fileName + ".") else { return false }
         let digits = name.dropFirst(fileName.count + 1)
         return !digits.isEmpty && digits.allSatisfy { $0.isASCII && $0.isHexDigit }
     }
 
-    /// Makes the marker, whole or not at all; others may make it at the same time.
-    static func make(in folder: OpenFile) throws(StorageError) {
+    /// Creates the marker as a complete file or not at all. Other processes may do so at the same time.
+    static func make(in folder: FileDescriptor) throws(StorageError) {
         let temporary = temporaryName()
         do throws(StorageError) {
             let file = try folder.newFile(named: temporary)
@@ -74,11 +75,11 @@ enum StoreMarker {
             crashPoint(.markerRenamed)
         } catch {
             try? folder.unlink(temporary)
-            // Somebody else has made it, and removed what it took for left behind.
+            // Another process has created it, and removed this file as a leftover.
             if case .system(_, _, SystemCode.missing) = error, case .right = try state(in: folder) { return }
             throw error
         }
-        // What makers left that were killed. That it stays hurts nobody.
+        // Leftovers of killed creators. Those that can't be removed do no harm.
         for name in (try? folder.names()) ?? [] where isTemporary(name) { try? folder.unlink(name) }
     }
 }

@@ -2,13 +2,15 @@
 public struct StoreOptions: Sendable, Hashable {
     /// The name that other processes see in the process table; by default the executable's.
     public var processName: String?
-    /// Which kind of lock a new index is given. An existing one keeps its own, but for `fileLock` asked for by a process that
-    /// is the only one to have the archive open: containers that share a store need it (OnDiskFormat, "Containers").
+    /// Which kind of lock a new index gets. An existing index keeps its own, except that `fileLock` is applied if this
+    /// process is the only one that has the archive open. Containers that share a store need it (OnDiskFormat,
+    /// "Containers").
     public var locking: LockingMode
-    /// Whether a store that another user owns, or may write, is looked into all the same. That user can end this process
-    /// by cutting off a file that it has mapped. Opening for writing needs a store of one's own in any case.
+    /// Whether to read a store that another user owns or may write. That user can crash this process by truncating a
+    /// file that it has mapped. Opening for writing always requires a store of one's own.
     public var trustsOwner: Bool
 
+    /// Options for opening a store; the defaults suit processes of one user on one machine.
     public init(processName: String? = nil, locking: LockingMode = .automatic, trustsOwner: Bool = false) {
         self.processName = processName
         self.locking = locking
@@ -16,9 +18,11 @@ public struct StoreOptions: Sendable, Hashable {
     }
 }
 
+/// Whether a store is opened for writing or for reading only.
 public enum AccessMode: Sendable, Hashable {
+    /// A writer: may read and change everything.
     case readWrite
-    /// An observer: it maps the index read-only, never takes the archive's lock, and looking changes no
-    /// recency and no counter (F6).
+    /// An observer: it maps the index read-only and never takes the archive's lock. Reading changes no recency and no
+    /// counter (F6).
     case readOnly
 }

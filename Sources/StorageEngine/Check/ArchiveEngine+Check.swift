@@ -1,17 +1,18 @@
 import CPlatform
 
-/// A check of an archive: its files as OnDiskFormat says, and then what look-ups and lists say, held against them.
+/// A check of an archive: reads its files as OnDiskFormat defines, and compares them with look-ups and lists of the
+/// index.
 ///
-/// The files are read, not mapped, and by nothing that the index says; so a part of the log that can't be mapped, or an entry
-/// that no look-up leads to, is seen. It takes no lock, and a live archive changes meanwhile: the index is listed first
-/// and the log read after that, up to where it ends then; what the log says since the check began explains what the
-/// index said otherwise. A segment that is reclaimed meanwhile is no loss: what was live in it has been copied to a
-/// younger one, which is read later.
+/// The files are read, not mapped, without using the index. So the check also sees parts of the log that can't be
+/// mapped, and entries that no look-up finds. It takes no lock, and an archive in use changes during the check.
+/// Therefore the index is listed first and the log is read afterwards, to its end at that time; frames written since
+/// the check began explain differences from the list. A segment that is reclaimed during the check is no loss: its live
+/// frames have been copied to a newer one, which is read later.
 extension ArchiveEngine {
-    /// Finds nothing that only seems to be: what is found beside writers counts if it is found again.
+    /// Reports no false alarms: a finding beside active writers counts only if a second pass repeats it.
     ///
-    /// Reads the log once for each part of the keys. `most`: how many entries one may have; by default as many as take no more
-    /// than 64 MiB, or, if that is more, than a sixteenth of what the log does.
+    /// Reads the log once for each part of the keys. `most` limits the entries of a part; by default to as many as take
+    /// 64 MiB or, if that is more, a sixteenth of the log's size.
     func check(most: Int? = nil) throws(StorageError) -> CheckReport {
         let most = if let most { most } else { try bearableEntries() }
         var report = try checkOnce(most)
@@ -40,7 +41,7 @@ extension ArchiveEngine {
         findings.head = index.head
         let totals = (entries: index.entryCount, bytes: index.valueBytes)
         while let part = parts.popLast() {
-            // Else all that it has would be missing.
+            // Otherwise all its entries would be reported as missing.
             try throwIfRemoved()
             var pass = try CheckPass(self, part, most: most, findings)
             try pass.readLog()
@@ -53,49 +54,49 @@ extension ArchiveEngine {
         return findings
     }
 
-    /// What the index says as a whole.
+    /// Checks the index as a whole.
     private func finish(
         _ findings: inout CheckFindings, _ totals: (entries: Int, bytes: UInt64)
     ) throws(StorageError) {
         let (entries, bytes) = (totals.entries - findings.inMemory, totals.bytes)
-        // Nobody is in the middle of a change, and whoever was has moved the head: the totals hold still.
+        // No process is changing the archive, and none has since the check began: the totals are stable.
         let isQuiet = !isChanging(since: findings.head)
         if isQuiet, (entries, bytes) != (findings.entries, findings.valueBytes), findings.clean {
-            findings.note(
+            findings.add(
                 "the index counts \(entries) entries of \(bytes) bytes, the log \(findings.entries) of "
                     + "\(findings.valueBytes)")
         }
         if index.state == .damaged {
-            findings.note(
-                "the index contradicts itself; it is built anew when all processes have closed the archive")
+            findings.add(
+                "the index is inconsistent; it is rebuilt when all processes have closed the archive")
         }
         try index.catchUp()
         for violation in undisturbedViolations(since: findings.head) {
-            findings.note("the index: \(violation)")
+            findings.add("the index: \(violation)")
         }
         if !isQuiet { (findings.entries, findings.valueBytes) = (entries, bytes) }
-        // What has expired and waits to be removed is intact, and counted nowhere that people look.
+        // Expired entries that are not removed yet are intact, but no displayed total counts them.
         let overdue = index.deadlines.overdue(at: Clock.boot())
         findings.entries = max(0, findings.entries - overdue.entries)
         findings.valueBytes -= min(findings.valueBytes, overdue.bytes)
     }
 }
 
-/// What one pass of a check found.
+/// The findings of one pass of a check.
 struct CheckFindings {
     var found = ArchiveEngine.ReplayFindings()
     var entries = 0
     var valueBytes: UInt64 = 0
-    /// Entries of the index that have no value on disk.
+    /// Entries of the index without a value on disk.
     var inMemory = 0
-    /// Where the log ended when it began.
+    /// End of the log when the check began.
     var head = Location.none
-    /// Whether the log was read once, and what is wrong with it noted.
+    /// Whether the log has been read once and its own problems have been reported.
     var hasLog = false
 
     var clean: Bool { found.damaged == 0 }
 
-    mutating func note(_ problem: String) { found.note(problem) }
+    mutating func add(_ problem: String) { found.add(problem) }
 
     var report: CheckReport {
         CheckReport(
@@ -103,7 +104,7 @@ struct CheckFindings {
             problems: found.problems)
     }
 
-    /// Leaves what another pass found as well. Where there is more than is noted, all of it stays.
+    /// Keeps only what another pass found as well. If either has more findings than it lists, keeps all.
     mutating func keep(foundIn other: CheckFindings) {
         if other.found.damaged == other.found.problems.count, found.damaged == found.problems.count {
             let problems = Set(found.problems)
@@ -120,36 +121,36 @@ struct CheckFindings {
 private struct CheckPass {
     private let engine: ArchiveEngine
     private(set) var findings: CheckFindings
-    /// Those that turned out to be too much besides.
+    /// Parts that were split off because there were too many entries.
     private(set) var otherParts: [LogAccount.Part] = []
     private let most: Int
     private var account: LogAccount
     private var sieve: BatchSieve<LoggedFrame>
-    /// Frames with a key of the part's that it may hold.
+    /// Number of frames with a key of this part that ``sieve`` may be holding.
     private var held = 0
-    /// An entry that the index lists.
+    /// An entry in the list from the index.
     private struct Listed {
         let location: Location
         let valueBytes: UInt32
         let number: UInt32
         let tag: UInt32
-        /// That of the frame, where the log has it; else 0.
+        /// The key's hash from the frame; 0 until the frame is found in the log.
         var key: UInt64 = 0
     }
 
-    /// What one takes at most, with what the log says of it.
+    /// Most bytes of memory for an entry, including what the log says about it.
     static let entryBytes = 175
-    /// How many of these a frame of a batch takes that isn't decided yet, besides its key.
+    /// How many entries' worth a frame of an undecided batch counts, besides its key.
     private static let heldWeight = 3
-    /// By location.
+    /// Sorted by location.
     private var listed: [Listed]
-    /// The tags of those that have no value on disk.
+    /// Tags of the entries without a value on disk.
     private var inMemory: [UInt32] = []
     private var next = 0
     private let begin: Location
     private let end: Location
     private let oldest: UInt32
-    /// Keys that a look-up didn't lead to the place that the list names.
+    /// Keys whose look-up didn't lead to the listed place.
     private var astray: [(key: UInt64, location: Location, problem: String)] = []
 
     init(
@@ -168,7 +169,7 @@ private struct CheckPass {
             otherParts.append(other)
             entries = try engine.liveReferences(allOf: account.part, most: most)
         }
-        // All of one hash: they can't be parted.
+        // All entries have one hash, so the part can't be split.
         if entries == nil { entries = try engine.liveReferences(allOf: account.part) }
         for entry in entries ?? [] {
             if entry.tier == .memory {
@@ -184,7 +185,7 @@ private struct CheckPass {
         end = engine.index.head
     }
 
-    /// Leaves half of the part, and half of that, until no more is remembered than may be.
+    /// Halves the part until no more is remembered than allowed.
     private mutating func keepToBounds() {
         while account.count + CheckPass.heldWeight * held > most, let other = account.halve() {
             otherParts.append(other)
@@ -204,29 +205,29 @@ private struct CheckPass {
         }
     }
 
-    /// What is wrong with the log itself; said once.
-    private mutating func note(ofLog problem: String) {
-        if !findings.hasLog { findings.note(problem) }
+    /// Reports a problem of the log itself, in the first pass only.
+    private mutating func add(ofLog problem: String) {
+        if !findings.hasLog { findings.add(problem) }
     }
 
     // MARK: The files
 
     mutating func readLog() throws(StorageError) {
         defer { findings.hasLog = true }
-        for obstacle in try Obstacle.all(in: engine.folder) {
-            note(ofLog: obstacle.description + "; the archive can't be opened for writing")
+        for conflict in try NameConflict.all(in: engine.folder) {
+            add(ofLog: conflict.description + "; the archive can't be opened for writing")
         }
-        if let loss = engine.index.loss { note(ofLog: loss.description(in: engine.folder)) }
-        if let problem = try engine.misnaming() { note(ofLog: problem) }
+        if let loss = engine.index.loss { add(ofLog: loss.description(in: engine.folder)) }
+        if let problem = try engine.misnaming() { add(ofLog: problem) }
         for name in try engine.folder.names().sorted()
         where name.hasSuffix(".segment") && SegmentHeader.number(ofFileName: name) == nil {
-            note(ofLog: "\(engine.folder.path)/\(name): no segment has such a name, so it is not read")
+            add(ofLog: "\(engine.folder.path)/\(name): no segment has such a name, so it is not read")
         }
         let names = try engine.log.segmentNames()
-        for stray in names.strays { note(ofLog: engine.log.strayProblem(stray)) }
+        for stray in names.strays { add(ofLog: engine.log.strayProblem(stray)) }
         let numbers = names.numbers
         for number in missingSegments(numbers) {
-            note(ofLog: "\(engine.log.path(of: number)): the segment is gone")
+            add(ofLog: "\(engine.log.path(of: number)): the segment is gone")
         }
         for (place, number) in numbers.enumerated() {
             try read(number, next: place + 1 < numbers.count ? numbers[place + 1] : nil)
@@ -234,12 +235,12 @@ private struct CheckPass {
         var counting: [LoggedFrame] = []
         let cut = try sieve.endLog { (frame, _) throws(StorageError) in counting.append(frame) }
         take(counting)
-        // Of the last it isn't known whether it is just being written.
+        // The last batch may just be being written.
         for batch in sieve.dropped where batch.first != cut && batch.first < end {
-            note(
+            add(
                 ofLog:
-                    "\(engine.log.path(of: batch.first.segment)): the batch from byte \(batch.first.offset) on never came "
-                    + "to the medium as a whole and is left out")
+                    "\(engine.log.path(of: batch.first.segment)): the batch from byte \(batch.first.offset) on never "
+                    + "reached the medium completely and is left out")
         }
     }
 
@@ -248,18 +249,21 @@ private struct CheckPass {
         guard var reader = try SegmentReader(number, in: engine.folder, archive: engine.log.identity) else {
             return
         }
-        if let problem = try headerProblem(reader) { note(ofLog: problem) }
+        if let problem = try headerProblem(reader) { add(ofLog: problem) }
         guard number >= oldest else { return }
-        if let problem = reader.lengthProblem { note(ofLog: problem) }
+        if let problem = reader.lengthProblem { add(ofLog: problem) }
         let slots = SegmentLayout.slots(forBytes: reader.bytes)
         if let next, Int(next - number) < slots {
-            note(ofLog: "\(path): \(reader.bytes) bytes, more than a segment of its number may have")
+            add(ofLog: "\(path): \(reader.bytes) bytes, more than a segment of its number may have")
         }
         let result = try reader.read { (item) throws(StorageError) in
             switch item {
             case .frame(let frame):
                 if frame.location < begin, begin < frame.location.advanced(by: frame.header.bytes) {
-                    note(ofLog: "the index has the log end inside the entry at \(describe(frame.location))")
+                    add(
+                        ofLog:
+                            "according to the index the log ends inside the entry at \(describe(frame.location))"
+                    )
                 }
                 var counting: [LoggedFrame] = []
                 let concern = account.concern(with: frame)
@@ -274,19 +278,19 @@ private struct CheckPass {
             case .damage(let range, let search):
                 try sieve.take(damage: range, search.isZero)
                 guard Location(segment: number, offset: range.lowerBound) < end else { return }
-                note(ofLog: "\(path): bytes \(range.lowerBound) to \(range.upperBound) hold no valid entry")
+                add(ofLog: "\(path): bytes \(range.lowerBound) to \(range.upperBound) hold no valid entry")
             }
         }
         try sieve.endSegment(number, reader.isZero)
-        // Blank bytes before the head were written and are no more.
+        // Blank bytes before the head once held frames, which are lost.
         if !result.isBlankBehind || number == end.segment, Location(segment: number, offset: result.end) < end
         {
-            note(ofLog: "\(path): no valid entry from byte \(result.end) on")
+            add(ofLog: "\(path): no valid entry from byte \(result.end) on")
         }
     }
 
-    /// Segments that the index knows of, older than the newest, and that are not there. (Without its newest the index
-    /// would not be trusted.)
+    /// Segments older than the newest that the index knows of and that don't exist. (Without its newest segment an
+    /// index would not be trusted.)
     private func missingSegments(_ numbers: [UInt32]) -> [UInt32] {
         let present = Set(numbers)
         let newest = begin.segment
@@ -295,12 +299,12 @@ private struct CheckPass {
             guard !present.contains($0) else { return false }
             let isKnown =
                 $0 == oldest || engine.index.liveFrames(ofSegment: $0) >> IndexLayout.liveCountShift != 0
-            // Reclaimed meanwhile, it is no loss: then a younger one is the oldest.
+            // A segment reclaimed in the meantime is no loss; the oldest segment is a newer one then.
             return isKnown && $0 >= engine.index.oldestSegment
         }
     }
 
-    /// What is wrong with a segment file whose header isn't one of this archive's.
+    /// What is wrong with the header of a segment file that isn't one of this archive's.
     private func headerProblem(_ reader: SegmentReader) throws(StorageError) -> String? {
         let problem: StorageError
         switch reader.header {
@@ -314,7 +318,7 @@ private struct CheckPass {
         case .failure(let error): problem = error
         }
         guard reader.number > end.segment else { return problem.description }
-        // Just being made, or its maker was killed before anything was stored in it; or it is gone meanwhile.
+        // It is just being created, or its creator was killed before anything was stored in it, or it is gone by now.
         for _ in 0..<100 {
             if try engine.log.isUnwritten(reader.number) { return nil }
             do throws(StorageError) {
@@ -330,9 +334,9 @@ private struct CheckPass {
 
     // MARK: Frame by frame
 
-    /// Of frames behind `end` too: what they say may be in the index already.
+    /// Includes frames behind `end`, because the index may already contain their effect.
     private mutating func take(_ frames: [LoggedFrame]) {
-        for frame in frames { account.note(frame, isNew: frame.location >= begin) }
+        for frame in frames { account.add(frame, isNew: frame.location >= begin) }
     }
 
     private mutating func meet(_ frame: LoggedFrame) throws(StorageError) {
@@ -352,20 +356,20 @@ private struct CheckPass {
         }
     }
 
-    /// What an entry's line says now, if it is there.
+    /// The present line of a listed entry, if there is one.
     private func line(of reference: Listed) throws(StorageError) -> EntryLine? {
         guard let slot = engine.index.entry(reference.number) else { return nil }
         return try engine.line(reference.number, slot, settled: .none)
     }
 
-    /// Whether the index still names what it did when it was listed. The log may tell only in segments that are begun while
-    /// it is read why it doesn't.
+    /// Whether the index still names what was listed. If it doesn't, the explanation may be in segments that were begun
+    /// during the reading.
     private func isListed(_ reference: Listed) -> Bool {
         guard let slot = engine.index.entry(reference.number) else { return false }
         return slot.location == reference.location && engine.index.marks.isVisible(reference.number, slot)
     }
 
-    /// What is wrong with how an entry that is listed is found; nil: nothing.
+    /// What is wrong with the look-up of a listed entry; `nil` if nothing is.
     private func lookUp(_ frame: LoggedFrame) throws(StorageError) -> String? {
         let place = describe(frame.location)
         do throws(StorageError) {
@@ -374,7 +378,7 @@ private struct CheckPass {
                 else {
                     return nil
                 }
-                defer { engine.letGo(entry) }
+                defer { engine.unpin(entry) }
                 return entry.location
             }
             if found == frame.location { return nil }
@@ -386,11 +390,11 @@ private struct CheckPass {
         }
     }
 
-    // MARK: The index against the log
+    // MARK: Comparing index and log
 
     mutating func compare() throws(StorageError) {
-        // Segments that were reclaimed meanwhile said things that are no longer known: what was live in them
-        // has been copied, perhaps to a segment that is younger than this check.
+        // Frames in segments that were reclaimed in the meantime are no longer known. Live ones have been copied,
+        // perhaps to a segment newer than this check.
         let reclaimed = engine.index.oldestSegment
         var words = account.takeLast()
         if engine.kind == .log {
@@ -414,28 +418,28 @@ private struct CheckPass {
             let key = reference.key
             guard let word = words[key], word.location == reference.location else {
                 if reference.location >= begin { continue }
-                // Its key's last word may be a later one that names another place.
+                // The latest frame of its key may be a newer one at another place.
                 if let word = words[key], word.isNew { continue }
                 if key == 0, reference.location.segment < engine.index.oldestSegment { continue }
-                findings.note(
+                findings.add(
                     "the index names an entry at \(describe(reference.location)) that the log does not have")
                 continue
             }
             words[key]?.isMet = true
             if !word.isNew, word.valueBytes != reference.valueBytes {
-                findings.note(
+                findings.add(
                     "the index says \(reference.valueBytes) bytes for the entry at \(describe(reference.location)), the log \(word.valueBytes)"
                 )
             }
         }
-        // What the log has said of the key since then is why.
+        // A newer frame of the key explains the difference.
         for item in astray where item.location.segment >= reclaimed {
             guard let word = words[item.key], word.location == item.location, !word.isNew else { continue }
-            findings.note(item.problem)
+            findings.add(item.problem)
         }
         for word in words.values
         where !word.isMet && !word.isRemoved && !word.isNew && word.location.segment >= reclaimed {
-            findings.note("the index does not have the entry at \(describe(word.location))")
+            findings.add("the index does not have the entry at \(describe(word.location))")
         }
     }
 
@@ -445,7 +449,7 @@ private struct CheckPass {
 }
 
 extension ArchiveEngine {
-    /// What is wrong with the name that the descriptor has; nil: it is the folder's.
+    /// What is wrong with the name in the descriptor; `nil` if it is the folder's.
     fileprivate func misnaming() throws(StorageError) -> String? {
         do throws(StorageError) {
             guard let other = try ArchiveOpening(folder: folder, options: StoreOptions()).otherName else {
@@ -454,7 +458,7 @@ extension ArchiveEngine {
             return ArchiveOpening.nameProblem(other, in: folder)
         } catch {
             switch error {
-            // What is wrong with the descriptor itself is told elsewhere.
+            // Problems of the descriptor itself are reported elsewhere.
             case .corrupted, .unsupportedVersion, .system(_, _, SystemCode.missing): return nil
             default: throw error
             }
@@ -463,7 +467,7 @@ extension ArchiveEngine {
 }
 
 extension [UInt8] {
-    /// As `withUnsafeBytes`, with an error of a type.
+    /// Like `withUnsafeBytes`, with a typed error.
     fileprivate func withUnsafeBytesTyped<Result>(
         _ body: (UnsafeRawBufferPointer) throws(StorageError) -> Result
     ) throws(StorageError) -> Result {

@@ -1,9 +1,9 @@
-/// Everything that must hold of an index between two operations, whoever asks: a test, a check, or the first who opens an
-/// archive whose last user died. Changes nothing.
+/// Everything that must hold for an index between two operations; for tests, checks, and the first opening after a user
+/// died. Changes nothing.
 ///
-/// Needs that nobody changes the index meanwhile, or that what it finds is believed only if nobody did
-/// (``ArchiveEngine/undisturbedViolations(since:)``). Costs one pass over the index, and a byte an entry; walks end
-/// whatever the links are.
+/// Requires that no process changes the index at the same time, or that findings are used only if none did
+/// (``ArchiveEngine/undisturbedViolations(since:)``). Costs one pass over the index, and a byte of memory an entry.
+/// Walks end whatever the links are.
 struct IndexChecker {
     private let index: IndexView
     private let most: Int
@@ -11,37 +11,37 @@ struct IndexChecker {
     private(set) var found: [String] = []
     private var standing: [Standing]
 
-    /// What has been found out about an entry.
+    /// What is known about an entry so far.
     private enum Standing: UInt8 {
         case free, live, setAside
-        /// Live, and met in the recency list; and in a bucket as well.
+        /// Live, and found in the order of recency; or in a bucket as well.
         case listed, reached
-        /// Free, and met in the list of those.
+        /// Free, and found in the free list.
         case accounted
     }
 
-    /// Checks all rules, or, where it is only asked whether they hold, up to the first that doesn't.
+    /// Checks all rules; with `most` 1, only until the first violation.
     init(_ engine: ArchiveEngine, most: Int = 10) {
         index = engine.index
         self.most = most
         standing = []
-        if index.structureVersion & 1 != 0 { note("chains were being changed") }
-        if index.batchOpen != .none || index.batchDone != .none { note("a batch is not finished") }
-        if engine.index.firstMessage > engine.index.head { note("the oldest message is behind the last") }
+        if index.structureVersion & 1 != 0 { add("chains were being changed") }
+        if index.batchOpen != .none || index.batchDone != .none { add("a batch is not finished") }
+        if engine.index.firstMessage > engine.index.head { add("the oldest message is behind the last") }
         guard engine.kind != .log else { return }
         standing = [Standing](repeating: .free, count: Int(index.usedEntries) + 1)
         let counts = checkEntries(engine)
         checkSetAside(counts.setAside)
-        // What is set aside keeps its places.
+        // Entries that are set aside keep their places.
         checkRecency(counts.live + counts.setAside)
         checkBuckets(counts.live + counts.setAside)
         checkDeadlines()
         checkFree()
     }
 
-    private mutating func note(_ problem: String) { if found.count < most { found.append(problem) } }
+    private mutating func add(_ problem: String) { if found.count < most { found.append(problem) } }
 
-    // MARK: Entries, totals and what each segment counts
+    // MARK: Entries, totals and counts of segments
 
     private mutating func checkEntries(_ engine: ArchiveEngine) -> (live: Int, setAside: Int) {
         var live = 0
@@ -52,14 +52,14 @@ struct IndexChecker {
         let stamps = index.touches.taken
         for number in 1..<standing.count {
             guard let slot = index.entry(UInt32(number)), slot.location != .none else { continue }
-            if !slot.isPlausible { note("entry \(number) has sizes that no frame has") }
-            if slot.recency >= stamps { note("entry \(number) has a stamp that is still to come") }
-            if slot.location >= engine.index.head { note("entry \(number) names a frame behind the head") }
+            if !slot.isPlausible { add("entry \(number) has sizes that no frame has") }
+            if slot.recency >= stamps { add("entry \(number) has a stamp from the future") }
+            if slot.location >= engine.index.head { add("entry \(number) names a frame behind the head") }
             frames &+= UInt64(slot.frameBytes)
             segments[Int(slot.location.segment & SegmentLayout.slotMask)] &+=
                 1 << IndexLayout.liveCountShift + UInt64(slot.frameBytes)
             if slot.isSetAside != index.marks[UInt32(number)].isSet {
-                note("entry \(number) is set aside without a mark, or marked for nothing")
+                add("entry \(number) is set aside without a mark, or marked for nothing")
             }
             if index.marks.isHidden(UInt32(number), slot) {
                 standing[number] = .setAside
@@ -71,14 +71,14 @@ struct IndexChecker {
             }
         }
         if live != engine.index.entryCount {
-            note("\(engine.index.entryCount) entries counted, \(live) there")
+            add("\(engine.index.entryCount) entries counted, \(live) there")
         }
         if values != engine.index.valueBytes {
-            note("\(engine.index.valueBytes) value bytes counted, \(values) there")
+            add("\(engine.index.valueBytes) value bytes counted, \(values) there")
         }
-        if frames != index.liveFrameBytes { note("live frame bytes are wrong") }
+        if frames != index.liveFrameBytes { add("live frame bytes are wrong") }
         for (place, word) in segments.enumerated() where index.liveFrames(ofSegment: UInt32(place)) != word {
-            note("the live frames of the segments at place \(place) are miscounted")
+            add("the live frames of the segments at place \(place) are miscounted")
         }
         return (live, setAside)
     }
@@ -92,19 +92,19 @@ struct IndexChecker {
         var number = index.recencyFirst
         while let slot = index.entry(number), seen <= live {
             guard standing(of: number) == .live || standing(of: number) == .setAside else {
-                note("the recency list has entry \(number), which is free or there twice")
+                add("the recency list has entry \(number), which is free or there twice")
                 break
             }
             standing[Int(number)] = .listed
-            if slot.newer != previous { note("entry \(number) has the wrong neighbour") }
-            if slot.recency > stamp { note("entry \(number) is out of order") }
+            if slot.newer != previous { add("entry \(number) has the wrong neighbour") }
+            if slot.recency > stamp { add("entry \(number) is out of order") }
             stamp = slot.recency
             previous = number
             number = slot.older
             seen += 1
         }
-        if seen != live { note("the recency list has \(seen) of \(live) entries") }
-        if index.recencyLast != previous { note("the recency list ends elsewhere") }
+        if seen != live { add("the recency list has \(seen) of \(live) entries") }
+        if index.recencyLast != previous { add("the recency list ends elsewhere") }
     }
 
     private mutating func checkBuckets(_ live: Int) {
@@ -117,26 +117,26 @@ struct IndexChecker {
                 if let slot = index.entry(entry),
                     Bucket.cell(of: slot, at: slot.location) != bucket.cell(place)
                 {
-                    note("a cell of bucket \(number) names another frame than its entry")
+                    add("a cell of bucket \(number) names another frame than its entry")
                 }
             }
             var chain = index.table.chain(of: bucket)
             while chain.next() != nil { seen += meet(chain.number, in: number) }
-            if chain.isRing { note("the chain of bucket \(number) leads back into itself") }
+            if chain.isRing { add("the chain of bucket \(number) leads back into itself") }
         }
-        if seen != live { note("buckets have \(seen) of \(live) entries") }
+        if seen != live { add("buckets have \(seen) of \(live) entries") }
     }
 
     private mutating func meet(_ number: UInt32, in bucket: UInt32) -> Int {
         switch standing(of: number) {
         case .live, .setAside, .listed: standing[Int(number)] = .reached
-        case .reached: note("entry \(number) is in buckets twice")
-        default: note("bucket \(bucket) has the free entry \(number)")
+        case .reached: add("entry \(number) is in buckets twice")
+        default: add("bucket \(bucket) has the free entry \(number)")
         }
         if let slot = index.entry(number),
             index.table.number(of: slot.tag, count: index.bucketCount) != bucket
         {
-            note("entry \(number) is in the wrong bucket")
+            add("entry \(number) is in the wrong bucket")
         }
         return 1
     }
@@ -153,7 +153,7 @@ struct IndexChecker {
             }
             flagged += 1
             guard standing[number] == .setAside else { continue }
-            if index.undo[mark.place].group == 0 { note("entry \(number) is set aside by no action") }
+            if index.undo[mark.place].group == 0 { add("entry \(number) is set aside by no action") }
             guard !mark.isSuperseded else { continue }
             pending[mark.place, default: (0, 0)].entries += 1
             pending[mark.place]?.bytes &+= UInt64(slot.valueBytes)
@@ -163,7 +163,7 @@ struct IndexChecker {
             let line = index.undo[place]
             marked &+= line.marked
             if line.marked != marks[place] {
-                note(
+                add(
                     "line \(place) of the actions counts \(line.marked) entries, \(marks[place]) are marked for it"
                 )
             }
@@ -171,13 +171,13 @@ struct IndexChecker {
         for line in index.undo.lines {
             let there = pending[line.place] ?? (0, 0)
             if (line.pendingEntries, line.pendingBytes) != there {
-                note(
+                add(
                     "action \(line.group) counts \(line.pendingEntries) entries to bring back, \(there.entries) are there"
                 )
             }
         }
         if marked != UInt64(index.setAsideCount) || flagged != Int(index.setAsideCount) {
-            note(
+            add(
                 "\(index.setAsideCount) entries are set aside, \(flagged) there, the actions count \(marked)")
         }
     }
@@ -187,7 +187,7 @@ struct IndexChecker {
             guard let slot = index.entry(UInt32(number)), slot.isLive, slot.deadline != Deadline.never,
                 !index.deadlines.bounds(slot.deadline, of: UInt32(number))
             else { continue }
-            note("entry \(number) expires before a bound of its deadlines")
+            add("entry \(number) expires before a bound of its deadlines")
         }
     }
 
@@ -195,14 +195,14 @@ struct IndexChecker {
         var number = index.freeHead
         while let slot = index.entry(number) {
             guard standing(of: number) == .free else {
-                note("the free list has entry \(number), which is in use or there twice")
+                add("the free list has entry \(number), which is in use or there twice")
                 break
             }
             standing[Int(number)] = .accounted
             number = slot.chainNext
         }
         let lost = standing.dropFirst().count { $0 == .free }
-        if lost > 0 { note("\(lost) free entries are in no list") }
+        if lost > 0 { add("\(lost) free entries are in no list") }
     }
 
     private func standing(of number: UInt32) -> Standing? {
@@ -211,8 +211,8 @@ struct IndexChecker {
 }
 
 extension ArchiveEngine {
-    /// What is wrong with the index, if nobody changed anything while that was found out, and nothing else: beside writers,
-    /// or behind one that died amid a change, it says nothing.
+    /// The index's violations, if nothing changed it during the check; otherwise empty. Beside active writers, or after
+    /// one that died during a change, violations mean nothing.
     func undisturbedViolations(since head: Location) -> [String] {
         func state() -> [UInt64] {
             [
@@ -229,7 +229,7 @@ extension ArchiveEngine {
 }
 
 extension Archive {
-    /// What is wrong with the index, under the lock; empty when all is well.
+    /// The index's violations, found under the lock; empty if there are none.
     package func invariantViolations() throws(StorageError) -> [String] {
         let engine = try engine()
         let section = try engine.acquire()
@@ -239,9 +239,9 @@ extension Archive {
 }
 
 extension Archive {
-    /// Rows of 32 entries that a search for what expires within that time would look at, for tests of its cost.
+    /// Rows of 32 entries that a search for entries expiring within this time would examine. For tests of its cost.
     package func rowsDue(within time: Duration) throws(StorageError) -> Int {
         let due = Clock.boot().addingSaturating(time.clampedMicroseconds)
-        return try engine().look { $0.deadlines.rowsDue(at: due) }
+        return try engine().withIndex { $0.deadlines.rowsDue(at: due) }
     }
 }

@@ -1,11 +1,10 @@
-/// What a log says of each key of a part, frame by frame: the map that OnDiskFormat, "Reading the log", describes. For one
-/// thread.
+/// What a log says about each key of a part, frame by frame: the map described in OnDiskFormat, "Reading the log". For
+/// one thread.
 ///
-/// Keys are remembered by 64 bits, of which half are a hash of its own secret, so that keys that were made to collide elsewhere
-/// don't here. Some 100 bytes an entry, however long keys are.
+/// Keys are remembered by 64 bits. Half of these are a hash with a secret of its own, so keys that were crafted to
+/// collide elsewhere don't collide here. Takes some 100 bytes an entry, however long the keys are.
 struct LogAccount {
-    /// Keys that are looked at in one reading of a log: those whose hash begins with some bits. All
-    /// at first.
+    /// The keys examined in one reading of a log: those whose hash begins with certain bits. Initially all keys.
     struct Part {
         private var depth: UInt32 = 0
         private var prefix: UInt32 = 0
@@ -13,7 +12,7 @@ struct LogAccount {
         @inline(__always)
         func contains(_ tag: UInt32) -> Bool { tag >> (32 - depth) == prefix }
 
-        /// Leaves half of it; `nil`: there are no halves. Returns the other.
+        /// Splits the part: keeps one half and returns the other. `nil` if it can't be split.
         mutating func halve() -> Part? {
             guard depth < 32 else { return nil }
             (depth, prefix) = (depth + 1, prefix << 1)
@@ -21,43 +20,44 @@ struct LogAccount {
         }
     }
 
-    /// The last word on a key.
+    /// The latest state of a key.
     struct Word {
         var location: Location
         var valueBytes: UInt32
-        /// Whether the log said so (a put, or what removed it) since the check began.
+        /// Whether the frame that stored or removed it was written since the check began.
         var isNew: Bool
         var isRemoved: Bool
-        /// Whether the index has been found to say the same.
+        /// Whether the index was found to agree.
         var isMet = false
-        /// Its frame's.
+        /// Sequence of its frame.
         var sequence: UInt64
     }
 
     private let kind: ArchiveKind
     private let hash: KeyHash
-    /// That of the archive, which parts go by.
+    /// The archive's hash, which determines the part of a key.
     private let tagHash: KeyHash
     private(set) var part: Part
-    /// Of a log archive: messages before that have been dropped.
+    /// For a log archive: messages before this have been dropped.
     private(set) var oldestMessage = Location.none
-    /// Messages that are remembered until those that were dropped since are looked for.
+    /// Messages remembered before dropped ones are removed from memory.
     private var most = 10_000
     private(set) var last: [UInt64: Word] = [:]
-    /// The key whose last word is at a place, so that an eviction is told from one that came too late.
+    /// Keys by the location of their latest state: an eviction counts only if its location is still the latest.
     private var keys: [Location: UInt64] = [:]
-    /// What a reversible action removed and could bring back.
+    /// An entry that a reversible action removed and could restore.
     private struct Aside {
         var word: Word
-        /// Its key was recorded anew.
+        /// Whether its key was stored again.
         var isSuperseded = false
     }
 
-    /// Of each key what is set aside of it, by the place of its action in the table: one of an action at most.
+    /// For each key its entries that are set aside, by the action's place in the undo table: at most one for each
+    /// action.
     private var aside: [UInt64: [Int: Aside]] = [:]
-    /// The action of each place of the table, and the keys of which it has something.
+    /// The action at each place of the table, and the keys of its entries.
     private var actions: [Int: (group: UInt32, keys: Set<UInt64>)] = [:]
-    /// Where what is set aside lies, for an `evict` frame that gives it up.
+    /// Locations of entries that are set aside, for `evict` frames that give them up.
     private var places: [Location: (key: UInt64, place: Int)] = [:]
 
     init(_ part: Part, kind: ArchiveKind, tagHash: KeyHash) throws(StorageError) {
@@ -68,7 +68,7 @@ struct LogAccount {
         hash = KeyHash(k0: secret.uint64(), k1: secret.uint64())
     }
 
-    /// What a frame's key is remembered by; 0: it is none of the part's.
+    /// The number by which a frame's key is remembered; 0 if the key isn't in this part.
     func key(of frame: LoggedFrame) -> UInt64 {
         guard kind != .log else { return key(ofMessageAt: frame.location) }
         return frame.key.withUnsafeBytes { (key) in
@@ -79,20 +79,20 @@ struct LogAccount {
     }
 
     private func key(ofMessageAt location: Location) -> UInt64 {
-        // Odd factors lose nothing: no two places have the same.
+        // Multiplying by an odd factor is reversible: different places give different keys.
         let key = location.raw &* 0x9E37_79B9_7F4A_7C15
         return part.contains(LogAccount.tag(of: key)) ? key : 0
     }
 
-    /// The hash by which a key that is remembered belongs to a part.
+    /// The hash that determines the part of a remembered key.
     static func tag(of key: UInt64) -> UInt32 { UInt32(key >> 32) }
 
-    /// What a frame says about the part.
+    /// Whether a frame matters for the part.
     enum Concern {
         case none
-        /// It does as long as its key is one of the part's.
+        /// Only while its key is in the part.
         case ofKey
-        /// It may, whatever part that is.
+        /// Possibly, for every part.
         case always
     }
 
@@ -101,11 +101,11 @@ struct LogAccount {
         return key(of: frame) == 0 ? .none : .ofKey
     }
 
-    /// How many keys are remembered; what is set aside counts for the several of them that it takes the room of.
+    /// Number of remembered keys. An entry that is set aside counts as several, for the memory that it takes.
     var count: Int { last.count + LogAccount.asideWeight * places.count }
     private static let asideWeight = 4
 
-    /// Forgets half of the part; `nil` where it has no halves. Returns the half that is to be looked at another time.
+    /// Forgets half of the part and returns that half, to be examined in another pass; `nil` if it can't be split.
     mutating func halve() -> Part? {
         guard let other = part.halve() else { return nil }
         let part = part
@@ -118,15 +118,15 @@ struct LogAccount {
         return other
     }
 
-    /// The last words; the account is over with that.
+    /// The latest states. The account is used up by this.
     mutating func takeLast() -> [UInt64: Word] {
         keys = [:]
         defer { last = [:] }
         return last
     }
 
-    /// Takes the next frame into account; `isNew`: it was appended since the check began.
-    mutating func note(_ frame: LoggedFrame, isNew: Bool) {
+    /// Applies the next frame. `isNew`: it was appended since the check began.
+    mutating func add(_ frame: LoggedFrame, isNew: Bool) {
         guard let kind = frame.header.kind, kind.isMeant(in: self.kind, hasKey: !frame.key.isEmpty) else {
             return
         }
@@ -153,7 +153,7 @@ struct LogAccount {
         case .put, .move:
             supersede(key)
             set(key, word)
-        // On disk there is none; whether the process that holds it lives, only the index knows.
+        // There is no value on disk any more; whether the process that holds it is alive only the index knows.
         case .delete: remove(key, isNew: isNew)
         case .resident:
             supersede(key)
@@ -168,14 +168,15 @@ struct LogAccount {
         }
     }
 
-    /// What a frame of a log archive says of the oldest message that stayed.
+    /// Applies what a frame of a log archive says about the oldest message that stayed.
     private mutating func dropMessages(_ frame: LoggedFrame, unlessSaid: Location) {
         let said = Location(raw: UInt64(bitPattern: frame.header.created))
         let oldest = said == .none ? unlessSaid : min(said, frame.location)
         oldestMessage = max(oldestMessage, oldest)
     }
 
-    /// Of a log that drops about as many messages as it takes, those that are there are remembered, and not all that ever were.
+    /// Removes dropped messages from memory. A log drops about as many as it appends, so only the present ones are
+    /// kept, not all that ever were.
     private mutating func forgetDropped() {
         guard last.count >= most else { return }
         last = last.filter { $0.value.location >= oldestMessage }
@@ -188,7 +189,7 @@ struct LogAccount {
         if kind != .log { keys[word.location] = key }
     }
 
-    /// What was removed before the check began is of no interest any more.
+    /// What was removed before the check began need not be remembered.
     private mutating func remove(_ key: UInt64, isNew: Bool) {
         if let before = last[key] { keys[before.location] = nil }
         if isNew {
@@ -213,7 +214,7 @@ struct LogAccount {
 
     // MARK: Undo
 
-    /// The place of an action; what another had there is given up.
+    /// The place of an action in the table. An earlier action's entries there are given up.
     @discardableResult
     private mutating func begin(_ group: UInt32) -> Int {
         let place = IndexLayout.undoPlace(of: group)
@@ -233,7 +234,7 @@ struct LogAccount {
         places[word.location] = (key, place)
     }
 
-    /// A copy of what is set aside: where there is something later of its key it is superseded.
+    /// Applies the copy of an entry that is set aside. If there is a newer state of its key, it is superseded.
     private mutating func keep(_ key: UInt64, _ word: Word, by group: UInt32) {
         var isSuperseded = isPresent(key)
         for (place, other) in aside[key] ?? [:] where !other.isSuperseded {
@@ -251,7 +252,7 @@ struct LogAccount {
         }
     }
 
-    /// Gives up what an action has of a key.
+    /// Gives up an action's entry of a key.
     private mutating func drop(_ key: UInt64, _ place: Int) {
         guard let gone = aside[key]?.removeValue(forKey: place) else { return }
         if aside[key]?.isEmpty ?? false { aside[key] = nil }

@@ -1,26 +1,26 @@
-/// One segment of a log from end to end, by its file alone: as OnDiskFormat, "Reading the log", says, with nothing mapped and
-/// nothing asked of an index. For one thread.
+/// Reads one segment of a log from end to end, from its file alone, as OnDiskFormat, "Reading the log", defines. Maps
+/// nothing and uses no index. For one thread.
 struct SegmentReader {
     let number: UInt32
-    /// What the header says, or what is wrong with it.
+    /// The header, or what is wrong with it.
     let header: Result<SegmentHeader, StorageError>
-    /// Bytes of the file that can be the segment; others are not looked at.
+    /// Size of the part of the file that can be the segment; the rest isn't read.
     let bytes: Int
     /// What is wrong with the file's length.
     let lengthProblem: String?
-    private let file: OpenFile
+    private let file: FileDescriptor
     private let seed: UInt32
     private var search: FrameSearch
 
-    /// What there is in a segment, in order.
+    /// The content of a segment, in order.
     enum Item {
         case frame(LoggedFrame)
-        /// Bytes that hold no intact frame, with one behind.
+        /// A range without an intact frame, followed by one.
         case damage(Range<Int>, FrameSearch)
     }
 
-    /// `nil` when there is no such file: it may have been reclaimed meanwhile.
-    init?(_ number: UInt32, in folder: OpenFile, archive identity: [UInt8]) throws(StorageError) {
+    /// `nil` if there is no such file; it may have been reclaimed.
+    init?(_ number: UInt32, in folder: FileDescriptor, archive identity: [UInt8]) throws(StorageError) {
         do throws(StorageError) {
             file = try folder.file(named: SegmentHeader.fileName(number), writable: false)
         } catch {
@@ -41,7 +41,7 @@ struct SegmentReader {
         search = FrameSearch(file, bytes: bytes, segmentSeed: seed)
     }
 
-    /// Calls `body` for each item. Returns the offset behind the last intact frame, and whether only zeros follow it.
+    /// Calls `body` for each item. Returns the end of the last intact frame, and whether only zeros follow it.
     mutating func read(_ body: (Item) throws(StorageError) -> Void) throws(StorageError) -> (
         end: Int, isBlankBehind: Bool
     ) {
@@ -61,7 +61,7 @@ struct SegmentReader {
             } else if isFresh {
                 return (offset, isBlank)
             } else {
-                // What seems to be the end may have been written on since it was read.
+                // More may have been written behind the end since it was read.
                 let bytes = try SegmentLayout.usableBytes(file, file.status().bytes)
                 search = FrameSearch(file, bytes: bytes, segmentSeed: seed)
                 isFresh = true
@@ -83,13 +83,13 @@ struct SegmentReader {
             role: BatchRole(of: header, parts: extensionParts, value: value))
     }
 
-    /// Whether these bytes are all zero, as those behind the end of the file are.
+    /// Whether these bytes are all zero. Bytes beyond the end of the file count as zero.
     func isZero(_ range: Range<Int>) throws(StorageError) -> Bool {
         try search.isZero(range)
     }
 }
 
-/// An intact frame as it was read, without its value.
+/// An intact frame as read, without its value.
 struct LoggedFrame {
     let header: FrameHeader
     let location: Location
@@ -101,13 +101,14 @@ struct LoggedFrame {
         parts.isEmpty ? [] : parts.withUnsafeBytes { FrameExtension.evictions(in: $0) }
     }
 
-    /// The owner's name; empty: none.
+    /// The owner's name; empty if there is none.
     var owner: [UInt8] {
         parts.isEmpty
             ? [] : parts.withUnsafeBytes { FrameExtension.part(.owner, in: $0).map(Array.init) ?? [] }
     }
 
-    /// The reversible action that it belongs to; 0: none.
+    /// Whether a `restore` frame leaves superseded entries out (all but those of an old format do).
     var keepsOut: Bool { parts.withUnsafeBytes { RemovalNote(in: $0)?.keepsOut ?? true } }
+    /// Number of the reversible action that it belongs to; 0 if there is none.
     var group: UInt32 { parts.isEmpty ? 0 : parts.withUnsafeBytes { RemovalNote(in: $0)?.group ?? 0 } }
 }

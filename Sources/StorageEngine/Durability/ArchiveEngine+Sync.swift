@@ -8,54 +8,55 @@ import Musl
 import Darwin
 #endif
 
-/// Bringing the log to the medium. What is promised, and why it holds: <doc:Durability>.
+/// Syncing the log to the medium. What is promised, and why it holds: <doc:Durability>.
 extension ArchiveEngine {
-    /// Up to here the log is on the medium, as far as is known. A damaged index that says more is not believed.
+    /// The log is known to be on the medium up to here. A damaged index that claims more is not trusted.
     private var synced: Location {
         let known = index.syncedHead
         return known <= index.head ? known : .none
     }
 
-    /// Keeps the archive's durability after a change. Every operation that changes something calls it when it has
-    /// let the archive's lock go; at the level `process` it costs four relaxed loads where nothing waits to expire.
+    /// Makes the last change as durable as the archive's level requires, and does the housekeeping that it left over.
+    /// Every changing operation calls it after it has released the archive's lock. At the level `process` it costs four
+    /// relaxed loads if nothing waits to expire.
     @inline(__always)
-    func settle() throws(StorageError) {
-        // Both words lie beside the one that is asked next.
+    func finishChange() throws(StorageError) {
+        // Both words share a cache line with the one read next.
         if index.hasDeadlines || index.setAsideCount != 0
             || isRoomDue.load(ordering: .relaxed)
         {
             mindHouse()
         }
         if index.isEverSynced {
-            try settleSlowly()
+            try finishChangeSlowly()
         }
     }
 
     @inline(never)
-    private func settleSlowly() throws(StorageError) {
+    private func finishChangeSlowly() throws(StorageError) {
         switch index.durability {
         case .full: try synchronize(upTo: index.head)
         case .interval:
-            // Whoever stores next hears why nothing could be synced, unless it can be by now.
+            // The next write retries a failed background sync, and throws its error if it fails again.
             if syncing.isOverdue.load(ordering: .relaxed) { try synchronizeOverdue() }
             try beginUpkeep()
         case .process, nil: break
         }
     }
 
-    /// Returns when everything before `target` is on the medium. Callers at the same time share a sync.
+    /// Returns when everything before `target` is on the medium. Concurrent callers share a sync.
     func synchronize(upTo target: Location, patience: Int64 = ArchiveEngine.patienceNanoseconds)
         throws(StorageError)
     {
         guard synced < target else { return }
         try syncing.alone(archive: name, nanoseconds: patience) { () throws(StorageError) in
-            // Whoever synced meanwhile took this along.
+            // Another caller's sync may have included this.
             guard synced < target else { return }
             try lead()
         }
     }
 
-    /// Syncs all that is committed now. Needs to be the only one who does; needs no lock of the archive.
+    /// Syncs all that is committed now. The caller must be the only one that syncs; the archive's lock isn't needed.
     private func lead() throws(StorageError) {
         let target = index.head
         let start = synced
@@ -64,10 +65,10 @@ extension ArchiveEngine {
         }
         var number = max(start.segment, index.oldestSegment)
         while number <= target.segment {
-            // A segment that is gone needs nothing: what was live in it was synced before it went.
+            // A segment that is gone needs no sync: its live frames were synced elsewhere before it was removed.
             if let pin = try log.pinIfPresent(number) {
                 defer { log.unpin(pin) }
-                // What others appended counts as synchronized as well.
+                // What other processes appended must be synced as well.
                 if let file = try log.fileToSynchronize(pin) {
                     try log.learnSize(pin)
                     try orStop { () throws(StorageError) in
@@ -80,7 +81,7 @@ extension ArchiveEngine {
         }
         crashPoint(.segmentsSynced)
         if start == .none {
-            // Nothing of this archive was synced since its index was made: perhaps not even its folder's name.
+            // Nothing was synced since the index was made; perhaps not even the folder's name is on the medium.
             for above in try ArchiveOpening.foldersToFind(folder) {
                 try orStop { () throws(StorageError) in try above.synchronizeNames() }
             }
@@ -92,9 +93,9 @@ extension ArchiveEngine {
         syncing.lastSync.store(cp_monotonic_time(), ordering: .relaxed)
     }
 
-    /// After a failed sync nobody knows what the medium has, and the next sync would succeed without having
-    /// written it: nothing more may be acknowledged as if it had. `sync` asks the medium and does nothing else: that a
-    /// file can't be opened or mapped just now says nothing about the medium.
+    /// After a failed sync it is unknown what the medium has, and the next sync could succeed without having written
+    /// it. So nothing more may be acknowledged as if it had. `sync` only asks the medium: failing to open or map a file
+    /// says nothing about the medium.
     private func orStop(_ sync: () throws(StorageError) -> Void) throws(StorageError) {
         do throws(StorageError) {
             try sync()
@@ -104,12 +105,12 @@ extension ArchiveEngine {
         }
     }
 
-    // MARK: The level
+    // MARK: Changing the level
 
-    /// After a change of the level: what is acknowledged from now on is kept; what was before is brought along.
-    func settleAll() throws(StorageError) {
+    /// Called after the level was changed: syncs what was acknowledged before.
+    func applyDurability() throws(StorageError) {
         if index.durability != .process { try synchronize(upTo: index.head) }
-        try settle()
+        try finishChange()
     }
 
     // MARK: Syncing in the background
@@ -118,11 +119,12 @@ extension ArchiveEngine {
         Int64(max(index.syncTenths, 1)) * 100_000_000
     }
 
-    /// How long until the duty looks again: often enough to notice that another process shortened the interval.
+    /// Pause until the duty runs again: short enough to notice that another process shortened the interval.
     private var dutyNanoseconds: Int64 { min(intervalNanoseconds, 1_000_000_000) }
 
     private func beginUpkeep() throws(StorageError) {
-        // Held until ``endSyncing()``: a weak reference would make every put's retains slow.
+        // The closure holds a strong reference until ``endSyncing()``; a weak one would slow down the retains of every
+        // put.
         try syncing.begin(after: dutyNanoseconds) { self.syncIfDue() }
     }
 
@@ -132,13 +134,13 @@ extension ArchiveEngine {
             return nil
         }
         let idle = cp_monotonic_time() &- syncing.lastSync.load(ordering: .relaxed)
-        // A thread that wakes a little early need not sleep again.
+        // A thread that wakes slightly early need not sleep again.
         guard idle >= intervalNanoseconds - 1_000_000 else {
             return min(dutyNanoseconds, intervalNanoseconds - idle)
         }
-        // When the medium fails that stops the archive, and everyone learns of it from the index.
+        // If the medium fails, the archive stops, and every process learns of it from the index.
         do throws(StorageError) {
-            // The other archives of this process need this thread.
+            // Doesn't wait: other archives of this process need this thread.
             try synchronizeOverdue(patience: 0)
         } catch {
             if case .busy = error, !syncing.isBusy(since: ArchiveEngine.patienceNanoseconds) {
@@ -150,7 +152,7 @@ extension ArchiveEngine {
         return dutyNanoseconds
     }
 
-    /// `patience`: only where nobody has waited as long already.
+    /// Uses `patience` only if no caller has waited that long already.
     private func synchronizeOverdue(patience: Int64 = ArchiveEngine.patienceNanoseconds) throws(StorageError)
     {
         let isKnown = syncing.isBusy(since: ArchiveEngine.patienceNanoseconds)
@@ -158,7 +160,7 @@ extension ArchiveEngine {
         syncing.isOverdue.store(false, ordering: .relaxed)
     }
 
-    /// Ends the duty, and does it for the last time.
+    /// Ends the duty, after syncing one last time.
     func endSyncing() {
         syncing.end()
         if index.durability == .interval { try? synchronize(upTo: index.head) }

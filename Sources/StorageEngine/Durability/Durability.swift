@@ -1,17 +1,17 @@
-/// What of an archive survives what. Exactly what each level loses: <doc:Durability>.
+/// What an archive's content survives. What exactly each level can lose: <doc:Durability>.
 public enum Durability: Sendable, Hashable {
-    /// What a call stored survives the death of the process as soon as the call returns. A crash of the system or
-    /// a power loss may cost what was stored in the last half minute or so. Costs nothing.
+    /// What a call stored survives the death of the process as soon as the call returns. A system crash or a power loss
+    /// may lose what was stored in the last half minute or so. Costs nothing.
     case process
-    /// As `process`, and in the background everything is brought to the medium every so many seconds,
-    /// 0.1 to 6,553 (kept in tenths of a second): a power loss costs at most what was stored since.
+    /// Like `process`, and a background thread syncs everything to the medium at this interval, 0.1 to 6,553 seconds
+    /// (kept in tenths of a second). A power loss loses at most what was stored since the last sync.
     case interval(seconds: Double)
-    /// Every change is on the medium when its call returns. Callers at the same time share one sync.
+    /// Every change is on the medium when its call returns. Concurrent callers share one sync.
     case full
 }
 
 extension Durability {
-    /// As files and the index keep it.
+    /// The level in the descriptor and the index.
     enum Level: UInt32 {
         case process = 0
         case interval = 1
@@ -28,13 +28,13 @@ extension Durability {
 
     static let mostTenths: UInt16 = 65_530
 
-    /// Tenths of a second; 0 for levels without an interval.
+    /// The interval in tenths of a second; 0 for levels without one.
     var tenths: UInt16 {
         guard case .interval(let seconds) = self, seconds > 0 else { return 0 }
         return UInt16(min((seconds * 10).rounded(), Double(Durability.mostTenths)))
     }
 
-    /// `nil` when there is no such level.
+    /// `nil` if there is no such level.
     init?(level: UInt32, tenths: UInt16) {
         switch Level(rawValue: level) {
         case .process: self = .process

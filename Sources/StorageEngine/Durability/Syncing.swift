@@ -9,40 +9,41 @@ import Musl
 import Darwin
 #endif
 
-/// This process' part in syncing one archive: who syncs now, and the duty in the background. Safe from any thread.
+/// This process' part in syncing one archive: which thread syncs now, and the duty in the background. Safe from any
+/// thread.
 ///
-/// One sync of an archive runs at a time, among all threads and processes: whoever waits for it finds afterwards
-/// that its own changes went along (group commit), or leads the next.
+/// Only one sync of an archive runs at a time, among all threads and processes. A caller that has waited either finds
+/// that its own changes were included (group commit), or leads the next sync.
 final class Syncing: Sendable {
     static let lockName = "syncing"
 
-    private let folder: OpenFile
-    /// One of this process' threads at a time; taken before the file's lock.
+    private let folder: FileDescriptor
+    /// Admits one of this process' threads at a time; entered before the file is locked.
     private let gate = Gate()
     /// Locked by the process that syncs; opened by the first sync.
-    private let file = Guarded<OpenFile?>(nil)
+    private let file = Guarded<FileDescriptor?>(nil)
     private struct Duty {
         var ticket: Upkeep.Ticket?
         var isEnded = false
     }
     private let duty = Guarded(Duty())
-    /// Since when another process has been syncing whenever this one tried; 0: it isn't. On the monotonic clock.
+    /// Since when another process has been syncing at every attempt of this one, on the monotonic clock; 0 if it isn't.
     private let busySince = Atomic<Int64>(0)
-    /// When this process last looked whether there is something to sync, in nanoseconds of the monotonic clock.
+    /// When this process last checked whether there is something to sync, in nanoseconds of the monotonic clock.
     let lastSync = Atomic<Int64>(cp_monotonic_time())
-    /// Whether the latest sync in the background could not be done, for want of descriptors, say.
+    /// Whether the latest background sync failed to run, for example for lack of descriptors.
     let isOverdue = Atomic<Bool>(false)
 
-    init(folder: OpenFile) { self.folder = folder }
+    init(folder: FileDescriptor) { self.folder = folder }
 
-    /// Whether another process has been syncing for that long whenever this one tried: it may have been stopped.
+    /// Whether another process has been syncing for that long at every attempt of this one: it may have been stopped.
     func isBusy(since nanoseconds: Int64) -> Bool {
         let begin = busySince.load(ordering: .relaxed)
         return begin != 0 && cp_monotonic_time() &- begin >= nanoseconds
     }
 
-    /// Calls `body` while nobody else syncs the archive. A process that was stopped while it synced holds others
-    /// up for `nanoseconds` at most.
+    /// Calls `body` while no one else syncs the archive. A process that was stopped during its sync delays others by
+    /// `nanoseconds` at most.
     func alone(
         archive: String, nanoseconds: Int64, _ body: () throws(StorageError) -> Void
     ) throws(StorageError) {
@@ -73,30 +74,24 @@ final class Syncing: Sendable {
                 "another process has been syncing it for \(seconds) s; if one was stopped, resume or end it")
     }
 
-    private func lockFile() throws(StorageError) -> OpenFile {
-        let result: Result<OpenFile, StorageError> = file.withLock { file in
-            if let file { return .success(file) }
-            return Result { () throws(StorageError) in
-                let opened = try folder.fileMakingIfMissing(named: Syncing.lockName)
-                file = opened
-                return opened
-            }
+    private func lockFile() throws(StorageError) -> FileDescriptor {
+        try file.withLock { (file) throws(StorageError) in
+            if let file { return file }
+            let opened = try folder.fileMakingIfMissing(named: Syncing.lockName)
+            file = opened
+            return opened
         }
-        return try result.get()
     }
 
-    /// Registers the duty unless it is there, or has been ended for good.
+    /// Registers the duty unless it is registered, or was ended for good.
     func begin(after nanoseconds: Int64, _ body: @escaping Upkeep.Duty) throws(StorageError) {
-        let result: Result<Void, StorageError> = duty.withLock { duty in
-            guard duty.ticket == nil, !duty.isEnded else { return .success(()) }
-            return Result { () throws(StorageError) in
-                duty.ticket = try Upkeep.shared.register(after: nanoseconds, body)
-            }
+        try duty.withLock { (duty) throws(StorageError) in
+            guard duty.ticket == nil, !duty.isEnded else { return }
+            duty.ticket = try Upkeep.shared.register(after: nanoseconds, body)
         }
-        try result.get()
     }
 
-    /// The duty ended by itself.
+    /// Called when the duty has ended by itself.
     func forgetDuty() { duty.withLock { $0.ticket = nil } }
 
     /// Ends the duty for good.
@@ -109,7 +104,7 @@ final class Syncing: Sendable {
     }
 }
 
-/// Lets one thread in at a time, and others wait only so long. Safe from any thread.
+/// Admits one thread at a time; others wait for a limited time. Safe from any thread.
 private final class Gate: @unchecked Sendable {
     // `isHeld` is guarded by `mutex`; `freed` is signalled when it becomes false.
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>

@@ -8,16 +8,16 @@ import Musl
 import Darwin
 #endif
 
-/// The process' one background thread: it does registered duties when they are due. Safe from any thread.
+/// The one background thread of the process: it runs registered duties when they are due. Safe from any thread.
 ///
-/// It starts with the first duty and ends when there is none left. A duty keeps alive what it works for, which cancels it
-/// when it is closed.
+/// It starts with the first duty and ends after the last. A duty keeps the object that it works for alive until that
+/// cancels it on closing.
 package final class Upkeep: @unchecked Sendable {
-    /// This process'.
+    /// The instance of this process.
     package static var shared: Upkeep { ofProcess.value }
     private static let ofProcess = PerProcess { Upkeep() }
 
-    /// Nanoseconds until the duty is due again; `nil` ends it.
+    /// Returns the nanoseconds until the duty is due again; `nil` ends it.
     typealias Duty = @Sendable () -> Int64?
 
     struct Ticket: Hashable, Sendable { fileprivate let number: UInt64 }
@@ -47,7 +47,7 @@ package final class Upkeep: @unchecked Sendable {
         return body()
     }
 
-    /// Has `duty` done after `nanoseconds`, and then whenever it asks for.
+    /// Runs `duty` after `nanoseconds`, and then whenever it asks to be run again.
     func register(after nanoseconds: Int64, _ duty: @escaping Duty) throws(StorageError) -> Ticket {
         let code: (ticket: Ticket, failure: Int32) = locked {
             lastTicket += 1
@@ -64,7 +64,7 @@ package final class Upkeep: @unchecked Sendable {
         return code.ticket
     }
 
-    /// Lets a duty be done in that many nanoseconds if it is due later.
+    /// Makes a duty due in at most this many nanoseconds.
     func hasten(_ ticket: Ticket, to nanoseconds: Int64) {
         locked {
             let due = cp_monotonic_time() &+ nanoseconds
@@ -74,7 +74,7 @@ package final class Upkeep: @unchecked Sendable {
         }
     }
 
-    /// Ends a duty. It may be at work on another thread while this returns.
+    /// Ends a duty. It may still be running on another thread when this returns.
     func cancel(_ ticket: Ticket) {
         locked {
             pending[ticket] = nil
@@ -82,10 +82,10 @@ package final class Upkeep: @unchecked Sendable {
         }
     }
 
-    /// Whether the thread is there, for tests.
+    /// Whether the thread is running, for tests.
     package var isActive: Bool { locked { isRunning } }
 
-    /// 0 or an errno. Needs the mutex.
+    /// Returns 0 or an errno. Requires the mutex.
     private func start() -> Int32 {
         let failure = cp_start_thread(
             { _ in
@@ -107,7 +107,7 @@ package final class Upkeep: @unchecked Sendable {
             pthread_mutex_unlock(mutex)
             let again = next.value.duty()
             pthread_mutex_lock(mutex)
-            // It may have been cancelled meanwhile.
+            // It may have been cancelled in the meantime.
             guard pending[next.key] != nil else { continue }
             pending[next.key] = again.map {
                 Pending(due: cp_monotonic_time() &+ max($0, 1_000_000), duty: next.value.duty)

@@ -1,29 +1,29 @@
 import CPlatform
 
-/// The bell at a store's door: a word in a small file of its folder, which all who write to the store may ring and all
-/// who follow it wait at, so that one thread can wait for any number of archives. Safe from any thread. Format:
+/// A store's doorbell: a word in a small file of its folder. Every process that writes to the store may ring it, and
+/// all followers wait for it, so that one thread can wait for any number of archives. Safe from any thread. Format:
 /// OnDiskFormat, "The doorbell".
 ///
-/// Only a follower makes the file. A writer opens it when it first finds that somebody waits.
+/// Only a follower creates the file. A writer opens it when it first finds that someone waits.
 final class Doorbell: Sendable {
     static let fileName = "vellum-store.doorbell"
     static let fileBytes = 4096
 
     private struct State {
         var bell: Bell?
-        /// When the file was last looked for or looked at; monotonic clock.
+        /// When the file was last looked for or checked, on the monotonic clock.
         var looked = Int64.min
     }
 
-    private let folder: OpenFile
+    private let folder: FileDescriptor
     private let state = Guarded(State())
 
-    init(store folder: OpenFile) { self.folder = folder }
+    init(store folder: FileDescriptor) { self.folder = folder }
 
-    /// How long what is known of the file is believed: nobody looks for a file that is missing at each event.
+    /// How long the last check of the file is valid: a missing file isn't looked for at each event.
     private static let beliefNanoseconds: Int64 = 1_000_000_000
 
-    /// Rings, if there is a bell. `false`: there is none that can be reached now.
+    /// Rings, if there is a bell. Returns `false` if there is none that can be reached now.
     func ring() -> Bool {
         let bell = state.withLock { state in
             let now = cp_monotonic_time()
@@ -37,7 +37,7 @@ final class Doorbell: Sendable {
         return bell != nil
     }
 
-    /// The bell to wait at, made if it is missing.
+    /// The bell to wait for; created if it is missing.
     func bell() throws(StorageError) -> Bell {
         try state.withLock { (state) throws(StorageError) in
             if let bell = state.bell, !bell.isGone { return bell }
@@ -64,26 +64,26 @@ final class Doorbell: Sendable {
             try file.extend(from: Doorbell.fileBytes, to: Doorbell.fileBytes)
             status = try file.status()
         }
-        // What is mapped must be there to be touched (F4).
+        // Only mapped bytes that exist in the file may be touched (F4).
         guard status.bytes >= Doorbell.fileBytes else {
             throw .corrupted(path: file.path, offset: status.bytes, reason: "too short for a doorbell")
         }
         return Bell(file, try MappedRange(file, bytes: Doorbell.fileBytes, writable: true))
     }
 
-    /// A bell that can be waited at. Safe from any thread: its one word is changed atomically.
+    /// A bell to wait for. Safe from any thread: its one word is changed atomically.
     final class Bell: @unchecked Sendable {
-        private let file: OpenFile?
+        private let file: FileDescriptor?
         private let range: MappedRange?
         private let word: UnsafeMutableRawPointer
 
-        fileprivate init(_ file: OpenFile, _ range: MappedRange) {
+        fileprivate init(_ file: FileDescriptor, _ range: MappedRange) {
             self.file = file
             self.range = range
             word = range.base
         }
 
-        /// One that only this process rings.
+        /// A bell that only this process rings.
         init() {
             file = nil
             range = nil
@@ -93,9 +93,9 @@ final class Doorbell: Sendable {
 
         deinit { if range == nil { word.deallocate() } }
 
-        /// Whether other processes ring it too.
+        /// Whether other processes ring it, too.
         var isShared: Bool { range != nil }
-        /// Whether its file was removed, so that others would open another one.
+        /// Whether its file was removed, so that other processes would open a different one.
         var isGone: Bool { file.map { ((try? $0.status())?.links ?? 1) == 0 } ?? false }
         /// How often it has been rung.
         var count: UInt32 { cp_load32(word) }
@@ -105,7 +105,7 @@ final class Doorbell: Sendable {
             cp_wake_word(word)
         }
 
-        /// Waits until it has been rung since `count` was asked for.
+        /// Waits until it has been rung since `count` was read.
         func wait(since count: UInt32, atMost nanoseconds: Int64) {
             cp_wait_word(word, count, nanoseconds)
         }

@@ -1,25 +1,29 @@
 /// The events of an archive as they happen, in any process, batch by batch: `for try await batch in try archive.follow()`.
 ///
-/// All sequences of a store share one thread of their own, and none of the program's; while nothing happens they cost
-/// nothing. In a process that has the archive open for writing an event arrives within some milliseconds; an observer,
-/// which leaves no trace, looks twenty times a second. An iterator keeps nothing: one that is slower than the writers by
-/// more than the ring's 2,048 events learns how many it lost (``EventBatch/lost``), and holds up nobody.
+/// All sequences of a store share one thread of their own, and use none of the program's. They cost nothing while
+/// nothing happens. In a process that has the archive open for writing an event arrives within some milliseconds; an
+/// observer, which leaves no trace, polls twenty times a second. An iterator has no buffer: if it falls behind by more
+/// than the ring's 2,048 events it learns how many it lost (``EventBatch/lost``). It never delays writers or other
+/// followers.
 ///
-/// It ends without an error when its task is cancelled, and with `closed` when the archive or its store is closed or
+/// It ends without an error when its task is cancelled, and throws `closed` when the archive or its store is closed or
 /// removed.
 public struct EventSequence: AsyncSequence, Sendable {
+    /// A batch with at least one event, or with a count of lost ones.
     public typealias Element = EventBatch
+    /// The iteration throws `closed`, and `system` if its thread can't be started.
     public typealias Failure = StorageError
 
     let archive: Archive
     let first: UInt64
 
+    /// An iterator that begins where the sequence does.
     public func makeAsyncIterator() -> Iterator { Iterator(archive: archive, position: first) }
 
     /// Follows the events for one task.
     public struct Iterator: AsyncIteratorProtocol {
         let archive: Archive
-        /// The event to ask for; `nil`: there will be no more.
+        /// Number of the next event; `nil` after the last batch.
         private var position: UInt64?
 
         init(archive: Archive, position: UInt64) {
@@ -27,11 +31,14 @@ public struct EventSequence: AsyncSequence, Sendable {
             self.position = position
         }
 
+        /// Waits for the next events; `nil` when the task is cancelled.
+        /// - Throws: `closed`; `system` if the thread can't be started. The iteration ends with the error.
         public mutating func next() async throws(StorageError) -> EventBatch? {
             guard let first = begin() else { return nil }
             return end(try await archive.follower.events(of: archive, from: first))
         }
 
+        /// Like ``next()``, for callers that are isolated to `actor`.
         public mutating func next(
             isolation actor: isolated (any Actor)?
         ) async throws(StorageError) -> EventBatch? {
@@ -39,7 +46,16 @@ public struct EventSequence: AsyncSequence, Sendable {
             return end(try await archive.follower.events(of: archive, from: first))
         }
 
-        /// Unless it ends well, this was the last.
+        /// Like ``next()``, for a subscriber that is interested in some keys only: the task sleeps through all other changes.
+        /// The returned batch contains such a change, or lost events; earlier events are skipped.
+        package mutating func next(concerning interest: KeyInterest?) async throws(StorageError)
+            -> EventBatch?
+        {
+            guard let first = begin() else { return nil }
+            return end(try await archive.follower.events(of: archive, from: first, concerning: interest))
+        }
+
+        /// The number to ask for. Unless ``end(_:)`` sets another one, the iteration is over.
         private mutating func begin() -> UInt64? {
             defer { position = nil }
             return position
@@ -53,13 +69,14 @@ public struct EventSequence: AsyncSequence, Sendable {
 }
 
 extension Archive {
-    /// The events from `sequence` on (`nil`: from now on), as they happen. Leaves no trace. Each iteration begins there.
+    /// The events from number `sequence` on (`nil`: from now on), as they happen. Leaves no trace. Each iteration
+    /// begins there.
     /// - Throws: `closed`. The iteration throws `closed` too, and `system` if its thread can't be started.
     public func follow(from sequence: UInt64? = nil) throws(StorageError) -> EventSequence {
         let next = try nextEvent()
         return EventSequence(archive: self, first: sequence ?? next)
     }
 
-    /// For tests: whether the thread that follows the store is there, and how many wait for it.
+    /// For tests: whether the store's thread is running, and how many subscribers wait.
     package var followers: (isActive: Bool, waiting: Int) { (follower.isActive, follower.waiting) }
 }

@@ -1,27 +1,35 @@
 import CPlatform
 import Synchronization
 
-/// What follows the archives of one store in one process.
+/// What a process needs to follow the archives of one store.
 struct Following: Sendable {
     let doorbell: Doorbell
     let follower: StoreFollower
 }
 
-/// Waits for the events of a store's archives, for any number of subscribers: in one thread of its own, however many
-/// they are, and in none while there are none. Safe from any thread.
+/// Waits for the events of a store's archives on behalf of any number of subscribers. It uses one thread of its own,
+/// and none while there are no subscribers. Safe from any thread.
 ///
-/// A subscriber that waits is a continuation and the number of the event that it wants next; it has no buffer, for the
-/// ring of its archive is one. So a slow subscriber holds up nobody and costs no memory: what it lets go by it is
-/// told the number of. All that wait for the same event share one reading of it.
+/// A waiting subscriber is a continuation and the number of its next event. It has no buffer, because the archive's
+/// ring is one. So a slow subscriber delays no one and costs no memory; it is told how many events it lost. All
+/// subscribers that wait for the same event share one reading of it. A subscriber that named the keys that it is
+/// interested in (``KeyInterest``) isn't woken when others change.
 ///
-/// The thread sleeps at the store's doorbell (``Doorbell``) and looks once a second whether all is still there, however
-/// many subscribers there are. Where it may not write, or has no doorbell, it looks twenty times a second instead. It
-/// ends within a second after the last subscriber has left.
+/// The thread sleeps at the store's doorbell (``Doorbell``) and checks once a second whether the archives still exist,
+/// however many subscribers there are. If it may not write, or has no doorbell, it polls twenty times a second instead.
+/// It ends within a second after the last subscriber has left.
 final class StoreFollower: Sendable {
     typealias Outcome = Result<EventBatch?, StorageError>
-    private typealias Subscriber = UnsafeContinuation<Outcome, Never>
 
-    /// The subscribers of one archive that wait, by the event that they wait for and by their numbers.
+    private struct Subscriber {
+        let continuation: UnsafeContinuation<Outcome, Never>
+        /// `nil`: in everything.
+        let interest: KeyInterest?
+
+        func resume(returning outcome: Outcome) { continuation.resume(returning: outcome) }
+    }
+
+    /// The waiting subscribers of one archive, by the event that they wait for and by ticket.
     private struct Followed {
         let archive: Archive
         var waiting: [UInt64: [UInt64: Subscriber]] = [:]
@@ -29,10 +37,10 @@ final class StoreFollower: Sendable {
 
     private struct State {
         var followed: [ObjectIdentifier: Followed] = [:]
-        /// Grows with each subscriber that begins to wait.
+        /// Incremented when a subscriber begins to wait.
         var arrivals: UInt64 = 0
         var isRunning = false
-        /// Where the thread sleeps, while it does.
+        /// The bell at which the thread is sleeping.
         var sleepsAt: Doorbell.Bell?
     }
 
@@ -48,10 +56,10 @@ final class StoreFollower: Sendable {
 
     private static let lookNanoseconds: Int64 = 1_000_000_000
     private static let pollNanoseconds: Int64 = 50_000_000
-    /// After events were handed out: so a writer rings some hundred times a second at most.
+    /// Pause after events were handed out: limits ringing to some hundred times a second.
     private static let breathNanoseconds: Int64 = 2_000_000
 
-    /// Whether the thread is there, for tests.
+    /// Whether the thread is running, for tests.
     var isActive: Bool { state.withLock { $0.isRunning } }
     var waiting: Int {
         state.withLock { state in
@@ -61,12 +69,17 @@ final class StoreFollower: Sendable {
 
     // MARK: Subscribers
 
-    /// The events of `archive` from `first` on, as soon as there are any; `nil` when the task is cancelled.
-    /// - Throws: `closed` when the archive or its store is closed or removed.
-    func events(of archive: Archive, from first: UInt64) async throws(StorageError) -> EventBatch? {
+    /// The events of `archive` from `first` on, as soon as there are any; `nil` if the task is cancelled. With an `interest`
+    /// it waits for the first events that concern it, or were lost, and skips those before.
+    /// - Throws: `closed` if the archive or its store is closed or removed.
+    func events(
+        of archive: Archive, from first: UInt64, concerning interest: KeyInterest? = nil
+    ) async throws(StorageError) -> EventBatch? {
         let ticket = tickets.wrappingAdd(1, ordering: .relaxed).newValue
         let outcome = await withTaskCancellationHandler {
-            await withUnsafeContinuation { enter(ticket, archive, first, $0) }
+            await withUnsafeContinuation {
+                enter(ticket, archive, first, Subscriber(continuation: $0, interest: interest))
+            }
         } onCancel: {
             let subscriber = take(ticket, archive, first)
             subscriber?.resume(returning: .success(nil))
@@ -75,12 +88,12 @@ final class StoreFollower: Sendable {
     }
 
     private func enter(_ ticket: UInt64, _ archive: Archive, _ first: UInt64, _ subscriber: Subscriber) {
-        // A forked child has neither the thread nor the lock's holder.
+        // A forked child has neither the thread nor the thread that may hold the lock.
         guard !archive.isClosed else {
             return subscriber.resume(returning: .failure(.closed(name: archive.name)))
         }
         let refusal: Outcome? = state.withLock { state in
-            // Both are looked at under the lock: who cancels or closes later finds the subscriber here.
+            // Both are checked under the lock: a later cancellation or close finds the subscriber here.
             if Task.isCancelled { return .success(nil) }
             if archive.isClosed { return .failure(.closed(name: archive.name)) }
             if !state.isRunning {
@@ -103,7 +116,7 @@ final class StoreFollower: Sendable {
     private func take(_ ticket: UInt64, _ archive: Archive, _ first: UInt64) -> Subscriber? {
         state.withLock { state in
             let id = ObjectIdentifier(archive)
-            // It may have been moved to another event number since.
+            // It may wait for another event number by now.
             for number in [first] + (state.followed[id]?.waiting.keys.filter { $0 != first } ?? []) {
                 guard let taken = state.followed[id]?.waiting[number]?.removeValue(forKey: ticket) else {
                     continue
@@ -118,7 +131,7 @@ final class StoreFollower: Sendable {
         }
     }
 
-    /// Ends all who follow an archive that is closed.
+    /// Ends all subscriptions to a closed archive.
     func end(_ archive: Archive) { end(ObjectIdentifier(archive), .closed(name: archive.name)) }
 
     private func end(_ id: ObjectIdentifier, _ error: StorageError) {
@@ -151,7 +164,7 @@ final class StoreFollower: Sendable {
             let isCheck = checked == .min || now - checked >= StoreFollower.lookNanoseconds
             if isCheck {
                 checked = now
-                // Where it can't be had now, this goes on looking by itself.
+                // If there is no doorbell now, the thread polls.
                 if mayWrite, !bell.isShared || bell.isGone { bell = (try? doorbell.bell()) ?? bell }
             }
             let count = bell.count
@@ -166,7 +179,7 @@ final class StoreFollower: Sendable {
             var isPending = false
             var isBusy = false
             for item in round.archives {
-                switch look(item.archive, item.numbers, isCheck: isCheck) {
+                switch readEvents(item.archive, item.numbers, isCheck: isCheck) {
                 case .failure(let error): end(item.id, error)
                 case .success(let findings):
                     isPending = isPending || findings.isPending
@@ -175,7 +188,7 @@ final class StoreFollower: Sendable {
                 }
             }
             if isBusy { cp_sleep(StoreFollower.breathNanoseconds) }
-            // A number was claimed whose event is still to come: its writer waits for the processor, or was stopped.
+            // A number was claimed but its event isn't published: the writer waits for the processor, or was stopped.
             pause =
                 isPending
                 ? min(max(2 * pause, StoreFollower.breathNanoseconds), StoreFollower.pollNanoseconds) : 0
@@ -204,19 +217,19 @@ final class StoreFollower: Sendable {
     }
 
     private struct Findings {
-        /// What there is for those who wait for the event of that number.
+        /// The events for those who wait for each number.
         var batches: [(UInt64, EventBatch)] = []
         var isPending = false
     }
 
-    /// What there is for who waits for the events of these numbers. Marks the archive before it looks, so that
-    /// what comes afterwards rings.
-    private func look(
+    /// The events for those who wait for these numbers. Marks the archive as awaited before it reads, so that later
+    /// events ring.
+    private func readEvents(
         _ archive: Archive, _ numbers: [UInt64], isCheck: Bool
     ) -> Result<Findings, StorageError> {
         do throws(StorageError) {
             let engine = try archive.engine()
-            // A removed archive's index is marked; of a folder that somebody removed only the file system knows.
+            // The index of a removed archive is marked; of a folder removed from outside only the file system knows.
             if engine.index.state == .building || isCheck && engine.isGone {
                 throw .closed(name: archive.name)
             }
@@ -238,16 +251,20 @@ final class StoreFollower: Sendable {
     }
 
     private func deliver(_ batch: EventBatch, to number: UInt64, of id: ObjectIdentifier) {
-        let subscribers: [UInt64: Subscriber] = state.withLock { state in
-            guard let waiting = state.followed[id]?.waiting.removeValue(forKey: number) else { return [:] }
-            // The ring was begun anew, and has nothing yet: there they go on waiting.
-            if batch.events.isEmpty, batch.lost == 0 {
+        lazy var changed = ChangedKeys(batch)
+        // The ring was begun anew, and has nothing yet.
+        let isNothing = batch.events.isEmpty && batch.lost == 0
+        let concerned: [UInt64: Subscriber] = state.withLock { state in
+            guard var waiting = state.followed[id]?.waiting.removeValue(forKey: number) else { return [:] }
+            let concerned = waiting.filter { !isNothing && $1.interest.map { changed.concern($0) } ?? true }
+            for ticket in concerned.keys { waiting[ticket] = nil }
+            // The others go on waiting, for what comes next.
+            if !waiting.isEmpty {
                 state.followed[id]?.waiting[batch.next, default: [:]].merge(waiting) { $1 }
-                return [:]
             }
             if state.followed[id]?.waiting.isEmpty == true { state.followed[id] = nil }
-            return waiting
+            return concerned
         }
-        for subscriber in subscribers.values { subscriber.resume(returning: .success(batch)) }
+        for subscriber in concerned.values { subscriber.resume(returning: .success(batch)) }
     }
 }

@@ -1,12 +1,12 @@
-/// What the first frame of a batch says: how much is behind it. Layout: OnDiskFormat, "Batches".
+/// The content of a batch's first frame: how much follows it. Layout: OnDiskFormat, "Batches".
 struct BatchHeader: Equatable {
     static let bytes = 16
-    /// Most bytes that the frames of a batch have together: all of them begin in the first 64 MiB of one segment.
+    /// Most bytes of a batch's frames together: all of them begin in the first 64 MiB of one segment.
     static let maximumFrameBytes = 48 << 20
 
-    /// Frames behind it.
+    /// Number of frames that follow.
     var count: UInt32
-    /// Bytes of these frames.
+    /// Size of these frames.
     var frameBytes: UInt64
 
     init(count: Int, frameBytes: Int) {
@@ -33,13 +33,13 @@ struct BatchHeader: Equatable {
     }
 }
 
-/// What every other frame of a batch says. Layout: OnDiskFormat, "Frame extensions".
+/// The part of a batch in every other frame. Layout: OnDiskFormat, "Frame extensions".
 struct BatchPart: Equatable {
     static let bytes = 16
 
-    /// Where the batch's first frame is.
+    /// Location of the batch's first frame.
     var first: Location
-    /// The frame that was the entry of the same key before; none where there was no entry.
+    /// The previous frame of the same key's entry; `none` if there was no entry.
     var previous: Location
 
     init(first: Location, previous: Location) {
@@ -47,7 +47,7 @@ struct BatchPart: Equatable {
         self.previous = previous
     }
 
-    /// `nil` for a frame that is none of a batch.
+    /// `nil` for a frame that isn't in a batch.
     init?(of frame: Frame) {
         guard frame.isInBatch, let bytes = FrameExtension.part(.batch, of: frame),
             bytes.count >= BatchPart.bytes
@@ -63,10 +63,10 @@ struct BatchPart: Equatable {
     }
 }
 
-/// What a frame is to a batch.
+/// The role of a frame in a batch.
 enum BatchRole: Equatable {
     case none
-    /// The first, with so many bytes of frames behind it.
+    /// The first frame, followed by this many bytes of frames.
     case first(frameBytes: Int)
     /// Another frame of the batch that begins there.
     case part(of: Location)
@@ -83,7 +83,7 @@ enum BatchRole: Equatable {
         }
     }
 
-    /// As its file has it; `value` is the beginning of its value.
+    /// The role of a frame as read from its file; `value` is the beginning of its value.
     init(of header: FrameHeader, parts: [UInt8], value: [UInt8]) {
         self = .none
         if header.kind == .void {

@@ -1,11 +1,12 @@
-/// Checksums of any stretch of bytes out of those of what comes before its two ends, at a cost that does not depend on
-/// how long it is.
+/// The checksum of any range of bytes, derived from registers at its two ends, at a cost that doesn't depend on its
+/// length.
 ///
-/// The register of CRC32C is linear: over the bytes *A* and then *B* it is the register over *A*, moved on by as many zeros
-/// as *B* has bytes, plus (exclusive or) the register over *B* begun at 0. To move a register on by *n* bytes of zeros is
-/// to multiply it by x^(8n) modulo the polynomial.
+/// The register of CRC32C is linear. Over the bytes *A* and then *B* it equals the register over *A*, advanced by as
+/// many zeros as *B* has bytes, xor the register over *B* starting from 0. Advancing a register by *n* zero bytes
+/// multiplies it by x^(8n) modulo the polynomial.
 extension Checksum {
-    /// The register after `count` zero bytes, `count` below 2³²; four multiplications of polynomials.
+    /// The register after `count` zero bytes; `count` must be below 2³². Costs at most four multiplications of
+    /// polynomials.
     static func moved(_ register: UInt32, overZeros count: Int) -> UInt32 {
         var register = register
         for place in 0..<4 {
@@ -15,7 +16,7 @@ extension Checksum {
         return register
     }
 
-    /// Of two polynomials whose coefficient of x⁰ is in the highest bit, modulo that of CRC32C.
+    /// The product of two polynomials, whose coefficient of x⁰ is the highest bit, modulo that of CRC32C.
     private static func product(_ left: UInt32, _ right: UInt32) -> UInt32 {
         var sum: UInt32 = 0
         var factor = right
@@ -28,12 +29,12 @@ extension Checksum {
         return sum
     }
 
-    /// Multiplied by x.
+    /// Multiplies by x.
     private static func times(_ factor: UInt32) -> UInt32 {
         factor >> 1 ^ (factor & 1 == 0 ? 0 : 0x82F6_3B78)
     }
 
-    /// x^(8 · d · 256ᵏ) at place 256 k + d.
+    /// x^(8 · d · 256ᵏ) at index 256 k + d.
     private static let powers: [UInt32] = {
         var powers = [UInt32](repeating: 0x8000_0000, count: 1024)
         var byte: UInt32 = 0x8000_0000

@@ -2,13 +2,13 @@ import CPlatform
 
 /// CRC32C (RFC 3720, appendix B.4).
 package enum Checksum {
-    /// The checksum of `bytes`, begun from `seed` so that the same bytes elsewhere do not pass.
+    /// The checksum of `bytes`, starting from `seed`, so that the same bytes at another place don't pass.
     @inline(__always)
     static func crc32c(_ bytes: UnsafeRawBufferPointer, seed: UInt32 = 0) -> UInt32 {
         ~cp_crc32c(~seed, bytes.baseAddress, bytes.count)
     }
 
-    /// The register moved on over `bytes`: the checksum without its first and last step.
+    /// The register advanced over `bytes`: the checksum without its first and last step.
     @inline(__always)
     static func register(_ register: UInt32, over bytes: UnsafeRawBufferPointer) -> UInt32 {
         cp_crc32c(register, bytes.baseAddress, bytes.count)

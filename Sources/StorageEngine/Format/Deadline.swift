@@ -1,8 +1,8 @@
-/// When an entry expires, as frames carry it. In the index a deadline is one number on the boot clock.
+/// When an entry expires, as stored in frames. In the index a deadline is one number on the boot clock.
 /// Layout, and why it has four fields: OnDiskFormat, "Deadlines".
 struct Deadline: Equatable {
     static let bytes = 32
-    /// In the index and on the boot clock: never.
+    /// In the index and on the boot clock: no deadline.
     static let never: Int64 = 0
 
     /// Microseconds since 1970.
@@ -13,7 +13,7 @@ struct Deadline: Equatable {
     var boot: Int64
     var bootMark: UInt64
 
-    /// The deadline that the index has as `boot`.
+    /// The deadline that is `boot` in the index.
     init(boot: Int64, now: Clock.Reading) {
         self.boot = boot
         interval = max(0, boot.subtractingSaturating(now.boot))
@@ -35,8 +35,8 @@ struct Deadline: Equatable {
         buffer.storeBytes(of: bootMark, toByteOffset: 24, as: UInt64.self)
     }
 
-    /// The deadline on this boot's clock. From another boot only the wall clock tells how much is left; a clock
-    /// that is wrong by years cannot make that more than the whole interval.
+    /// The deadline on this boot's clock. After a restart only the wall clock tells how much time is left; even if it
+    /// is wrong by years, that is never more than the whole interval.
     func resolved(now: Clock.Reading) -> Int64 {
         if bootMark == BootIdentity.mark, bootMark != 0 { return max(1, boot) }
         let left = min(max(0, wall.subtractingSaturating(now.wall)), max(0, interval))

@@ -1,8 +1,8 @@
-/// An archive's identity, secret and configuration, in the file `descriptor`; replaced whole, by renaming.
+/// An archive's identity, secret and configuration, in the file `descriptor`. Replaced as a whole, by renaming.
 /// Layout: OnDiskFormat, "Descriptors".
 struct Descriptor: Equatable {
     static let fileName = "descriptor"
-    /// What keeps room for the next descriptor.
+    /// A file that reserves space for the next descriptor.
     static let spareName = "descriptor.spare"
     static let magic: [UInt8] = Array("VLMARCHV".utf8)
     static let version: UInt32 = 1
@@ -14,7 +14,7 @@ struct Descriptor: Equatable {
     var name: String
     var configuration: ArchiveConfiguration
 
-    /// Stands for "no limit".
+    /// Means "no limit".
     private static let unlimited = UInt64.max
 
     var encoded: [UInt8] {
@@ -45,7 +45,7 @@ struct Descriptor: Equatable {
         var reader = ByteReader(bytes)
         guard reader.take(8) == magic else { throw damaged("no archive descriptor") }
         let version = reader.uint32()
-        // Of every version: one wrong bit must not look like a newer program's file.
+        // The checksum is at the same place in every version: one wrong bit must not look like a newer program's file.
         var sum = ByteReader(Array(bytes[(bytes.count - 4)...]))
         guard sum.uint32() == Checksum.crc32c(Array(bytes[..<(bytes.count - 4)])) else {
             throw damaged("the archive descriptor fails its checksum")
@@ -83,7 +83,7 @@ struct Descriptor: Equatable {
                 memoryLimit: memory == unlimited ? nil : memory, typeName: type, durability: durability))
     }
 
-    /// The hash of an index that has this salt.
+    /// The hash of an index with this salt.
     func hash(salt: UInt64) -> KeyHash {
         var reader = ByteReader(hashKey)
         return KeyHash(secret: (reader.uint64(), reader.uint64()), salt: salt)
@@ -107,7 +107,7 @@ package enum ArchiveName {
         }
     }
 
-    /// Letters, digits, `-` and `_` stand for themselves; every other byte is `%` and two digits.
+    /// Letters, digits, `-` and `_` stay; every other byte becomes `%` and two hexadecimal digits.
     package static func folder(for name: String) -> String {
         var folder = ""
         for byte in name.utf8 {
@@ -122,7 +122,7 @@ package enum ArchiveName {
         return folder + folderSuffix
     }
 
-    /// The archive that a folder holds, or `nil` when the folder is no archive's.
+    /// The archive that a folder belongs to; `nil` if its name isn't an archive's.
     package static func name(ofFolder folder: String) -> String? {
         guard folder.hasSuffix(folderSuffix) else { return nil }
         var bytes: [UInt8] = []
@@ -144,7 +144,7 @@ package enum ArchiveName {
         return name
     }
 
-    /// Whether a folder is named as an archive's, and as none that there can be.
+    /// Whether a folder is named like an archive's, but no archive can have that name.
     static func isStray(folder: String) -> Bool {
         folder.hasSuffix(folderSuffix) && name(ofFolder: folder) == nil
     }

@@ -1,12 +1,12 @@
-/// What an entry has besides its key and value; frames carry it when there is any.
+/// What an entry has besides key and value. Stored in its frame if there is any.
 struct EntryTraits {
     /// On the boot clock.
     var deadline: Int64 = Deadline.never
-    /// How long the object may stay in the memory of a process, microseconds; 0: as long as there is room.
+    /// Longest time in microseconds that the object may stay in the memory of a process; 0: as long as there is room.
     var memoryInterval: Int64 = 0
-    /// UTF-8; empty: none.
+    /// UTF-8; empty if there is no owner.
     var owner = UnsafeRawBufferPointer(start: nil, count: 0)
-    /// The size that a process holds in its memory, for an entry that is only there; 0 for all others.
+    /// For an entry that is only in a process' memory, its size there in bytes; 0 for all others.
     var residentBytes: UInt64 = 0
 
     @inline(__always) var isPlain: Bool {
@@ -34,7 +34,7 @@ struct EntryTraits {
 }
 
 extension Frame {
-    /// What the frame says of its entry; valid as long as the frame's segment is pinned.
+    /// The traits in the frame; valid as long as the frame's segment is pinned.
     var traits: EntryTraits {
         var traits = EntryTraits()
         guard extensionBytes > 0 else { return traits }
@@ -45,7 +45,7 @@ extension Frame {
             traits.memoryInterval = max(0, bytes.loadUnaligned(as: Int64.self))
         }
         traits.owner = owner
-        // In any other frame it means nothing: the value is there.
+        // Other frames have a value, and the part means nothing.
         if kind == .resident, let bytes = FrameExtension.part(.resident, of: self), bytes.count >= 8 {
             traits.residentBytes = bytes.loadUnaligned(as: UInt64.self)
         }

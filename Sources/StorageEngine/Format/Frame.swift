@@ -1,32 +1,32 @@
-/// What a frame does to the archive. Values: OnDiskFormat, "Frame kinds".
+/// The effect of a frame on the archive. Values: OnDiskFormat, "Frame kinds".
 enum FrameKind: UInt8, Sendable {
-    /// The entry of this key is this value. May also carry evictions.
+    /// The entry of this key has this value. May also contain evictions.
     case put = 1
-    /// There is no entry of this key.
+    /// The entry of this key is deleted.
     case delete = 2
-    /// There are no entries.
+    /// All entries are deleted.
     case deleteAll = 3
-    /// The entries at the listed locations were removed; why is in the extension.
+    /// The entries at the listed locations were removed; the extension says why.
     case evict = 4
     /// A live `put` frame copied to here because its segment is being reclaimed.
     case move = 5
     /// The entry of this key has another deadline; its value stays.
     case deadline = 6
-    /// The entries that one reversible action removed are back.
+    /// The entries that a reversible action removed are restored.
     case restore = 7
     /// A message of a log archive.
     case message = 8
-    /// The entry of this key is in the memory of one process and nowhere else.
+    /// The entry of this key is only in the memory of one process.
     case resident = 9
-    /// A removed entry that can still be brought back, copied to here because its segment is being reclaimed.
+    /// A removed entry that can still be restored, copied to here because its segment is being reclaimed.
     case kept = 11
-    /// Stands where damage was, so that the frames behind it are found.
+    /// Covers damage, so that the frames behind it are found.
     case void = 10
     /// The frames behind this one are one change: all of them count or none.
     case batch = 12
 
-    /// How much of the room that is kept free in the newest segment a frame of this kind must leave. What makes room may
-    /// use nearly all of it; the last bytes are for the one frame that always makes room.
+    /// How much of the reserve at the end of the newest segment a frame of this kind must leave free. Frames that make
+    /// room may use nearly all of it; the last bytes are for `deleteAll`, which always makes room.
     @inline(__always) var reserveLeft: Int {
         switch self {
         case .deleteAll: 0
@@ -36,10 +36,10 @@ enum FrameKind: UInt8, Sendable {
     }
     /// Whether the frame may name entries that were removed with it.
     var namesRemoved: Bool { self == .evict || storesEntry }
-    /// Whether the frame holds the value of an entry.
+    /// Whether the frame contains the value of an entry.
     var storesEntry: Bool { self == .put || self == .move || self == .resident }
 
-    /// Whether a frame of this kind says something in an archive of that kind; another's is passed over, however it got
+    /// Whether a frame of this kind has an effect in an archive of that kind. Otherwise it is skipped, however it got
     /// there.
     func isMeant(in archive: ArchiveKind, hasKey: Bool) -> Bool {
         switch self {
@@ -51,7 +51,7 @@ enum FrameKind: UInt8, Sendable {
     }
 }
 
-/// What to put into a frame. Layout: OnDiskFormat, "Frames".
+/// The content of a frame to be written. Layout: OnDiskFormat, "Frames".
 struct FrameContent {
     var kind: FrameKind
     var encoding: ValueEncoding = .unknown
@@ -62,11 +62,11 @@ struct FrameContent {
     var key: UnsafeRawBufferPointer
     var value: UnsafeRawBufferPointer
     var extensionBytes: UnsafeRawBufferPointer
-    /// What the extension says of the entry, as the index keeps it.
+    /// The extension's content in the index's form.
     var deadline: Int64 = Deadline.never
     var ownerTag: UInt32 = 0
     var residentBytes: UInt64 = 0
-    /// One of the frames of a batch.
+    /// Whether it is one of the frames of a batch.
     var isInBatch = false
 
     @inline(__always) var frameBytes: Int {
@@ -81,8 +81,8 @@ struct FrameContent {
     }
 }
 
-/// A frame in a mapped segment, whose lengths were checked against the bytes that are there. Valid as long
-/// as the segment is pinned.
+/// A frame in a mapped segment. Its lengths have been checked against the available bytes. Valid as long as the segment
+/// is pinned.
 struct Frame {
     // Offsets: OnDiskFormat, "Frames".
     static let headerBytes = 48
@@ -91,8 +91,8 @@ struct Frame {
     static let maximumKeyBytes = 1024
     static let maximumExtensionBytes = 0xfff8
     static let maximumValueBytes = 1 << 30
-    /// A stamp or a sequence above it counts as this one: so there is always room for those that come after, and of frames
-    /// that have it the later in the log is the later.
+    /// A greater stamp or sequence counts as this one, so that there is always room for later ones. Of several frames
+    /// with this value, the one later in the log is the later one.
     static let latestStamp: UInt64 = 1 << 61
 
     private let base: UnsafeRawPointer
@@ -105,7 +105,7 @@ struct Frame {
         (headerBytes + `extension` + key + value + 7) & ~7
     }
 
-    /// `nil` when what is at `base` cannot be a frame within `available` bytes. The checksum is not looked at.
+    /// `nil` if the bytes at `base` can't be a frame within `available` bytes. Doesn't verify the checksum.
     @inline(__always)
     init?(at base: UnsafeRawPointer, available: Int) {
         guard available >= Frame.headerBytes else { return nil }
@@ -122,14 +122,14 @@ struct Frame {
     }
 
     var bytes: Int { Frame.bytes(key: keyBytes, extension: extensionBytes, value: valueBytes) }
-    /// Whether it only copies what an older frame was about.
+    /// Whether it only copies an older frame.
     var isCopy: Bool { kind == .move || kind == .kept }
 
-    /// Whether the frame is one of a batch: then what it says counts only once the whole batch does.
+    /// Whether the frame is part of a batch: then it counts only once the whole batch does.
     @inline(__always) var isInBatch: Bool {
         base.load(fromByteOffset: Frame.flagsOffset, as: UInt8.self) & Frame.batchFlag != 0
     }
-    /// 0: never written. A kind that this version does not know is not `kind`'s, and is skipped by readers.
+    /// 0: never written. For a kind that this version doesn't know `kind` is `nil`, and readers skip the frame.
     var rawKind: UInt8 { base.load(fromByteOffset: 12, as: UInt8.self) }
     var kind: FrameKind? { FrameKind(rawValue: base.load(fromByteOffset: 12, as: UInt8.self)) }
     var encoding: ValueEncoding {
@@ -153,7 +153,7 @@ struct Frame {
         UnsafeRawBufferPointer(start: base + Frame.headerBytes + extensionBytes + keyBytes, count: valueBytes)
     }
 
-    /// Whether the frame is exactly what its writer put at this place.
+    /// Whether the frame is exactly what its writer wrote at this place.
     @inline(__always)
     func passesChecksum(seed: UInt32) -> Bool {
         let stored = base.loadUnaligned(as: UInt32.self)
@@ -161,8 +161,8 @@ struct Frame {
             == Checksum.crc32c(UnsafeRawBufferPointer(start: base + 4, count: bytes - 4), seed: seed)
     }
 
-    /// The same for a frame at `offset` of a file that has bytes for these stretches alone, in their order. What is between
-    /// them is zero and isn't touched.
+    /// The same for a frame at `offset` of a sparse file that has data only in these ranges, given in order. The rest
+    /// is zero and isn't read.
     func passesChecksum(seed: UInt32, of stretches: [Range<Int>], _ offset: Int) -> Bool {
         let end = offset + bytes
         var place = offset + 4
@@ -179,7 +179,7 @@ struct Frame {
         return base.loadUnaligned(as: UInt32.self) == ~Checksum.moved(register, overZeros: end - place)
     }
 
-    /// The checksum seed of a frame at `offset` of a segment, so that bytes copied from elsewhere fail.
+    /// The checksum's seed for a frame at `offset` of a segment, so that bytes copied from elsewhere fail.
     @inline(__always)
     static func seed(segmentSeed: UInt32, offset: Int) -> UInt32 {
         segmentSeed &+ UInt32(truncatingIfNeeded: offset >> 3) &* 0x9E37_79B1

@@ -19,10 +19,10 @@ enum FrameExtension {
 
     static func evictionBytes(_ count: Int) -> Int { partBytes(8 * count) }
 
-    /// So many that traits and a removal fit beside them.
+    /// As many as fit beside traits and a removal note.
     static let maximumEvictions = (Frame.maximumExtensionBytes - 512) / 8
 
-    /// The bytes of the first part with that tag; `nil` when there is none or the extension makes no sense.
+    /// The bytes of the first part with this tag; `nil` if there is none or the extension is malformed.
     static func part(_ tag: Tag, of frame: Frame) -> UnsafeRawBufferPointer? {
         part(tag, in: frame.extension)
     }
@@ -41,7 +41,7 @@ enum FrameExtension {
         return nil
     }
 
-    /// The locations that a frame says were removed with it; empty when it says none.
+    /// The locations of entries that were removed with this frame; empty if there are none.
     static func evictions(of frame: Frame) -> [Location] {
         frame.extensionBytes > 0 ? evictions(in: frame.extension) : []
     }
@@ -59,7 +59,7 @@ enum FrameExtension {
     }
 }
 
-/// Fills a buffer with parts, one behind another. What does not fit is left out: callers size the buffer.
+/// Fills a buffer with consecutive parts. A part that doesn't fit is left out: the caller sizes the buffer.
 struct ExtensionWriter {
     private let buffer: UnsafeMutableRawBufferPointer
     private var used = 0
@@ -68,7 +68,7 @@ struct ExtensionWriter {
 
     var written: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: buffer[..<used]) }
 
-    /// The part's bytes, for the caller to fill.
+    /// The part's bytes, to be filled by the caller.
     mutating func part(_ tag: FrameExtension.Tag, bytes: Int) -> UnsafeMutableRawBufferPointer? {
         let start = used + FrameExtension.partHeaderBytes
         guard bytes > 0, bytes <= Int(UInt16.max), start + bytes <= buffer.count else { return nil }
@@ -92,15 +92,15 @@ struct ExtensionWriter {
 struct RemovalNote: Equatable {
     static let bytes = 16
 
-    /// Number of the reversible action; 0: not reversible.
+    /// Number of the reversible action; 0 if it isn't reversible.
     var group: UInt32
     var cause: EventCause
-    /// What kind of action; `nil` where it is not reversible.
+    /// The kind of action; `nil` if it isn't reversible.
     var kind: ReversibleAction.Kind?
-    /// When the action began, microseconds since 1970.
+    /// When the action began, in microseconds since 1970.
     var time: Int64
-    /// In a `restore`: whether entries whose key was recorded anew stay out although that newer entry was gone. Frames
-    /// of the time before this rule brought such entries back.
+    /// In a `restore`: whether entries whose key was stored again stay out even if the newer entry is gone. Frames from
+    /// before this rule restored such entries.
     var keepsOut = true
 
     init(group: UInt32, cause: EventCause, kind: ReversibleAction.Kind?, time: Int64) {

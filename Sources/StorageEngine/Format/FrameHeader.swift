@@ -1,4 +1,4 @@
-/// The fixed part of a frame as its file has it: read and not mapped, its lengths within what a frame may have.
+/// The fixed part of a frame, read from its file and not mapped. Its lengths are within a frame's limits.
 /// Layout: OnDiskFormat, "Frames".
 struct FrameHeader {
     let checksum: UInt32
@@ -12,10 +12,10 @@ struct FrameHeader {
     let created: Int64
 
     var kind: FrameKind? { FrameKind(rawValue: rawKind) }
-    /// Of the whole frame.
+    /// Size of the whole frame.
     var bytes: Int { Frame.bytes(key: keyBytes, extension: extensionBytes, value: valueBytes) }
 
-    /// What is at `offset` of a window that shows it; `nil` where a length is larger than any frame's.
+    /// The header at `offset` of a window that shows it; `nil` if a length exceeds a frame's limits.
     init?(_ window: FileWindow, at offset: Int) {
         valueBytes = Int(window.number(offset + 4, as: UInt32.self))
         keyBytes = Int(window.number(offset + 8, as: UInt16.self))

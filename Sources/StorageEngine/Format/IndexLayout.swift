@@ -1,4 +1,4 @@
-/// Where things are in an index file. The meaning of each field: OnDiskFormat, "The index".
+/// Offsets in an index file. The meaning of each field: OnDiskFormat, "The index".
 enum IndexLayout {
     static let magic: UInt64 = 0x5845_444E_494D_4C56  // "VLMINDEX" read as a little-endian integer
     static let version: UInt32 = 4
@@ -78,7 +78,7 @@ enum IndexLayout {
     static let eventBytes = 64
     static let undoTableOffset = 241_664
     static let undoLines = 64
-    /// The line where a reversible action of that number belongs.
+    /// The line for a reversible action of that number.
     static func undoPlace(of group: UInt32) -> Int { Int(group) % undoLines }
     static let undoLineBytes = 64
     static let undoSumsOffset = 245_760
@@ -91,7 +91,7 @@ enum IndexLayout {
     // Chunks: 1,024 entries, 320 buckets, for each entry a word of residency and a byte of undo, bounds of deadlines
     static let chunkEntries = 1024
     static let chunkBuckets = 320
-    /// Of an empty table.
+    /// Number of buckets in an empty table.
     static let firstBuckets: UInt32 = 64
     static let entryBytes = 64
     static let residencyBytes = 8
@@ -102,12 +102,12 @@ enum IndexLayout {
     static let entriesInDeadlineRow = 32
     static let deadlineRows = chunkEntries / entriesInDeadlineRow
     static let chunkDeadlineInChunkOffset = deadlinesInChunkOffset + 8 * deadlineRows
-    /// Whole pages, so that what is behind the last chunk can be given back.
+    /// Whole pages, so that everything after the last chunk can be given back.
     static let chunkBytes = (chunkDeadlineInChunkOffset + 8 + 4095) & ~4095
 
-    /// Up to where an index that got smaller keeps its blocks. The kernel writes pages back in groups as large as it reads
-    /// them ahead; of a group that reached into a hole, writing to the used part would need blocks for all of it, and be
-    /// a SIGBUS on a full disk.
+    /// The size up to which an index that was shrunk keeps its blocks. The kernel writes pages back in groups as large
+    /// as its read-ahead. If a group reached into a hole, writing to its used part would need blocks for all of it, and
+    /// cause SIGBUS on a full disk.
     static func reservedBytes(for bytes: Int) -> Int {
         let group = bytes < 16 << 20 ? 128 << 10 : 2 << 20
         return (bytes + group - 1) / group * group

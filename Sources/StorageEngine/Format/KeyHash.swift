@@ -1,6 +1,6 @@
-/// SipHash-1-3 of a key under the archive's own 128-bit secret, so that nobody who does not hold the store
-/// can choose keys that collide. (J.-P. Aumasson, D. J. Bernstein: "SipHash: a fast short-input PRF", with
-/// one compression and three finalisation rounds.)
+/// SipHash-1-3 of a key with the archive's own 128-bit secret, so that only someone who has the store can choose keys
+/// that collide. (J.-P. Aumasson, D. J. Bernstein: "SipHash: a fast short-input PRF", with one compression and three
+/// finalisation rounds.)
 package struct KeyHash: Sendable {
     package let k0: UInt64
     package let k1: UInt64
@@ -10,8 +10,8 @@ package struct KeyHash: Sendable {
         self.k1 = k1
     }
 
-    /// The hash of one index: an archive's secret travels with each copy of its store, so an index has a salt of its own,
-    /// and keys that were made to collide no longer do once it is made anew. Layout: OnDiskFormat, "Buckets".
+    /// The hash of one index. An archive's secret is contained in every copy of its store, so each index also has a
+    /// salt of its own: keys crafted to collide no longer do after a rebuild. Layout: OnDiskFormat, "Buckets".
     package init(secret: (UInt64, UInt64), salt: UInt64) {
         let plain = KeyHash(k0: secret.0, k1: secret.1)
         func half(_ number: UInt64) -> UInt64 {
@@ -24,7 +24,7 @@ package struct KeyHash: Sendable {
     }
 
     #if DEBUG
-    /// Bits of the hash that remain, in a test that needs keys that collide.
+    /// Bits of the hash that are kept, for tests that need colliding keys.
     @TaskLocal package static var maskInTests: UInt64 = .max
     private var mask: UInt64 = .max
     #endif
@@ -76,7 +76,7 @@ package struct KeyHash: Sendable {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Bytes `8 * place` to `8 * place + 7` as a number, the first of them the lowest; zeros behind the end.
+    /// Bytes `8 * place` to `8 * place + 7` as a little-endian number; zeros after the end.
     @inline(__always)
     func word(_ place: Int) -> UInt64 {
         let offset = 8 * place
@@ -86,7 +86,7 @@ extension UnsafeRawBufferPointer {
         return offset < count ? lastPartialWord : 0
     }
 
-    /// The last `count % 8` bytes as a number, the first of them the lowest; loads overlap rather than loop.
+    /// The last `count % 8` bytes as a little-endian number; uses overlapping loads instead of a loop.
     @inline(__always)
     fileprivate var lastPartialWord: UInt64 {
         @inline(__always)

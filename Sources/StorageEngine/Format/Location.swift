@@ -1,12 +1,12 @@
-/// Where a frame is: a segment's number and the frame's offset in it. Segments are never rewritten and
-/// numbers never used again, so a location names the same bytes for ever, or nothing (F7).
+/// The place of a frame: a segment's number and the frame's offset in it. Segments are never rewritten and numbers
+/// never reused, so a location always names the same bytes, or nothing (F7).
 ///
 /// Layout: OnDiskFormat, "Locations".
 struct Location: Hashable, Comparable, Sendable {
     let raw: UInt64
 
     static let none = Location(raw: 0)
-    /// Above all others.
+    /// Greater than all others.
     static let last = Location(raw: .max)
 
     @inline(__always)

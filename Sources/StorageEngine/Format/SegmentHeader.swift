@@ -8,15 +8,14 @@ struct SegmentHeader: Equatable {
 
     var archive: [UInt8]
     var segment: UInt32
-    /// The oldest segment that still belonged to the log when this one was made; files with lower numbers
-    /// are leftovers.
+    /// The oldest segment of the log when this one was created. Files with lower numbers are leftovers.
     var oldest: UInt32
     var created: Int64
 
-    /// Whether a log can be as long as from `oldest` to this segment.
+    /// Whether a log can reach from `oldest` to this segment.
     var isWithinReach: Bool { segment - oldest < SegmentLayout.slots }
 
-    /// What the checksums of this segment's frames are seeded with.
+    /// The seed for the checksums of this segment's frames.
     static func seed(archive: [UInt8], segment: UInt32) -> UInt32 {
         var bytes = archive
         withUnsafeBytes(of: segment.littleEndian) { bytes.append(contentsOf: $0) }
@@ -60,7 +59,8 @@ struct SegmentHeader: Equatable {
         }
         guard oldest <= segment else {
             throw .corrupted(
-                path: path, offset: oldestOffset, reason: "the segment's header has the log begin behind it")
+                path: path, offset: oldestOffset,
+                reason: "the segment's header says that the log begins after it")
         }
         return SegmentHeader(archive: archive, segment: segment, oldest: oldest, created: created)
     }
@@ -69,7 +69,7 @@ struct SegmentHeader: Equatable {
         segment.hexadecimal + ".segment"
     }
 
-    /// The segment's number, when `name` is a segment's file name.
+    /// The segment's number if `name` is the name of a segment's file, else `nil`.
     static func number(ofFileName name: String) -> UInt32? {
         var name = name
         return name.withUTF8 { number(ofFileName: UnsafeRawBufferPointer($0)) }
@@ -92,7 +92,7 @@ struct SegmentHeader: Equatable {
     }
 }
 
-/// Little-endian fields into bytes.
+/// Writes little-endian fields.
 struct ByteWriter {
     private(set) var bytes: [UInt8] = []
 
@@ -107,7 +107,7 @@ struct ByteWriter {
     }
 }
 
-/// Little-endian fields from bytes; past the end everything is zero, so callers check lengths first.
+/// Reads little-endian fields. After the end everything is zero, so callers check lengths first.
 struct ByteReader {
     private let bytes: [UInt8]
     private var offset = 0
@@ -134,7 +134,7 @@ struct ByteReader {
 }
 
 extension FixedWidthInteger where Self: UnsignedInteger {
-    /// All its hexadecimal digits, zeros in front included.
+    /// All its hexadecimal digits, including leading zeros.
     package var hexadecimal: String {
         let digits = String(self, radix: 16)
         return String(repeating: "0", count: Self.bitWidth / 4 - digits.count) + digits

@@ -1,5 +1,5 @@
-/// A way along entries that are chained by ``EntrySlot/chainNext``. However long a chain is, each of its entries is met; a
-/// damaged one that leads back into itself ends where it does so. (R. P. Brent: "An improved Monte Carlo factorization
+/// A walk over entries that are chained by ``EntrySlot/chainNext``. It meets every entry, however long the chain is. A
+/// damaged chain that leads back into itself ends there. (R. P. Brent: "An improved Monte Carlo factorization
 /// algorithm", BIT 20, 1980: an entry is remembered after 1, 2, 4, … steps, and is met again if there is a ring.)
 struct ChainWalk<Right> {
     private let index: MappedIndex<Right>
@@ -8,7 +8,7 @@ struct ChainWalk<Right> {
     private var remembered: UInt32 = 0
     private var lap = 1
     private var left = 1
-    /// Number of the entry that was met last.
+    /// Number of the last entry that was met.
     private(set) var number: UInt32 = 0
     /// Whether the chain ended because it leads back into itself.
     private(set) var isRing = false

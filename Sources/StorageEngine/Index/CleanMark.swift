@@ -1,16 +1,16 @@
 import CPlatform
 
-/// A checksum over a closed index, so that the next who opens the archive need not add up what is in it.
+/// A checksum over a closed index, so that the next opening need not verify its totals.
 ///
-/// Set by the last writer that leaves and taken away by the first that comes, both while nobody else has the archive open
-/// for writing. Invariant: where it is right, the bytes that it covers are those that its maker left. Fields: OnDiskFormat,
-/// "The index".
+/// The last writer that leaves sets it, and the first that opens removes it, both while no other process has the
+/// archive open for writing. Invariant: if it is right, the bytes that it covers are those that its writer left.
+/// Fields: OnDiskFormat, "The index".
 struct CleanMark<Right> {
     private let index: MappedIndex<Right>
 
     fileprivate init(_ index: MappedIndex<Right>) { self.index = index }
 
-    /// Can be asked by anyone; a mark that goes away meanwhile counts as none.
+    /// Can be called by anyone. A mark that is removed during the call counts as none.
     func standing() throws(StorageError) -> MarkStanding {
         let flag = index.cleanFlag
         guard flag != 0 else { return .none }
@@ -20,20 +20,20 @@ struct CleanMark<Right> {
         return isRight ? .right : .wrong
     }
 
-    /// Everything but the mark itself.
+    /// The checksum over everything but the mark itself.
     private func sumNow() throws(StorageError) -> UInt32 {
         try index.memory.memory.checksum(
             sparing: IndexLayout.cleanSumOffset..<IndexLayout.cleanFlagOffset + 4)
     }
 }
 
-/// What a clean mark says.
+/// The state of a clean mark.
 enum MarkStanding { case right, wrong, none }
 
 extension CleanMark where Right == Changing {
     func remove() { index.cleanFlag = 0 }
 
-    /// Needs that nobody else has the archive open for writing.
+    /// Requires that no other process has the archive open for writing.
     func set() throws(StorageError) {
         index.cleanSum = try sumNow()
         index.cleanFlag = 1

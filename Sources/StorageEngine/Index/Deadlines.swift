@@ -1,22 +1,22 @@
 import CPlatform
 
-/// When which entries expire, as lower bounds: one for each row of 32 entries, one for each chunk, one for each 384
-/// chunks, one for all. A view of the mapped index, valid as long as that is; changed by whoever has a section, read by
-/// anyone, each bound as one atomic word.
+/// When entries expire, as lower bounds: one for each row of 32 entries, one for each chunk, one for each 384 chunks,
+/// one for all. A view of the mapped index, valid as long as the mapping. A section changes it; anyone may read it.
+/// Each bound is one atomic word.
 ///
-/// Invariant: no bound is later than the earliest deadline of a visible entry below it (0: there is none). A bound may
-/// be earlier: it is lowered before an entry gets its deadline, and raised to the truth by whoever finds that it has
-/// passed. So what expires costs the rows that it lies in, in no order that would have to be kept; all others cost
-/// nothing. Layout: OnDiskFormat, "Bounds of deadlines".
+/// Invariant: no bound is later than the earliest deadline of a visible entry below it (0: no deadline). A bound may be
+/// too early. It is lowered before an entry gets its deadline, and corrected when a search finds that it has passed. So
+/// finding expired entries costs only the rows that they are in, and no order has to be maintained. Layout:
+/// OnDiskFormat, "Bounds of deadlines".
 struct Deadlines<Right> {
     private let index: MappedIndex<Right>
 
     fileprivate init(_ index: MappedIndex<Right>) { self.index = index }
 
-    /// No entry expires before; on the boot clock, 0: none has a deadline.
+    /// No entry expires before this moment on the boot clock; 0: no entry has a deadline.
     var next: Int64 { index.nextDeadline }
 
-    // MARK: The places of bounds
+    // MARK: Addresses of bounds
 
     private func row(_ row: Int, ofChunk chunk: Int) -> UnsafeMutableRawPointer? {
         index.memory.deadlineRows(ofChunk: chunk).map {
@@ -32,7 +32,7 @@ struct Deadlines<Right> {
         index.memory.deadlineGroup(min(max(group, 0), IndexLayout.deadlineGroups - 1))
     }
 
-    /// The bound of them all.
+    /// The bound of all entries.
     private var all: UnsafeMutableRawPointer { index.memory.field(IndexLayout.nextDeadlineOffset) }
 
     private func bound(_ place: UnsafeMutableRawPointer) -> Int64 { Int64(bitPattern: cp_relaxed64(place)) }
@@ -46,7 +46,7 @@ struct Deadlines<Right> {
         one == Deadline.never ? other : other == Deadline.never ? one : min(one, other)
     }
 
-    /// Whether every bound above the entry is as early as this.
+    /// Whether every bound above the entry is at or before this deadline.
     func bounds(_ deadline: Int64, of number: UInt32) -> Bool {
         let place = Int(number) - 1
         let chunk = place / IndexLayout.chunkEntries
@@ -72,7 +72,7 @@ struct Deadlines<Right> {
         }
     }
 
-    /// Rows whose bound has passed.
+    /// Number of rows whose bound has passed.
     func rowsDue(at now: Int64) -> Int {
         (0..<chunks).reduce(0) { sum, chunk in
             sum
@@ -82,8 +82,8 @@ struct Deadlines<Right> {
         }
     }
 
-    /// Entries that have expired and that nobody has removed yet: they are counted nowhere that people look. Costs
-    /// as ``due(at:most:rows:)``.
+    /// Entries that have expired but are not removed yet, which no total shown to users includes. Costs as much as
+    /// ``due(at:most:rows:)``.
     func overdue(at now: Int64) -> Removal {
         var sum = Removal(entries: 0, bytes: 0)
         guard isDue(all, now) else { return sum }
@@ -114,7 +114,7 @@ extension Deadlines where Right == Changing {
 
     // MARK: Lowering
 
-    /// An entry is about to have this deadline.
+    /// Call it before an entry gets this deadline.
     func expect(_ deadline: Int64, of number: UInt32) {
         let place = Int(number) - 1
         let chunk = place / IndexLayout.chunkEntries
@@ -126,7 +126,7 @@ extension Deadlines where Right == Changing {
         lower(all, to: deadline)
     }
 
-    /// No entry has a deadline; those that have are expected anew by the caller.
+    /// Removes all bounds. The caller calls ``expect(_:of:)`` for entries that have deadlines.
     func clear() {
         for chunk in 0..<chunks {
             guard let rows = index.memory.deadlineRows(ofChunk: chunk) else { break }
@@ -138,15 +138,15 @@ extension Deadlines where Right == Changing {
 
     // MARK: Finding
 
-    /// Entries whose deadline has passed, at most `most`, after looking at some `rows` rows at most; raises the bounds
-    /// of what it has found nothing in. Nothing found and `isDone`: nothing is due any more.
+    /// Entries whose deadline has passed: at most `most`, examining about `rows` rows at most. Raises bounds below
+    /// which it found none. An empty result with `isDone` means that nothing is due any more.
     func due(at now: Int64, most: Int, rows: Int) -> (numbers: [UInt32], isDone: Bool) {
         var search = DeadlineSearch(now: now, most: most, rows: rows)
         guard isDue(all, now) else { return ([], true) }
         var earliest = Deadline.never
         let groups = (chunks + IndexLayout.chunksInDeadlineGroup - 1) / IndexLayout.chunksInDeadlineGroup
         for place in 0..<groups {
-            if isDue(group(place), now) { look(atGroup: place, &search) }
+            if isDue(group(place), now) { searchGroup(place, &search) }
             guard !search.isFull else { return (search.found, false) }
             earliest = earlier(earliest, bound(group(place)))
         }
@@ -154,37 +154,37 @@ extension Deadlines where Right == Changing {
         return (search.found, search.found.isEmpty)
     }
 
-    private func look(atGroup place: Int, _ search: inout DeadlineSearch) {
+    private func searchGroup(_ place: Int, _ search: inout DeadlineSearch) {
         let first = place * IndexLayout.chunksInDeadlineGroup
         var earliest = Deadline.never
         for chunk in first..<min(chunks, first + IndexLayout.chunksInDeadlineGroup) {
             guard let whole = whole(chunk) else { break }
-            if isDue(whole, search.now) { look(atChunk: chunk, whole, &search) }
+            if isDue(whole, search.now) { searchChunk(chunk, whole, &search) }
             guard !search.isFull else { return }
             earliest = earlier(earliest, bound(whole))
         }
         set(group(place), earliest)
     }
 
-    private func look(atChunk chunk: Int, _ whole: UnsafeMutableRawPointer, _ search: inout DeadlineSearch) {
+    private func searchChunk(_ chunk: Int, _ whole: UnsafeMutableRawPointer, _ search: inout DeadlineSearch) {
         var earliest = Deadline.never
         for row in 0..<IndexLayout.deadlineRows {
             guard let place = self.row(row, ofChunk: chunk) else { break }
-            if isDue(place, search.now) { look(atRow: row, ofChunk: chunk, place, &search) }
+            if isDue(place, search.now) { searchRow(row, ofChunk: chunk, place, &search) }
             guard !search.isFull else { return }
             earliest = earlier(earliest, bound(place))
         }
         set(whole, earliest)
     }
 
-    private func look(
-        atRow row: Int, ofChunk chunk: Int, _ place: UnsafeMutableRawPointer, _ search: inout DeadlineSearch
+    private func searchRow(
+        _ row: Int, ofChunk chunk: Int, _ place: UnsafeMutableRawPointer, _ search: inout DeadlineSearch
     ) {
         search.rows -= 1
         var earliest = Deadline.never
         forEach(row, ofChunk: chunk) { number, slot in
             guard !slot.isSetAside || index.marks.unmarkIfBack(number, slot) else { return }
-            // What is due stays in the bound until it is removed: that may fail.
+            // A due entry stays in the bound until it is removed, because removing it may fail.
             earliest = earlier(earliest, slot.deadline)
             if slot.deadline <= search.now { search.found.append(number) }
         }
@@ -192,7 +192,7 @@ extension Deadlines where Right == Changing {
     }
 }
 
-/// How far a search for what has expired may go, and what it has found.
+/// The limits of a search for expired entries, and what it has found.
 private struct DeadlineSearch {
     let now: Int64
     var most: Int

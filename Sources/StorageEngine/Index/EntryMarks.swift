@@ -1,7 +1,7 @@
 import CPlatform
 
-/// By which action an entry was set aside: one byte an entry, beside the chunk's residency. Layout: OnDiskFormat,
-/// "Marks of undo".
+/// The action by which an entry was set aside: one byte for each entry, beside the chunk's residency. Layout:
+/// OnDiskFormat, "Marks of undo".
 struct EntryMark: Equatable {
     private(set) var raw: UInt8
 
@@ -11,9 +11,9 @@ struct EntryMark: Equatable {
     static let none = EntryMark(raw: 0)
 
     var isSet: Bool { raw & EntryMark.set != 0 }
-    /// The action's line in the table.
+    /// The action's line in the undo table.
     var place: Int { Int(raw) & EntryMark.placeBits }
-    /// Whether its key has been recorded anew since: then it stays out for good, also when that newer entry is gone.
+    /// Whether its key has been stored again since. Then it never comes back, even after the newer entry is gone.
     var isSuperseded: Bool {
         get { raw & EntryMark.superseded != 0 }
         set { raw = newValue ? raw | EntryMark.superseded : raw & ~EntryMark.superseded }
@@ -24,23 +24,23 @@ struct EntryMark: Equatable {
     private static let placeBits = 0x3f
 }
 
-/// Which entries are set aside (S12), and by which action. What is set aside stays in its bucket and at its place in the
-/// order, and is hidden: its line has a flag, its cell the bit that sends look-ups to the line, and its mark names the
-/// action, whose state decides. So one word brings a whole action back for everybody at once; flags and marks are cleared
-/// in slices afterwards, or by whoever changes such an entry first (``settle(_:_:)``). A view of the mapped index, valid as
-/// long as that is.
+/// Which entries are set aside (S12), and by which action. An entry that is set aside stays in its bucket and at its
+/// place in the order of recency, but is hidden: its slot has a flag, its cell has the bit that sends look-ups to the
+/// slot, and its mark names the action, whose state decides. So changing one word restores all entries of an action for
+/// every process at once. Flags and marks are cleared in slices afterwards, or by the first change of such an entry
+/// (``unmarkIfBack(_:_:)``). A view of the mapped index, valid as long as the mapping.
 ///
-/// Invariants: flag and mark go together, but for the instant between the two stores, the mark being set before the flag
-/// and cleared after it (F5); at most one entry of a key is neither superseded nor hidden behind a visible one; sums of
-/// ``UndoLine`` and the header are those of the marks. Changed by whoever has a section, read by anyone: eight marks are
-/// one atomic word.
+/// Invariants: flag and mark are both set or both clear, except between their two stores; the mark is set before the
+/// flag and cleared after it (F5). At most one entry of a key is neither superseded nor hidden behind a visible one.
+/// The sums in ``UndoLine`` and in the header match the marks. A section changes it; anyone may read it: eight marks
+/// are one atomic word.
 struct EntryMarks<Right> {
     let index: MappedIndex<Right>
 
     @inline(__always)
     fileprivate init(_ index: MappedIndex<Right>) { self.index = index }
 
-    /// The mark of an entry; none past the capacity.
+    /// The mark of an entry; none for numbers beyond the capacity.
     subscript(number: UInt32) -> EntryMark {
         guard let address = index.memory.markAddress(number) else { return .none }
         let shift = UInt64(UInt(bitPattern: address) & 7) * 8
@@ -51,13 +51,13 @@ struct EntryMarks<Right> {
         address - Int(UInt(bitPattern: address) & 7)
     }
 
-    /// Whether look-ups must not find the entry although its bucket has it.
+    /// Whether look-ups must not find the entry although its bucket names it.
     @inline(__always)
     func isHidden(_ number: UInt32, _ slot: EntrySlot<Right>) -> Bool {
         slot.isSetAside && isHiddenSlowly(number, slot)
     }
 
-    /// Whether look-ups find the entry.
+    /// Whether look-ups may find the entry.
     @inline(__always)
     func isVisible(_ number: UInt32, _ slot: EntrySlot<Right>) -> Bool {
         slot.read { (_, _) in !isHidden(number, slot) } ?? false
@@ -67,12 +67,12 @@ struct EntryMarks<Right> {
     private func isHiddenSlowly(_ number: UInt32, _ slot: EntrySlot<Right>) -> Bool {
         let mark = self[number]
         if mark.isSet, !mark.isSuperseded, index.undo[mark.place].isBack { return false }
-        // Settled between two looks: then its flag is gone.
+        // It may have been settled between the two reads; then its flag is gone.
         return slot.isSetAside
     }
 
-    /// The next entry above `number` with a mark that names one of these lines (a bit each), among the `most` numbers
-    /// that follow; and up to where was looked. Costs a load for eight entries.
+    /// The next entry above `number`, among the following `most` numbers, with a mark that names one of these lines (a
+    /// bit each); and how far the search got. Costs a load for eight entries.
     func nextMarked(above number: UInt32, lines: UInt64, most: UInt32) -> (found: UInt32?, seen: UInt32) {
         let end = UInt32(min(UInt64(index.usedEntries), UInt64(number) + UInt64(most)))
         var next = number
@@ -89,7 +89,7 @@ struct EntryMarks<Right> {
         return (nil, min(next, end))
     }
 
-    /// Every entry that is set aside by that line; for few, or where nobody waits.
+    /// Every entry that this line has set aside. Walks over all marks: for rare calls, or without the lock.
     func marked<Line>(by line: UndoLine<Line>) -> [UInt32] {
         var numbers: [UInt32] = []
         var next: UInt32 = 0
@@ -109,7 +109,7 @@ extension EntryMarks where Right == Changing {
         cp_store64(word, cp_relaxed64(word) & ~(0xff << shift) | UInt64(mark.raw) << shift)
     }
 
-    /// Whether look-ups find the entry, for who is to change it: settles it first.
+    /// Whether the entry is visible, for a caller that will change it: first clears the mark of an undone action.
     @inline(__always)
     func isLive(_ number: UInt32, _ slot: ChangingSlot) -> Bool {
         slot.isLive || slot.location != .none && unmarkIfBack(number, slot)
@@ -117,7 +117,7 @@ extension EntryMarks where Right == Changing {
 
     // MARK: Setting aside
 
-    /// Flags an entry as set aside by the action of that line. Sums of the archive are the caller's.
+    /// Marks an entry as set aside by the action of this line. The caller adjusts the archive's totals.
     func setAside(_ number: UInt32, _ slot: ChangingSlot, by line: ChangingUndoLine) {
         let bytes = slot.frameBytes
         line.marked += 1
@@ -129,11 +129,11 @@ extension EntryMarks where Right == Changing {
         set(number, EntryMark(place: line.place))
         crashPoint(.setAsideMarked)
         slot.markSetAside(frameBytes: bytes)
-        // Its cell sends look-ups to the line from now on.
+        // From now on its cell sends look-ups to the slot.
         index.table.setLocation(number, slot, slot.location)
     }
 
-    /// The entry's key has been recorded anew.
+    /// The entry's key has been stored again, so an undo must not restore it.
     func supersede(_ number: UInt32, _ slot: ChangingSlot) {
         var mark = self[number]
         guard mark.isSet, !mark.isSuperseded else { return }
@@ -144,7 +144,7 @@ extension EntryMarks where Right == Changing {
         line.pendingBytes -= min(line.pendingBytes, UInt64(slot.valueBytes))
     }
 
-    /// Takes that back.
+    /// Reverts ``supersede(_:_:)``.
     func readmit(_ number: UInt32, _ slot: ChangingSlot) {
         var mark = self[number]
         guard mark.isSet, mark.isSuperseded else { return }
@@ -155,7 +155,7 @@ extension EntryMarks where Right == Changing {
         line.pendingBytes &+= UInt64(slot.valueBytes)
     }
 
-    /// Makes an entry whose action was undone one like all others; `false` if it is still set aside.
+    /// Makes an entry of an undone action an ordinary one. Returns `false` if it is still set aside.
     @discardableResult
     func unmarkIfBack(_ number: UInt32, _ slot: ChangingSlot) -> Bool {
         let mark = self[number]
@@ -164,20 +164,20 @@ extension EntryMarks where Right == Changing {
         guard line.isBack else { return false }
         if slot.deadline != Deadline.never { index.deadlines.expect(slot.deadline, of: number) }
         let bytes = slot.frameBytes
-        // Takes the flag away.
+        // Clears the flag.
         slot.frameBytes = bytes
         crashPoint(.restoreSettled)
         set(number, .none)
         index.table.setLocation(number, slot, slot.location)
         countOut(line, frameBytes: bytes)
         guard index.state != .building else { return true }
-        index.note(
+        index.publish(
             .restore, .undo, tag: slot.tag, bytes: Int(slot.valueBytes), location: slot.location,
             pid: Int32(bitPattern: line.undoer), time: line.undone)
         return true
     }
 
-    /// Takes the mark of an entry away that is given up; its flag goes with its line.
+    /// Clears the mark of an entry that is given up; the flag goes with its slot.
     func unmark(_ number: UInt32, _ slot: ChangingSlot) {
         let mark = self[number]
         guard mark.isSet else { return }
@@ -198,7 +198,7 @@ extension EntryMarks where Right == Changing {
         if index.setAsideCount == 0 { index.leastVisible = 0 }
     }
 
-    /// Its frame was copied, and is as long as this now.
+    /// Its frame was copied, and now has this size.
     func resizeSetAside(_ number: UInt32, _ slot: ChangingSlot, to bytes: UInt32) {
         let before = UInt64(slot.frameBytes)
         slot.markSetAside(frameBytes: bytes)

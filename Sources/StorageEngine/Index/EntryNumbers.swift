@@ -1,39 +1,38 @@
-/// The numbers of entries: which are in use, which are free, and which come next. A view of the mapped index for whoever
-/// has a section.
+/// The numbers of entries: used, free, and the next new one. A view of the mapped index for a section.
 ///
-/// Invariants: numbers from 1 to ``MappedIndex/entryHighWater`` are in use, and their lines name a frame, or are in the free
-/// list, which leads from ``MappedIndex/freeHead`` along the lines; nothing above has ever been used. A damaged list gives
-/// away no entry that is in use, and no number that the file has no room for (F4).
+/// Invariants: a number from 1 to ``MappedIndex/entryHighWater`` either is in use, and its slot names a frame, or is in
+/// the free list, which leads from ``MappedIndex/freeHead`` through the slots. No number above has ever been used. Even
+/// a damaged list never gives out an entry in use, or a number that the file has no room for (F4).
 struct EntryNumbers {
     private let index: ChangingIndex
 
     @inline(__always)
     fileprivate init(_ index: ChangingIndex) { self.index = index }
 
-    /// Makes sure that the next ``allocate()`` finds room in the file.
+    /// Makes sure that the next ``allocate()`` has room in the file.
     @inline(__always)
     func reserve() throws(StorageError) {
         let free = index.freeHead
         if free != 0 {
             if let slot = index.entry(free), slot.location == .none { return }
-            // An entry in use must not be given away. The free ones are lost until the index is built anew.
+            // An entry in use must not be given out. The rest of the free list is lost until the index is rebuilt.
             index.declareDamaged()
             index.freeHead = 0
         }
         let used = index.entryHighWater
         let capacity = index.entryCapacity
         if used >= capacity {
-            // More in use than there is room for: what growing by such a number costs has no bound.
+            // More entries in use than there is room for: growing by such a number would have no bound.
             guard used == capacity else { throw index.contradiction(at: IndexLayout.entryHighWaterOffset) }
             try index.grow(toHold: Int(used) + 1 + Int(used) / 16)
         }
-        // The file is shorter than the capacity says: an entry that isn't there would be acknowledged and lost.
+        // The file is shorter than the capacity claims: an entry without room would be acknowledged and lost.
         guard index.entry(used &+ 1) != nil else {
             throw index.contradiction(at: IndexLayout.entryCapacityOffset)
         }
     }
 
-    /// Takes an entry number after ``reserve()``, and splits a bucket when there are many entries.
+    /// Takes an entry number after ``reserve()``, and splits a bucket if there are many entries.
     @inline(__always)
     func allocate() -> UInt32 {
         let free = index.freeHead
@@ -57,10 +56,10 @@ struct EntryNumbers {
         index.freeHead = number
     }
 
-    /// Takes an entry that is free out of the list.
+    /// Takes a free entry off the list.
     func unlink(_ number: UInt32, _ slot: ChangingSlot) {
         guard index.freeHead != number else { return index.freeHead = slot.chainNext }
-        // What it says was before it in the list is so only while that one is free itself.
+        // The back link is valid only while the entry that it names is free itself.
         guard let before = index.entry(slot.newer), before.location == .none, before.chainNext == number
         else {
             return index.declareDamaged()

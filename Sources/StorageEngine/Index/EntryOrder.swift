@@ -1,14 +1,14 @@
 import CPlatform
 
-/// The order in which entries are given up, and what a use of one does to it: the least recently used goes first (S5).
+/// The order in which entries are evicted, and how a use changes it: the least recently used goes first (S5).
 ///
-/// It owns the doubly linked list of all entries from most to least recent, ordered by their stamps (the entries' words 16
-/// to 28, the header's words 464 and 468). Invariants: each entry is in it once, also one that is set aside; neighbours name each
-/// other; stamps fall from the front to the back once pending uses (``TouchRing``) are applied. Whoever chooses
-/// victims goes through ``victims(sparing:)``, so another policy is another type with these methods.
+/// It owns the doubly linked list of all entries from most to least recent, ordered by their stamps (the slots' words
+/// 16 to 28, the header's words 464 and 468). Invariants: each entry is in it once, also one that is set aside;
+/// neighbours name each other; stamps fall from front to back once pending uses (``TouchRing``) are applied. Victims
+/// are only chosen by ``victims(sparing:)``, so another policy is another type with these methods.
 ///
-/// Only a section has it. Each link is one atomic word, and none is believed further than to an entry that is mapped; walks
-/// end whatever the links are (F4).
+/// Only a section has one. Each link is one atomic word. A link is followed only to a mapped entry, and walks end
+/// whatever the links are (F4).
 struct EntryOrder {
     private let index: ChangingIndex
 
@@ -16,15 +16,15 @@ struct EntryOrder {
     fileprivate init(_ index: ChangingIndex) { self.index = index }
 
     @inline(__always) var mostRecent: UInt32 { index.recencyFirst }
-    /// The old end of the list, what is set aside included.
+    /// The old end of the list, including entries that are set aside.
     @inline(__always) var oldEnd: UInt32 { index.recencyLast }
-    /// The least recent entry that is not set aside.
+    /// The least recent visible entry.
     @inline(__always) var leastRecent: UInt32 {
         index.setAsideCount == 0 ? oldEnd : leastVisible()
     }
 
-    /// Goes on from where the last search ended, so that what is set aside is passed once, not with each eviction.
-    /// Invariant: nothing behind the entry that the header names is visible.
+    /// Resumes where the last search stopped, so hidden entries are skipped once and not at every eviction. Invariant:
+    /// nothing behind the entry that the header names is visible.
     @inline(never)
     private func leastVisible() -> UInt32 {
         let known = index.leastVisible
@@ -33,7 +33,7 @@ struct EntryOrder {
         return found
     }
 
-    /// The first entry that is not set aside, from `number` on towards the more recent.
+    /// The first visible entry from `number` on, towards the more recent.
     private func visible(from number: UInt32) -> UInt32 {
         var number = number
         var steps: UInt32 = 0
@@ -48,14 +48,14 @@ struct EntryOrder {
 
     // MARK: Prefetching
 
-    /// Prefetches the lines that unlinking writes.
+    /// Prefetches the cache lines that unlinking writes.
     @inline(__always)
     func prefetchNeighbours(of slot: ChangingSlot) {
         if let neighbour = index.entry(slot.newer) { neighbour.prefetch() }
         if let neighbour = index.entry(slot.older) { neighbour.prefetch() }
     }
 
-    /// Prefetches the lines that giving up the next entry writes.
+    /// Prefetches the cache lines that the next eviction writes.
     @inline(__always)
     func prefetchVictim() {
         guard let victim = index.entry(leastRecent) else { return }
@@ -65,7 +65,7 @@ struct EntryOrder {
 
     // MARK: Uses
 
-    /// Puts an entry that is in the list where one that was just used belongs.
+    /// Moves an entry to the front, where the one used last belongs.
     @inline(__always)
     func moveToFront(_ number: UInt32, _ slot: ChangingSlot) {
         guard mostRecent != number else { return }
@@ -107,7 +107,7 @@ struct EntryOrder {
         }
     }
 
-    /// Lets its neighbours name an entry by its new number.
+    /// Makes the neighbours of an entry name it by its new number.
     func renumber(from old: UInt32, to new: UInt32, _ slot: ChangingSlot) {
         if index.leastVisible == old { index.leastVisible = new }
         if let neighbour = index.entry(slot.newer) {
@@ -122,7 +122,7 @@ struct EntryOrder {
         }
     }
 
-    /// Relinks all `entries` in the order of their stamps, if they are not in it already.
+    /// Relinks all entries in the order of their stamps, unless they already are in it.
     func sort(entries: Int) {
         var isSorted = true
         var previous = UInt64.max
@@ -155,22 +155,22 @@ struct EntryOrder {
 
     // MARK: Victims
 
-    /// How far one has got in the entries in the order in which they are given up. It goes on from entry to entry, so that
-    /// one may be removed as soon as it was given.
+    /// The position of a walk over the victims. It moves on before it returns an entry, so the caller may remove that
+    /// entry at once.
     struct Victims {
         fileprivate let sparing: UInt32
         fileprivate var number: UInt32
-        /// A list that goes round in a damaged index ends here.
+        /// Ends a walk over a ring in a damaged index.
         fileprivate var left: Int
     }
 
-    /// The entries to give up, first the first; `sparing` is the number of one that stays, or 0.
+    /// A walk over the entries in the order of eviction. `sparing` is the number of an entry that stays, or 0.
     @inline(__always)
     func victims(sparing: UInt32 = 0) -> Victims {
         Victims(sparing: sparing, number: leastRecent, left: Int(index.usedEntries))
     }
 
-    /// The next of them. What only a process' memory holds takes no room on disk, and is passed over.
+    /// The next victim. Skips entries that only a process' memory holds, because they take no space on disk.
     @inline(__always)
     func next(_ victims: inout Victims) -> (number: UInt32, slot: ChangingSlot)? {
         while victims.left > 0, let slot = index.entry(victims.number) {

@@ -1,9 +1,9 @@
 import CPlatform
 
-/// One entry's 64 bytes in the index; a view that is valid as long as the index is mapped.
+/// One entry's slot: 64 bytes of the index. A view, valid as long as the mapping.
 ///
-/// Written by whoever has a section. Readers without one take each field as one atomic word: `location` is published last
-/// when an entry is made and cleared first when it goes. Offsets: OnDiskFormat, "Entries".
+/// A section writes it. Readers without one load each field as one atomic word: `location` is stored last when an entry
+/// is made, and cleared first when it is removed. Offsets: OnDiskFormat, "Entries".
 struct EntrySlot<Right> {
     fileprivate let base: UnsafeMutableRawPointer
 
@@ -15,16 +15,16 @@ struct EntrySlot<Right> {
 
     /// Low 32 bits of the key's hash.
     @inline(__always) var tag: UInt32 { cp_relaxed32(base) }
-    /// Next entry of the same bucket's overflow, or of the free list.
+    /// The next entry of the same bucket's overflow chain, or of the free list.
     @inline(__always) var chainNext: UInt32 { cp_load32(base + 4) }
-    /// The frame that the line names. Setting it says that all of the line is that frame's.
+    /// The frame that the slot names. Setting it declares that all of the slot belongs to that frame.
     @inline(__always) var location: Location { Location(raw: cp_load64(base + 8) & ~SlotBits.unfilled) }
-    /// Whether the line names that frame and all that it says is of it.
+    /// Whether the slot names this frame and is filled for it.
     @inline(__always)
     func tells(of location: Location) -> Bool { cp_load64(base + 8) == location.raw }
     @inline(__always) var isFilled: Bool { cp_load64(base + 8) & SlotBits.unfilled == 0 }
-    /// The stamp of the last use. What a use changes is `recency`, `hits` and `accessed`, in that order, so whoever reads
-    /// them in it, and the first again, knows whether all are of one use.
+    /// The stamp of the last use. A use changes `recency`, `hits` and `accessed`, in that order. A reader that reads
+    /// them in this order, and the first one again, knows whether all belong to one use.
     @inline(__always) var recency: UInt64 { cp_load64(base + 16) }
     /// The next more recent entry.
     @inline(__always) var newer: UInt32 { cp_relaxed32(base + 24) }
@@ -37,29 +37,30 @@ struct EntrySlot<Right> {
     }
     /// Whether the entry is only in the memory of one process (S11).
     @inline(__always) var isMemoryOnly: Bool { cp_relaxed32(base + 32) & SlotBits.flag != 0 }
-    /// The size of the value, or of what that process holds.
+    /// Size of the value, or of what that process' memory holds.
     var shownBytes: UInt32 { cp_relaxed32(base + 32) & ~SlotBits.flag }
     @inline(__always) var hits: UInt32 { cp_load32(base + 36) }
     @inline(__always) var accessed: Int64 { Int64(bitPattern: cp_load64(base + 40)) }
-    /// Microseconds on the boot clock from which on the entry is expired; 0: never.
+    /// When the entry expires, in microseconds on the boot clock; 0: never.
     @inline(__always) var deadline: Int64 { Int64(bitPattern: cp_relaxed64(base + 48)) }
-    /// Setting it takes the mark of ``isSetAside`` away.
+    /// Setting it clears ``isSetAside``.
     @inline(__always) var frameBytes: UInt32 { cp_relaxed32(base + 56) & ~SlotBits.flag }
-    /// Whether the entry was removed and can still be brought back (S12). It keeps its places in bucket and recency
-    /// list; whether look-ups find it is what its action's line says (``EntryMarks/isHidden(_:_:)``).
+    /// Whether the entry was removed and can still be restored (S12). It keeps its places in the bucket and in the
+    /// order of recency; the state of its action decides whether look-ups find it (``EntryMarks/isHidden(_:_:)``).
     @inline(__always) var isSetAside: Bool { cp_relaxed32(base + 56) & SlotBits.flag != 0 }
     /// Low bits of the hash of the owner's name; 0: none.
     @inline(__always) var owner: UInt32 { cp_relaxed32(base + 60) }
-    /// Whether look-ups find the entry. (Those of one that is coming back do, too, until it is settled.)
+    /// Whether look-ups may find the entry. After an undo this is false until the entry is settled, although look-ups
+    /// find it already.
     @inline(__always) var isLive: Bool { location != .none && !isSetAside }
-    /// Whether a look-up must read this line before it believes the frame; cells say so.
+    /// Whether a look-up must read this slot before it trusts the frame. Cells have a bit for it.
     @inline(__always)
     var needsLook: Bool {
         deadline != Deadline.never || isMemoryOnly || isSetAside
     }
 
-    /// What `body` takes from the line while it names one frame, and is filled or not: it is called anew when that changed
-    /// meanwhile. `nil` where there is no entry.
+    /// Reads several fields consistently: repeats `body` until the slot named the same frame, filled or not, before and
+    /// after. `nil` if there is no entry.
     @inline(__always)
     func read<Value, Failure>(
         _ body: (Location, _ isFilled: Bool) throws(Failure) -> Value?
@@ -82,10 +83,10 @@ struct EntrySlot<Right> {
     }
 }
 
-/// An entry's line for those who look.
+/// An entry's slot for readers.
 typealias SlotView = EntrySlot<Looking>
 
-/// An entry's line for those who have a section.
+/// An entry's slot for a section.
 typealias ChangingSlot = EntrySlot<Changing>
 
 extension ChangingSlot {
@@ -145,8 +146,8 @@ extension ChangingSlot {
 
     // MARK: Several at once
 
-    /// Names a frame before the rest of the line is brought in line with it: until ``location`` is set again, what the
-    /// line says beyond its place, tag and links is the frame before's or the new one's, and nobody goes by it.
+    /// Names a new frame before the rest of the slot follows. Until ``location`` is set again, all fields but the place
+    /// in the table, tag and links may belong to the old or the new frame, and readers ignore them.
     @inline(__always)
     func name(_ location: Location) {
         cp_store64(base + 8, location.raw | SlotBits.unfilled)
@@ -159,14 +160,15 @@ extension ChangingSlot {
 
     func markSetAside(frameBytes: UInt32) { cp_relaxed_store32(base + 56, frameBytes | SlotBits.flag) }
 
-    /// Makes it the line of no entry. Whoever finds the flag of what is set aside gone finds the location gone.
+    /// Makes it the slot of no entry. The location is cleared first: a reader that finds the flag of a set-aside entry
+    /// cleared finds no location either.
     func clear() {
         location = .none
         cp_store_fence()
         frameBytes = 0
     }
 
-    /// Takes everything over but the location.
+    /// Copies everything but the location.
     func copy(_ other: ChangingSlot) {
         cp_relaxed_store64(base, cp_relaxed64(other.base))
         for offset in stride(from: 16, to: IndexLayout.entryBytes, by: 8) {
@@ -176,13 +178,13 @@ extension ChangingSlot {
 }
 
 extension ChangingIndex {
-    /// A line that was found without the right to change it.
+    /// The changeable view of a slot that was found by a look-up.
     @inline(__always)
     func changing(_ slot: SlotView) -> ChangingSlot { ChangingSlot(slot.base) }
 }
 
 private enum SlotBits {
     static let flag: UInt32 = 1 << 31
-    /// In the word of the location, where no frame's offset reaches: a frame begins in the first 64 MiB.
+    /// In the word of the location, where no offset reaches: a frame begins in the first 64 MiB of its segment.
     static let unfilled: UInt64 = 1 << 31
 }

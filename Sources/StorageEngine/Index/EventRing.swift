@@ -12,13 +12,13 @@ struct RawEvent {
     var pid: UInt32
     var kind: UInt8
     var cause: UInt8
-    /// The key's whole length; 0: not noted.
+    /// Length of the whole key; 0 if the event has none.
     var keyBytes: UInt16
     /// Its first 24 bytes.
     var key: [UInt8]
 }
 
-/// What a writer puts into a cell.
+/// The content that a writer puts into a cell.
 struct EventNote {
     var kind: EventKind
     var cause: EventCause
@@ -27,33 +27,33 @@ struct EventNote {
     var location: Location
     var pid: Int32
     var time: Int64
-    /// May be empty where it is not at hand: readers then take it from the frame at `location`.
+    /// May be empty if the caller doesn't have it; then readers take it from the frame at `location`.
     var key = UnsafeRawBufferPointer(start: nil, count: 0)
 }
 
-/// The ring of recent events (S13): a view of the mapped index, valid as long as that is. Layout: OnDiskFormat, "The
-/// event ring".
+/// The ring of recent events (S13). A view of the mapped index, valid as long as the mapping. Layout: OnDiskFormat,
+/// "The event ring".
 ///
-/// Needs no lock. Invariants: ``head`` only grows, by one atomic addition for each claim; a cell is filled by whoever
-/// claimed its number and by nobody else, its number is stored last, and a reader believes it only if the number is the
-/// same before and after. Numbers are taken modulo the ring's cells, so no access leaves it, whatever the index says.
+/// Needs no lock. Invariants: ``head`` only grows, by one atomic addition for each claim. Only the claimer of a number
+/// fills its cell, and stores the number last. A reader trusts a cell only if the number is the same before and after.
+/// Numbers are taken modulo the number of cells, so no access leaves the ring, whatever the index contains.
 struct EventRing {
     private let index: UnsafeMutableRawPointer
 
     @inline(__always)
     fileprivate init(_ memory: IndexDoor) { index = memory.base }
 
-    /// The one door to the cells.
+    /// The only access to the cells.
     @inline(__always)
     private func cell(_ sequence: UInt64) -> UnsafeMutableRawPointer {
         index + IndexLayout.eventRingOffset
             + Int(sequence & UInt64(IndexLayout.events - 1)) * IndexLayout.eventBytes
     }
 
-    /// Number of the event that comes next; numbers begin with 0. Added to atomically by whoever notes events.
+    /// Number of the next event; numbers begin with 0. Writers of events add to it atomically.
     @inline(__always) var head: UInt64 { cp_load64(index + IndexLayout.eventHeadOffset) }
 
-    // MARK: Noting
+    // MARK: Writing
 
     /// Prefetches the cells that the next `count` events will fill.
     @inline(__always)
@@ -62,13 +62,13 @@ struct EventRing {
         for ahead in 0..<count { cp_prefetch_write(cell(head &+ ahead)) }
     }
 
-    /// Claims the numbers of the next `count` events and returns the first. Each must be published: followers wait for it
-    /// as long as for one whose writer may have died. One claim for all that a change tells, before it changes anything:
-    /// an atomic addition waits until all earlier stores have arrived.
+    /// Claims the numbers of the next `count` events and returns the first. Each must be published: followers wait for
+    /// it as long as for one whose writer may have died. A change makes one claim for all its events, before it changes
+    /// anything, because an atomic addition waits until all earlier stores have completed.
     @inline(__always)
     func claim(_ count: Int) -> UInt64 { cp_add64(index + IndexLayout.eventHeadOffset, UInt64(count)) }
 
-    /// Fills the cell of a claimed number. `true`: somebody waits for it, and is to be called.
+    /// Fills the cell of a claimed number. Returns `true` if someone waits for events: then call ``callWaiters(_:)``.
     @inline(__always)
     func publish(_ sequence: UInt64, _ note: EventNote) -> Bool {
         let cell = cell(sequence)
@@ -94,7 +94,7 @@ struct EventRing {
 
     enum Cell {
         case event(RawEvent)
-        /// Not published yet, or never: its writer may have died.
+        /// Not published yet; or never, if its writer died.
         case pending
         case overwritten
     }
@@ -123,18 +123,18 @@ struct EventRing {
 
     // MARK: Waiting
 
-    /// Says that somebody waits for the next event. Whoever publishes one from now on rings the store's doorbell;
-    /// events whose numbers were claimed before may be published without.
+    /// Declares that someone waits for the next event. Events claimed from now on ring the store's doorbell when they
+    /// are published; events claimed before may be published without.
     func markAsAwaited() {
         let word = index + IndexLayout.eventWaitersOffset
         while true {
-            // Each waiter makes a mark of its own, so that a writer that answers an earlier one doesn't take it away.
+            // Each waiter sets a mark of its own, so that a writer that answers an earlier one doesn't clear it.
             let old = cp_load32(word)
             if cp_cas32(word, old, (old &+ 2) | 1) { return }
         }
     }
 
-    /// Rings, and then takes the mark away. In this order: one who dies in between has rung once too often.
+    /// Rings, then clears the mark. A crash in between only causes one extra wake-up.
     @inline(never)
     func callWaiters(_ doorbell: Doorbell?) {
         let word = index + IndexLayout.eventWaitersOffset
@@ -147,10 +147,10 @@ struct EventRing {
 extension MappedIndex {
     @inline(__always) var events: EventRing { EventRing(memory) }
 
-    /// Notes an event. `key` may be empty where it is not at hand: readers then take it from
-    /// the frame at `location`.
+    /// Publishes an event. `key` may be empty if the caller doesn't have it; then readers take it from the frame at
+    /// `location`.
     @inline(__always)
-    func note(
+    func publish(
         _ kind: EventKind, _ cause: EventCause, tag: UInt32, bytes: Int, location: Location, pid: Int32,
         time: Int64, key: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)
     ) {
@@ -159,7 +159,7 @@ extension MappedIndex {
             key: key)
     }
 
-    /// Fills the cell of a claimed number, and calls who waits for it.
+    /// Fills the cell of a claimed number, and wakes those that wait for it.
     @inline(__always)
     func publishEvent(
         _ sequence: UInt64, _ kind: EventKind, _ cause: EventCause, tag: UInt32, bytes: Int,

@@ -1,8 +1,9 @@
 import CPlatform
 
 extension HashTable {
-    /// The live entries of a tag: usually one, more where keys share it or several processes have an entry of one key in
-    /// their memories. Looks again while chains are changing, and at every entry when whoever changes them does not finish.
+    /// The live entries with this tag: usually one; more if keys share the tag or several processes have the key in
+    /// their memories. Repeats the search while chains are changing, and walks over all entries if the process that
+    /// changes them was stopped.
     func liveEntries(ofTag tag: UInt32) -> [UInt32] {
         for attempt in 0..<400 {
             let before = index.structureVersion
@@ -18,7 +19,7 @@ extension HashTable {
         return slot.tag == tag && index.marks.isVisible(number, slot)
     }
 
-    /// `nil`: that can't be told just now.
+    /// `nil` if that can't be found out at the moment.
     private func chainedEntries(ofTag tag: UInt32) -> [UInt32]? {
         guard let bucket = bucket(of: tag) else { return nil }
         var found: [UInt32] = []

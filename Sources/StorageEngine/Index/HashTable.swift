@@ -1,10 +1,10 @@
 import CPlatform
 
-/// A bucket: 64 bytes, five cells, each with a few bits of the hash, the frame's location and the entry's
-/// number, and the first of a chain of entries for which no cell is free. A look-up thus meets one cache
-/// line of the index before the frame itself. Layout: OnDiskFormat, "Buckets".
+/// A bucket: 64 bytes. It has five cells, each with some bits of the hash, the frame's location and the entry's number,
+/// and the first of a chain of entries for which there was no cell. So a look-up reads one cache line of the index
+/// before the frame itself. Layout: OnDiskFormat, "Buckets".
 ///
-/// Changed by ``HashTable`` alone, under the archive's lock; read by anyone, each word atomically.
+/// Changed only by ``HashTable``, under the archive's lock. Anyone may read it, each word atomically.
 struct Bucket {
     static let bytes = 64
     static let cells = 5
@@ -25,7 +25,7 @@ struct Bucket {
     fileprivate func setNumber(_ place: Int, _ number: UInt32) {
         cp_relaxed_store32(base + 40 + 4 * place, number)
     }
-    /// The first entry of the chain; 0: there is none.
+    /// The first entry of the overflow chain; 0 if there is none.
     @inline(__always) fileprivate(set) var overflow: UInt32 {
         get { cp_load32(base + 60) }
         nonmutating set { cp_store32(base + 60, newValue) }
@@ -36,7 +36,7 @@ struct Bucket {
         overflow = 0
     }
 
-    /// The place whose cell names the entry, if one does.
+    /// The cell that names the entry, if there is one.
     @inline(__always)
     func place(of number: UInt32) -> Int? {
         for place in 0..<Bucket.cells where self.number(place) == number && cell(place) != 0 { return place }
@@ -46,18 +46,19 @@ struct Bucket {
     @inline(__always)
     func prefetch() { cp_prefetch(base) }
 
-    /// The bit of a cell that sends look-ups to the entry's own line: it has a deadline, or only one process has it.
+    /// The bit of a cell that sends look-ups to the entry's slot: it has a deadline, is only in a memory, or is set
+    /// aside.
     static let look: UInt64 = 1 << 63
 
-    /// What is in the 15 bits below: bits of the hash that the bucket's own number does not tell.
+    /// The 15 bits below it: bits of the hash that the bucket's number doesn't imply.
     @inline(__always)
     static func mark(_ tag: UInt32) -> UInt64 { UInt64((tag &* 0x9E37_79B1) >> 17) }
 
     @inline(__always)
     static func mark(in cell: UInt64) -> UInt64 { (cell << 1) >> 49 }
 
-    /// Mark, 25 bits of the segment's number and 23 bits of the offset divided by 8: a frame begins in the
-    /// first 64 MiB of its segment, and segments that exist at the same time are never 2²⁵ apart.
+    /// The mark, 25 bits of the segment's number, and 23 bits of the offset divided by 8. That is enough: a frame
+    /// begins in the first 64 MiB of its segment, and segments that exist at the same time are never 2²⁵ apart.
     @inline(__always)
     static func cell(tag: UInt32, location: Location) -> UInt64 {
         mark(tag) << 48 | UInt64(location.segment & 0x1ff_ffff) << 23 | location.raw & 0x7f_ffff
@@ -68,8 +69,8 @@ struct Bucket {
         cell(tag: slot.tag, location: location) | (slot.needsLook ? look : 0)
     }
 
-    /// The location in a cell, given the number of a segment that exists at about the same time. (The newest
-    /// that a reader knows of may be a little behind.)
+    /// The location in a cell, given the number of a segment that exists at about the same time. (A reader's newest
+    /// segment may be slightly outdated.)
     @inline(__always)
     static func location(in cell: UInt64, near segment: UInt32) -> Location {
         let low = UInt32(truncatingIfNeeded: cell >> 23) & 0x1ff_ffff
@@ -79,24 +80,24 @@ struct Bucket {
     }
 }
 
-/// The buckets of the index: linear hashing, one bucket split for every few entries added, so that growth
-/// never stops anyone for longer than a split. (P.-Å. Larson: "Dynamic Hash Tables", CACM 31(4), 1988.) A view of the
-/// mapped index, valid as long as that is.
+/// The buckets of the index: linear hashing. One bucket is split for every few entries added, so growth never takes
+/// longer than a split. (P.-Å. Larson: "Dynamic Hash Tables", CACM 31(4), 1988.) A view of the mapped index, valid as
+/// long as the mapping.
 ///
-/// Invariants: each entry that names a frame, also one that is set aside, is in the bucket of its tag once, in a cell or in
-/// the chain; its cell says the same frame as its line; no chain leads back into itself. They hold while
-/// ``MappedIndex/structureVersion`` is even; whoever moves entries between cells and chains makes it odd meanwhile.
+/// Invariants: each entry that names a frame, also one that is set aside, is in the bucket of its tag once, in a cell
+/// or in the chain; its cell and its slot name the same frame; no chain leads back into itself. They hold while
+/// ``MappedIndex/structureVersion`` is even; it is odd while entries are moved between cells and chains.
 ///
-/// Changes need a section. Looking needs none (F6): a reader that finds nothing believes it only if that version was even
-/// and unchanged meanwhile; otherwise it looks again (OnDiskFormat, "Reading without the lock"). A damaged bucket or chain
-/// leads nowhere outside what is mapped, and no walk is without end (F4).
+/// Changes need a section. Reading needs none (F6): a reader that finds nothing trusts this only if that version was
+/// even and didn't change; otherwise it repeats the search (OnDiskFormat, "Reading without the lock"). A damaged bucket
+/// or chain never leads outside the mapping, and every walk ends (F4).
 struct HashTable<Right> {
     let index: MappedIndex<Right>
 
     @inline(__always)
     fileprivate init(_ index: MappedIndex<Right>) { self.index = index }
 
-    /// The number of the bucket of a tag, where there are `count`.
+    /// The number of a tag's bucket if there are `count` buckets.
     @inline(__always)
     func number(of tag: UInt32, count: UInt32) -> UInt32 {
         guard count > 1 else { return 0 }
@@ -105,7 +106,7 @@ struct HashTable<Right> {
         return bucket < count ? bucket : bucket & (mask >> 1)
     }
 
-    /// `nil`: it can't be reached just now.
+    /// `nil` if it can't be reached at the moment.
     @inline(__always)
     func bucket(of tag: UInt32) -> Bucket? { index.bucket(number(of: tag, count: index.bucketCount)) }
 
@@ -113,11 +114,11 @@ struct HashTable<Right> {
     @inline(__always)
     func prefetch(_ tag: UInt32) { bucket(of: tag)?.prefetch() }
 
-    /// The way along a bucket's chain.
+    /// A walk over a bucket's overflow chain.
     @inline(__always)
     func chain(of bucket: Bucket) -> ChainWalk<Right> { ChainWalk(index, from: bucket.overflow) }
 
-    /// The number of the entry whose frame is at `location`, or `nil` when none is any more.
+    /// The number of the entry whose frame is at `location`; `nil` if no entry names it any more.
     func entry(at location: Location, tag: UInt32) -> UInt32? {
         guard let bucket = bucket(of: tag) else { return nil }
         let cell = Bucket.cell(tag: tag, location: location)
@@ -143,14 +144,14 @@ extension HashTable where Right == Changing {
         index.bucketCount = UInt32(count * IndexLayout.chunkBuckets / IndexLayout.chunkEntries)
     }
 
-    /// No entry is in any bucket.
+    /// Empties all buckets.
     func clear() { for number in 0..<index.usedBuckets { index.bucket(number)?.clear() } }
 
-    // MARK: Entries in buckets. All but the last two need a structure change around them.
+    // MARK: Entries in buckets. All but the last two must be inside a structure change.
 
     @inline(__always)
     func insert(_ number: UInt32, _ slot: ChangingSlot) {
-        // In no bucket look-ups would not find it: the next who opens the archive makes the index anew.
+        // Look-ups would not find an entry that is in no bucket: the next opening rebuilds the index.
         guard let bucket = bucket(of: slot.tag) else { return index.declareDamaged() }
         insert(number, slot, into: bucket)
     }
@@ -174,7 +175,7 @@ extension HashTable where Right == Changing {
                 index.declareDamaged()
             }
             bucket.setCell(place, 0)
-            // A free cell is of more use than a chain.
+            // Moves an entry from the chain to the free cell.
             let first = bucket.overflow
             if let chained = index.entry(first) {
                 bucket.overflow = chained.chainNext
@@ -193,11 +194,11 @@ extension HashTable where Right == Changing {
                 return
             }
         }
-        // Not where it must be: links of this index cannot be relied on.
+        // Not where it must be: the links of this index can't be trusted.
         index.declareDamaged()
     }
 
-    /// Lets the entry name another frame; readers see the old or the new one, so this is no structure change.
+    /// Makes the entry name another frame. Readers see the old or the new one, so this is no structure change.
     @inline(__always)
     func setLocation(_ number: UInt32, _ slot: ChangingSlot, _ location: Location) {
         let before = slot.location
@@ -205,7 +206,7 @@ extension HashTable where Right == Changing {
         setCell(of: number, slot, location, replacing: before)
     }
 
-    /// Brings an entry's cell in line with what it names, and with whether its line has to be looked at.
+    /// Updates an entry's cell: the frame that it names, and whether look-ups must read its slot.
     @inline(__always)
     func setCell(of number: UInt32, _ slot: ChangingSlot, _ location: Location, replacing before: Location) {
         guard let bucket = bucket(of: slot.tag), let place = bucket.place(of: number) else { return }
@@ -215,16 +216,17 @@ extension HashTable where Right == Changing {
         bucket.setCell(place, Bucket.cell(of: slot, at: location))
     }
 
-    // MARK: Growing and getting smaller
+    // MARK: Growing and shrinking
 
-    /// Far more than have died between taking an entry number and splitting a bucket for it.
+    /// Far more than processes can have died between taking an entry number and splitting a bucket for it.
     private static var splitsOwedAtMost: Int { IndexLayout.chunkBuckets }
 
-    /// Spreads the entries of one bucket over it and a new one.
+    /// Distributes the entries of one bucket over it and a new one.
     @inline(never)
     func splitNext() {
         let buckets = index.bucketCount
-        // One that is in use would be taken for the new one. Whoever died before it split one leaves one too few.
+        // A bucket in use must not be taken for the new one. A process that died before its split leaves one bucket too
+        // few.
         let needed = Int(index.usedEntries) * IndexLayout.chunkBuckets / IndexLayout.chunkEntries
         guard Int(buckets) + HashTable.splitsOwedAtMost > needed, let new = index.bucket(buckets) else {
             return index.declareDamaged()
@@ -237,7 +239,7 @@ extension HashTable where Right == Changing {
         crashPoint(.bucketSplit)
         index.bucketCount = buckets &+ 1
         insert(chain, count)
-        // The lines of the next one's entries are all over the index: they arrive while some entries are added.
+        // Prefetches the slots for the next split, which are spread over the index, while some entries are added.
         if let next = index.bucket((buckets &+ 1) & half) { prefetchEntries(of: next) }
     }
 
@@ -249,8 +251,8 @@ extension HashTable where Right == Changing {
         index.entry(bucket.overflow)?.prefetch()
     }
 
-    /// Puts the entries of the last bucket into the one that was split for it; `false` where the index claims more buckets
-    /// than it has, so that nobody goes on for as long as it claims.
+    /// Moves the entries of the last bucket into the one that was split for it. Returns `false` if the index claims
+    /// more buckets than it has, so that the caller doesn't continue for as long as it claims.
     func mergeLast() -> Bool {
         guard index.bucketCount > IndexLayout.firstBuckets else { return false }
         let last = index.bucketCount &- 1
@@ -266,7 +268,7 @@ extension HashTable where Right == Changing {
         return true
     }
 
-    /// Chains all entries of a bucket. Its cells and its own chain are void then.
+    /// Chains all entries of a bucket. Its cells and its own chain are invalid then.
     private func chained(_ bucket: Bucket) -> (first: UInt32, count: Int) {
         var first: UInt32 = 0
         prefetchEntries(of: bucket)
@@ -275,7 +277,7 @@ extension HashTable where Right == Changing {
             slot.chainNext = first
             first = bucket.number(place)
         }
-        // Counted first: relinking a chain that leads back into itself would have no end.
+        // Counts first, because relinking a chain that leads back into itself would never end.
         var walk = chain(of: bucket)
         var count = 0
         while walk.next() != nil { count += 1 }
@@ -291,7 +293,7 @@ extension HashTable where Right == Changing {
         return (first, count + Bucket.cells)
     }
 
-    /// Puts entries that are chained into their buckets.
+    /// Puts chained entries into their buckets.
     private func insert(_ first: UInt32, _ count: Int) {
         var next = first
         for _ in 0..<count {
@@ -302,7 +304,7 @@ extension HashTable where Right == Changing {
         }
     }
 
-    /// Lets the bucket of an entry name it by its new number.
+    /// Makes the bucket of an entry name it by its new number.
     func renumber(from old: UInt32, to new: UInt32, _ slot: ChangingSlot) {
         guard let bucket = bucket(of: slot.tag) else { return index.declareDamaged() }
         if let place = bucket.place(of: old) { return bucket.setNumber(place, new) }

@@ -1,11 +1,12 @@
 import CPlatform
 import Synchronization
 
-/// Where an index is mapped in this process, and how much of it: words of this process alone.
+/// Where an index is mapped in this process, and how much of it: words of this process only.
 struct IndexPlace: ~Copyable {
-    /// Where the latest range is. Stored before `knownCapacity` rises, so whoever reads that first finds what it says.
+    /// Address of the latest range. Stored before `knownCapacity` rises, so a reader of the capacity finds what it
+    /// covers.
     let address: Atomic<UInt>
-    /// Entries that the file is known to have room for, and that are mapped at `address`; grows only.
+    /// Entries that the file is known to have room for and that are mapped at `address`. Only grows.
     let knownCapacity = Atomic<UInt32>(0)
 
     static func make(_ range: MappedRange) -> UnsafeMutablePointer<IndexPlace> {
@@ -20,14 +21,14 @@ struct IndexPlace: ~Copyable {
     }
 }
 
-/// The one door to the bytes of a mapped index: every access is inside them (F4). Safe from any thread, and valid as long as
-/// the ``IndexMemory`` is there, which every engine keeps; it takes no hold on that, so views over it cost nothing.
+/// The only access to the bytes of a mapped index: every access is inside them (F4). Safe from any thread. Valid as
+/// long as the ``IndexMemory``, which every engine owns; it doesn't retain that, so views cost nothing.
 ///
-/// Offsets are constants of ``IndexLayout`` below the mapped size; entry and bucket numbers are checked against the
-/// capacity, which is never larger than the file and the mapping (checked against the file itself whenever it grows).
+/// Offsets are constants of ``IndexLayout`` below the mapped size. Entry and bucket numbers are checked against the
+/// capacity, which never exceeds the file and the mapping (it is checked against the file whenever it grows).
 struct IndexDoor: @unchecked Sendable {
-    /// The first field: to the thread sanitizer, `+=` of a property changes what the first word of the value leads to, and that
-    /// must be nothing that others read.
+    /// Must be the first field. For the thread sanitizer, `+=` on a property writes to what the first word of the value
+    /// points to; that must be nothing that other threads read.
     private let owner: Unmanaged<IndexMemory>
     private let place: UnsafeMutablePointer<IndexPlace>
 
@@ -37,19 +38,19 @@ struct IndexDoor: @unchecked Sendable {
         self.owner = owner
     }
 
-    /// For what has to do with the file and the mapping.
+    /// For operations on the file and the mapping.
     var memory: IndexMemory { owner.takeUnretainedValue() }
 
     @inline(__always)
     var base: UnsafeMutableRawPointer {
-        // Of a range that stays as long as the memory.
+        // The range stays mapped as long as the memory exists.
         UnsafeMutableRawPointer(bitPattern: place.pointee.address.load(ordering: .acquiring))
             .unsafelyUnwrapped
     }
 
-    // MARK: The header's page
+    // MARK: The page of the header
 
-    /// The door to it: the word at an offset that ``IndexLayout`` names.
+    /// The only access to it: the word at an offset that ``IndexLayout`` names.
     @inline(__always)
     func field(_ offset: Int) -> UnsafeMutableRawPointer {
         assert(offset >= 0 && offset + 8 <= IndexLayout.processTableOffset)
@@ -61,14 +62,14 @@ struct IndexDoor: @unchecked Sendable {
     @inline(__always) func set64(_ offset: Int, _ value: UInt64) { cp_store64(field(offset), value) }
     @inline(__always) func location(_ offset: Int) -> Location { Location(raw: word64(offset)) }
 
-    /// A count or a sum of bytes. No honest one reaches 2⁴⁸; capped there, so that arithmetic on what a damaged
-    /// index says cannot overflow (F4).
+    /// A count or a sum of bytes. A valid one never reaches 2⁴⁸. It is capped there, so that arithmetic on a damaged
+    /// index can't overflow (F4).
     @inline(__always)
     func size(_ offset: Int) -> Int { Int(truncatingIfNeeded: min(word64(offset), 1 << 48)) }
 
-    // MARK: How much is there
+    // MARK: The capacity
 
-    /// Entries that the header says there is room for.
+    /// Entries that there is room for, according to the header.
     @inline(__always) var claimedCapacity: UInt32 {
         word32(IndexLayout.entryCapacityOffset)
     }
@@ -79,7 +80,7 @@ struct IndexDoor: @unchecked Sendable {
         number <= place.pointee.knownCapacity.load(ordering: .acquiring) || learn(number)
     }
 
-    /// Whether all entries and buckets of a chunk do. (A bucket's number is what a damaged index makes of it.)
+    /// Whether all entries and buckets of a chunk exist. (In a damaged index a bucket's number can be anything.)
     @inline(__always)
     private func holds(chunk: Int) -> Bool {
         guard chunk >= 0, let last = UInt32(exactly: (chunk + 1) * IndexLayout.chunkEntries) else {
@@ -93,13 +94,13 @@ struct IndexDoor: @unchecked Sendable {
         owner.takeUnretainedValue().learnCapacity(atLeast: number)
     }
 
-    /// Entry numbers that may be in use: 1 to this.
+    /// Highest entry number that may be in use.
     var usedEntries: UInt32 {
         let claimed = word32(IndexLayout.entryHighWaterOffset)
         return holds(claimed) ? claimed : place.pointee.knownCapacity.load(ordering: .relaxed)
     }
 
-    /// Bucket numbers that may be in use: 0 to one less than this.
+    /// Number of buckets that may be in use.
     var usedBuckets: UInt32 {
         let most = Int(usedCapacity) / IndexLayout.chunkEntries * IndexLayout.chunkBuckets
         return min(word32(IndexLayout.bucketCountOffset), UInt32(most))
@@ -110,8 +111,8 @@ struct IndexDoor: @unchecked Sendable {
         return place.pointee.knownCapacity.load(ordering: .relaxed)
     }
 
-    /// Makes sure that all that the index has now is mapped here; for whoever would otherwise take what is not for
-    /// nothing. Costs two loads where nothing has grown.
+    /// Makes sure that all that the index has now is mapped here. Call it where an unmapped entry would be taken for a
+    /// missing one. Costs two loads if nothing has grown.
     @inline(__always)
     func catchUp() throws(StorageError) {
         if claimedCapacity > place.pointee.knownCapacity.load(ordering: .acquiring) {
@@ -119,9 +120,9 @@ struct IndexDoor: @unchecked Sendable {
         }
     }
 
-    // MARK: Entries and buckets, numbered from 1 and 0
+    // MARK: Entries, numbered from 1, and buckets, numbered from 0
 
-    /// The line of an entry; `nil` for 0 and for numbers past the capacity.
+    /// The slot of an entry; `nil` for 0 and for numbers beyond the capacity.
     @inline(__always)
     func entryAddress(_ number: UInt32) -> UnsafeMutableRawPointer? {
         guard number > 0, holds(number) else { return nil }
@@ -130,7 +131,7 @@ struct IndexDoor: @unchecked Sendable {
         return chunk + (place & 1023) * IndexLayout.entryBytes
     }
 
-    /// The word that says which processes hold the entry's object in memory; `nil` past the capacity.
+    /// The word that says which processes hold the entry's object in memory; `nil` beyond the capacity.
     @inline(__always)
     func residencyAddress(_ number: UInt32) -> UnsafeMutableRawPointer? {
         guard number > 0, holds(number) else { return nil }
@@ -139,7 +140,7 @@ struct IndexDoor: @unchecked Sendable {
         return chunk + IndexLayout.residencyInChunkOffset + (place & 1023) * IndexLayout.residencyBytes
     }
 
-    /// The byte that says by which action the entry was set aside; `nil` past the capacity.
+    /// The byte that says which action set the entry aside; `nil` beyond the capacity.
     @inline(__always)
     func markAddress(_ number: UInt32) -> UnsafeMutableRawPointer? {
         guard number > 0, holds(number) else { return nil }
@@ -148,20 +149,20 @@ struct IndexDoor: @unchecked Sendable {
         return chunk + IndexLayout.marksInChunkOffset + (place & 1023)
     }
 
-    /// The bounds of a chunk's deadlines: one for each 32 entries, then that of the chunk; `nil` past the capacity.
+    /// The bounds of a chunk's deadlines: one for each 32 entries, then that of the chunk. `nil` beyond the capacity.
     func deadlineRows(ofChunk chunk: Int) -> UnsafeMutableRawPointer? {
         guard holds(chunk: chunk) else { return nil }
         return base + IndexLayout.chunksOffset + chunk * IndexLayout.chunkBytes
             + IndexLayout.deadlinesInChunkOffset
     }
 
-    /// The bound of a group of chunks, of which there are as many as ``IndexLayout/deadlineGroups``.
+    /// The bound of a group of chunks, of which there are ``IndexLayout/deadlineGroups``.
     func deadlineGroup(_ group: Int) -> UnsafeMutableRawPointer {
         assert(0..<IndexLayout.deadlineGroups ~= group)
         return base + IndexLayout.deadlineGroupsOffset + 8 * group
     }
 
-    /// The bucket of that number; `nil` past the capacity.
+    /// The bucket of that number; `nil` beyond the capacity.
     @inline(__always)
     func bucketAddress(_ number: UInt32) -> UnsafeMutableRawPointer? {
         let chunk = Int(number) / IndexLayout.chunkBuckets
@@ -179,7 +180,7 @@ struct IndexDoor: @unchecked Sendable {
 
     // MARK: The touch ring
 
-    /// The cell of a stamp's number, modulo the ring's.
+    /// The cell of a stamp: its number modulo the ring's length.
     @inline(__always)
     func touchAddress(_ stamp: Int) -> UnsafeMutableRawPointer {
         base + IndexLayout.touchRingOffset + (stamp & (IndexLayout.touchCells - 1))

@@ -1,15 +1,15 @@
 import CPlatform
 
-/// The file of a mapped index: held open by whoever makes or observes it, and otherwise opened anew where it has to
-/// grow, so that an archive that is open for writing costs no descriptor for it. Safe from any thread.
+/// The file of a mapped index. Creators and observers hold it open. Otherwise it is opened when it has to grow, so an
+/// archive that is open for writing needs no descriptor for it. Safe from any thread.
 enum IndexFile: Sendable {
-    case open(OpenFile, in: OpenFile)
-    /// The file of that name in the archive's folder, as long as it is the one with that status.
-    case named(String, in: OpenFile, OpenFile.Status)
+    case open(FileDescriptor, in: FileDescriptor)
+    /// The file of that name in the archive's folder, if it still has that status.
+    case named(String, in: FileDescriptor, FileDescriptor.Status)
 
-    /// The status, without needing a descriptor; `nil` when the name is no longer that file's: it was removed, or
-    /// another has taken its place.
-    func status() throws(StorageError) -> OpenFile.Status? {
+    /// The file's status, without a descriptor. `nil` if the name no longer leads to that file, because it was removed
+    /// or replaced.
+    func status() throws(StorageError) -> FileDescriptor.Status? {
         switch self {
         case .open(let file, _): return try file.status()
         case .named(let name, let folder, let known):
@@ -20,8 +20,8 @@ enum IndexFile: Sendable {
         }
     }
 
-    /// - Throws: `closed` when the name is no longer that file's.
-    func opened(writable: Bool) throws(StorageError) -> OpenFile {
+    /// - Throws: `closed` if the name no longer leads to that file.
+    func opened(writable: Bool) throws(StorageError) -> FileDescriptor {
         switch self {
         case .open(let file, _): return file
         case .named(let name, let folder, let known):
@@ -32,7 +32,7 @@ enum IndexFile: Sendable {
         }
     }
     /// The archive's folder.
-    var folder: OpenFile {
+    var folder: FileDescriptor {
         switch self {
         case .open(_, let folder), .named(_, let folder, _): folder
         }

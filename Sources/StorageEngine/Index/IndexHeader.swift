@@ -1,12 +1,12 @@
 import CPlatform
 
-/// An index's header as it is in its file, read before anything of it is mapped or believed. The fields of one that is
-/// mapped: `MappedIndex+Header.swift`.
+/// An index's header, read from the file before any of it is mapped or trusted. For the fields of a mapped index see
+/// `MappedIndex+Header.swift`.
 struct IndexHeader: Equatable {
     private let bytes: [UInt8]
 
-    /// `nil`: the file has no whole header.
-    init?(_ file: OpenFile) throws(StorageError) {
+    /// `nil` if the file has no complete header.
+    init?(_ file: FileDescriptor) throws(StorageError) {
         bytes = try file.read(atMost: IndexLayout.processTableOffset)
         guard bytes.count == IndexLayout.processTableOffset else { return nil }
     }
@@ -25,9 +25,9 @@ struct IndexHeader: Equatable {
 
     private func bytes(_ offset: Int) -> [UInt8] { Array(bytes[offset..<offset + 16]) }
 
-    // MARK: Whose it is
+    // MARK: Identity
 
-    /// Whether it is an index of this archive, in the form that this program writes.
+    /// Whether it is an index of this archive, in the format that this program writes.
     func isOf(_ identity: [UInt8]) -> Bool {
         word64(IndexLayout.magicOffset) == IndexLayout.magic
             && word32(IndexLayout.versionOffset) == IndexLayout.version
@@ -40,17 +40,17 @@ struct IndexHeader: Equatable {
         return boot.contains(where: { $0 != 0 }) && bytes(IndexLayout.bootOffset) == boot
     }
 
-    /// Whether the file is the one that it says it is, and no copy.
-    func isOf(_ file: OpenFile, _ status: OpenFile.Status) -> Bool {
+    /// Whether the file is the one that the header names, and not a copy.
+    func isOf(_ file: FileDescriptor, _ status: FileDescriptor.Status) -> Bool {
         word64(IndexLayout.deviceOffset) == status.number.device
             && word64(IndexLayout.inodeOffset) == status.number.inode
-            // The number of a removed file is used again, perhaps by its own copy.
+            // The inode number of a removed file is reused, perhaps by its own copy.
             && word64(IndexLayout.birthOffset) == cp_birth_time(file.descriptor)
     }
 
-    // MARK: What it says
+    // MARK: Content
 
-    /// `nil`: damaged.
+    /// `nil` if it is damaged.
     var state: IndexLayout.State? { IndexLayout.State(rawValue: word32(IndexLayout.stateOffset)) }
 
     var head: Location { location(IndexLayout.headOffset) }
@@ -61,7 +61,7 @@ struct IndexHeader: Equatable {
         LogLoss(from: location(IndexLayout.lossFromOffset), to: location(IndexLayout.lossToOffset))
     }
 
-    /// Whether a file of that size has room for the entries and buckets that are in use.
+    /// Whether a file of this size has room for the entries and buckets in use.
     func fits(fileOf fileBytes: Int) -> Bool {
         let capacity = word32(IndexLayout.entryCapacityOffset)
         let buckets = word32(IndexLayout.bucketCountOffset)
@@ -70,15 +70,14 @@ struct IndexHeader: Equatable {
             && Int(buckets) <= Int(capacity) / IndexLayout.chunkEntries * IndexLayout.chunkBuckets
     }
 
-    /// Numbers that the log's segments may have, those that were skipped included; none where it says something
-    /// that can't be.
+    /// Numbers that the log's segments may have, including skipped ones; empty if the header is contradictory.
     var olderSegments: Range<UInt32> {
         let oldest = word32(IndexLayout.oldestSegmentOffset)
         let newest = head.segment
         guard oldest > 0, oldest <= newest, newest - oldest < UInt32(SegmentLayout.slots) else {
             return 0..<0
         }
-        // The head's own is seen by where the log ends.
+        // The head's own segment is checked by finding the end of the log.
         return oldest..<newest
     }
 }

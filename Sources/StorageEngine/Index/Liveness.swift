@@ -1,18 +1,19 @@
 import CPlatform
 import Synchronization
 
-/// Tells which lines of an archive's process table belong to processes that live; safe from any thread.
+/// Tells which slots of an archive's process table belong to living processes. Safe from any thread.
 ///
-/// A pid and a start time mean something in their own namespaces only: from a container, those of another one name
-/// nobody, or somebody else. So each process also locks the byte of its line in the file `attached`, and whoever is
-/// not in its namespaces asks for that lock, which the kernel lets go when the process ends.
+/// A process number and a start time are valid only in their own namespaces: in another container they name no process,
+/// or a different one. So each process also locks the byte of its slot in the file `attached`. A process in other
+/// namespaces tests that lock, which the kernel releases when the process ends.
 struct Liveness: Sendable {
-    let folder: OpenFile
-    /// The writer's own, whose lock doesn't stand against itself; `nil` for an observer.
-    let attachment: OpenFile?
+    let folder: FileDescriptor
+    /// The writer's own, whose lock doesn't conflict with itself; `nil` for an observer.
+    let attachment: FileDescriptor?
     let ownLine: Int?
 
-    /// Where it can't be told (no descriptor is free to look with), it lives: to take the living for dead does harm.
+    /// If it can't be found out (no descriptor is free), the process counts as alive: treating a living one as dead
+    /// does harm.
     func isAlive(_ slot: ProcessSlot) -> Bool {
         guard slot.pid != 0 else { return false }
         if slot.line == ownLine { return true }
@@ -34,23 +35,23 @@ extension ArchiveEngine {
         Liveness(folder: folder, attachment: attachment, ownLine: processSlot?.line)
     }
 
-    /// One bit for each line whose process lives.
+    /// One bit for each slot whose process is alive.
     var livingLines: UInt64 {
         let liveness = liveness
         return index.processes.attached.reduce(0) { liveness.isAlive($1) ? $0 | 1 << UInt64($1.line) : $0 }
     }
 }
 
-/// Which namespaces this process is in. Stateless but for what it remembers; safe from any thread.
+/// The namespaces of this process. Safe from any thread.
 enum Namespaces {
-    /// The number of the PID namespace; 0 where it can't be told.
+    /// The number of the PID namespace; 0 if unknown.
     static var processes: UInt32 { UInt32(truncatingIfNeeded: known >> 32) }
 
-    /// One number for the namespaces of PIDs and of time together (the start time of a process is told by the
-    /// reader's own); 0 where they can't be told.
+    /// One number for the PID and time namespaces together (a process' start time is shown in the reader's time
+    /// namespace); 0 if unknown.
     static var line: UInt32 { UInt32(truncatingIfNeeded: known) }
 
-    /// The first in the high half, the second in the low one. A child that was forked may be in others.
+    /// `processes` in the high half, `line` in the low half. A forked child may be in other namespaces.
     private static var known: UInt64 {
         let count = cp_fork_count()
         let (remembered, forks) = memory.withLock { $0 }

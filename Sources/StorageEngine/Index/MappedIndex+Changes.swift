@@ -1,11 +1,11 @@
 import CPlatform
 
-/// What whoever has a section changes of the header. What each field means: `MappedIndex+Header.swift`, which reads the same
-/// words.
+/// The fields of the header for a section, which may change them. `MappedIndex+Header.swift` reads the same words and
+/// documents their meaning.
 extension ChangingIndex {
-    // MARK: Whose index it is. Written while its maker alone has it, and only read from then on.
+    // MARK: Identity. Written while only the creator has the index; read-only afterwards.
 
-    /// Writes what says whose index this is; it is being built from here on.
+    /// Writes the index's identity. Its state is `building` from here on.
     func beginBuilding(archive identity: [UInt8], salt: UInt64) {
         memory.set64(IndexLayout.magicOffset, IndexLayout.magic)
         memory.set32(IndexLayout.versionOffset, IndexLayout.version)
@@ -23,8 +23,8 @@ extension ChangingIndex {
         }
     }
 
-    /// Writes which file this is: a copy of it is another (F3).
-    func identify(_ file: OpenFile) throws(StorageError) {
+    /// Writes which file this is, so that a copy is recognised as another file (F3).
+    func identify(_ file: FileDescriptor) throws(StorageError) {
         let status = try file.status()
         memory.set64(IndexLayout.deviceOffset, status.number.device)
         memory.set64(IndexLayout.inodeOffset, status.number.inode)
@@ -48,7 +48,7 @@ extension ChangingIndex {
         nonmutating set { memory.set64(IndexLayout.damagedPlacesOffset, UInt64(newValue)) }
     }
 
-    // MARK: The lock, and what goes on under it
+    // MARK: The lock
 
     var locking: LockingMode? {
         get { LockingMode(rawValue: memory.word32(IndexLayout.lockingOffset)) }
@@ -62,24 +62,24 @@ extension ChangingIndex {
         get { memory.word64(IndexLayout.sectionOwnerOffset) }
         nonmutating set { memory.set64(IndexLayout.sectionOwnerOffset, newValue) }
     }
-    /// For the end of a section. In the cache line of its marker, which is written anyway.
+    /// Called at the end of a section. In the cache line of its marker, which is written anyway.
     @inline(__always) func settleSequence() { memory.set64(IndexLayout.settledSequenceOffset, sequence) }
     var state: IndexLayout.State? {
         get { IndexLayout.State(rawValue: memory.word32(IndexLayout.stateOffset)) }
         nonmutating set { memory.set32(IndexLayout.stateOffset, newValue?.rawValue ?? 0) }
     }
-    /// Marks the index as damaged: nobody changes the archive through it any more, and the next who opens the
-    /// archive builds a new one from the log.
+    /// Marks the index as damaged: no process changes the archive through it any more, and the next opening builds a
+    /// new one from the log.
     func declareDamaged() { state = .damaged }
-    /// Declares the index damaged, for what is at an offset in it, and says so.
-    func contradiction(at offset: Int, _ reason: String = "the index contradicts itself") -> StorageError {
+    /// Declares the index damaged, and returns an error that names the offset.
+    func contradiction(at offset: Int, _ reason: String = "the index is inconsistent") -> StorageError {
         declareDamaged()
         return .corrupted(
             path: path, offset: offset,
-            reason: reason + "; it is built anew when all processes have closed the archive")
+            reason: reason + "; it is rebuilt when all processes have closed the archive")
     }
 
-    /// Makes readers that are under way look again if they find nothing.
+    /// Makes running look-ups repeat their search if they find nothing.
     @inline(__always)
     func beginStructureChange() {
         let version = cp_relaxed64(memory.field(IndexLayout.structureOffset))
@@ -96,7 +96,7 @@ extension ChangingIndex {
     func beginReturn() { memory.set64(IndexLayout.returnsOffset, returns | 1) }
     func endReturn() {
         memory.set64(IndexLayout.returnsOffset, (returns | 1) &+ 1)
-        // What comes back may be older than all that was visible.
+        // Restored entries may be older than all visible ones.
         leastVisible = 0
     }
 
@@ -140,7 +140,7 @@ extension ChangingIndex {
         nonmutating set { memory.set32(IndexLayout.leastVisibleOffset, newValue) }
     }
 
-    /// No entry is free, and none is in the order.
+    /// Empties the free list and the order of recency.
     func clearLists() {
         freeHead = 0
         recencyFirst = 0
@@ -173,16 +173,16 @@ extension ChangingIndex {
         if sum < 0 { fallBelowNothing(total) } else { memory.set64(total.offset, UInt64(bitPattern: sum)) }
     }
 
-    /// A total can't be negative: some entry's size is not what it was, and evicting for such a total would remove
-    /// what is intact. The sum of the files' sizes may be off after a failed extension.
+    /// A total can't be negative: some entry's size must be damaged, and evicting because of such a total would remove
+    /// intact entries. Only the sum of the files' sizes may be wrong, after a failed extension.
     @inline(never)
     private func fallBelowNothing(_ total: IndexLayout.Total) {
         if total != .segmentBytes { declareDamaged() }
         memory.set64(total.offset, 0)
     }
 
-    /// Counts a frame that becomes live, or, with negative `bytes`, one that no longer is. A segment's word is 0 only
-    /// when as many have gone as had come: a wrong size in a damaged entry can't make it so.
+    /// Counts a frame that becomes live or, with negative `bytes`, one that no longer is. A segment's word is 0 only if
+    /// equally many frames were added and removed; a wrong size in a damaged entry can't make it so.
     @inline(__always)
     func adjustLive(_ location: Location, by bytes: Int) {
         let live = liveFrames(ofSegment: location.segment)
@@ -226,7 +226,7 @@ extension ChangingIndex {
         nonmutating set { memory.set64(IndexLayout.batchDoneOffset, newValue.raw) }
     }
 
-    // MARK: What can be undone
+    // MARK: Undo
 
     @inline(__always) var setAsideCount: UInt32 {
         get { memory.word32(IndexLayout.setAsideCountOffset) }
@@ -245,7 +245,7 @@ extension ChangingIndex {
         nonmutating set { memory.set32(IndexLayout.undoSweepOffset, newValue) }
     }
 
-    // MARK: The configuration, as the descriptor has it
+    // MARK: The configuration, as in the descriptor
 
     func setConfiguration(_ configuration: ArchiveConfiguration) {
         memory.set64(IndexLayout.memoryLimitOffset, configuration.memoryLimit ?? .max)
@@ -254,7 +254,7 @@ extension ChangingIndex {
         memory.set32(IndexLayout.durabilityOffset, configuration.durability.level.rawValue)
     }
 
-    // MARK: The clean mark. Written while nobody else has the archive open for writing.
+    // MARK: The clean mark. Written while no other process has the archive open for writing.
 
     var cleanFlag: UInt32 {
         get { memory.word32(IndexLayout.cleanFlagOffset) }
@@ -265,7 +265,7 @@ extension ChangingIndex {
         nonmutating set { memory.set32(IndexLayout.cleanSumOffset, newValue) }
     }
 
-    /// As ``add(_:_:)`` for a counter that only sections change.
+    /// Like ``add(_:_:)``, for a counter that only sections change.
     @inline(__always) func addLocked(_ counter: IndexLayout.Counter, _ amount: UInt64 = 1) {
         let address = memory.field(IndexLayout.countersOffset + 8 * counter.rawValue)
         cp_relaxed_store64(address, cp_relaxed64(address) &+ amount)
@@ -273,7 +273,7 @@ extension ChangingIndex {
 }
 
 extension IndexLayout {
-    /// A sum that changes by what an operation adds or takes away.
+    /// A total that operations increase or decrease.
     enum Total {
         case entryCount, valueBytes, liveFrameBytes, segmentBytes, appendedBytes
 

@@ -1,32 +1,32 @@
 import CPlatform
 
-/// Whoever has a view with this right looks at the index, and does what anybody may do at any time: notes uses and events,
-/// counts, marks what it holds in memory.
+/// The right to read the index, and to do what needs no lock: record uses and events, count, and mark what this process
+/// holds in memory.
 enum Looking {}
 
-/// Whoever has a view with this right may change the index. Only a section gives one (``ArchiveSection/index``), or who
-/// made the memory and has it alone: so what needs the archive's lock can't be called without it.
+/// The right to change the index. Only a section grants it (``ArchiveSection/index``), or having created the memory and
+/// being its only user. So code that needs the archive's lock can't be called without it.
 enum Changing {}
 
-/// The mapped index of an archive, as far as its user has a right to it. A view of ``IndexMemory``, valid as
-/// long as somebody has that: every engine does. It is a few addresses, and takes no hold on anything. Safe from any thread.
+/// The mapped index of an archive, with one of two rights. A view of ``IndexMemory``, valid as long as that, which
+/// every engine owns. It consists of a few addresses and retains nothing. Safe from any thread.
 ///
-/// The header's fields are in `MappedIndex+Header.swift`; of each table behind it there is a type with the same right:
-/// ``HashTable``, ``EntryNumbers``, ``EntryOrder``, ``TouchRing``, ``Deadlines``, ``EntryMarks``, ``Residency``; or one
-/// whose every word is written with atomic instructions, or by its owner, and needs none: ``EventRing``, ``ProcessTable``.
-/// What is declared for ``Changing`` alone needs the lock, all else does not.
+/// The header's fields are in `MappedIndex+Header.swift`. For each table behind it there is a type with the same right:
+/// ``HashTable``, ``EntryNumbers``, ``EntryOrder``, ``TouchRing``, ``Deadlines``, ``EntryMarks``, ``Residency``.
+/// ``EventRing`` and ``ProcessTable`` need no right, because each of their words is written atomically or by its owner
+/// only. Methods declared for ``Changing`` only need the lock; all others don't.
 struct MappedIndex<Right>: Sendable {
-    /// Its words are touched by the types of this folder alone.
+    /// Only the types of this folder access its words.
     let memory: IndexDoor
 
     @inline(__always)
     fileprivate init(door: IndexDoor) { memory = door }
 }
 
-/// The index for those who look.
+/// The index for readers.
 typealias IndexView = MappedIndex<Looking>
 
-/// The index for those who have a section.
+/// The index for a section.
 typealias ChangingIndex = MappedIndex<Changing>
 
 extension IndexView {
@@ -35,21 +35,23 @@ extension IndexView {
 }
 
 extension ChangingIndex {
-    /// For as long as the section lasts.
+    /// Valid as long as the section.
     @inline(__always)
     init(_ section: borrowing ArchiveSection) { self.init(door: section.engine.index.memory) }
 
-    /// For memory that its maker alone has, or while nobody else has the archive open for writing and nobody can open it.
+    /// For memory that only its creator has, or while no other process has the archive open for writing and none can
+    /// open it.
     init(unshared memory: IndexMemory) { self.init(door: memory.door) }
 
     @inline(__always) var view: IndexView { IndexView(door: memory) }
 }
 
 extension MappedIndex {
-    /// For errors.
+    /// For error messages.
     var path: String { memory.memory.path }
 
-    /// Rung for who waits for events. A word of this process; set by whoever opens the archive, before anyone else has it.
+    /// Rung when there are events and someone waits. Belongs to this process; set when the archive is opened, before
+    /// other threads have it.
     var doorbell: Doorbell? {
         get { memory.memory.doorbell }
         nonmutating set { memory.memory.doorbell = newValue }
@@ -57,42 +59,42 @@ extension MappedIndex {
 
     // MARK: The file
 
-    /// `nil` without a file, and of one that was removed.
-    func fileStatus() throws(StorageError) -> OpenFile.Status? { try memory.memory.fileStatus() }
+    /// `nil` without a file, or if it was removed.
+    func fileStatus() throws(StorageError) -> FileDescriptor.Status? { try memory.memory.fileStatus() }
 
     var hasFile: Bool { memory.memory.hasFile }
 
-    /// Whether the file was removed, or another has taken its place; never of an index without one.
+    /// Whether the file was removed or replaced; never true for an index without a file.
     var isReplaced: Bool { memory.memory.isReplaced }
 
-    /// Makes sure that all that the index has now is mapped here; for whoever would otherwise take what is not for
-    /// nothing. Costs two loads where nothing has grown.
+    /// Makes sure that all that the index has now is mapped here. Call it where an unmapped entry would be taken for a
+    /// missing one. Costs two loads if nothing has grown.
     @inline(__always)
     func catchUp() throws(StorageError) { try memory.catchUp() }
 
-    // MARK: Entries and buckets, numbered from 1 and 0
+    // MARK: Entries, numbered from 1, and buckets, numbered from 0
 
-    /// Entry numbers that may be in use: 1 to this.
+    /// Highest entry number that may be in use.
     var usedEntries: UInt32 { memory.usedEntries }
 
-    /// Bucket numbers that may be in use: 0 to one less than this.
+    /// Number of buckets that may be in use.
     var usedBuckets: UInt32 { memory.usedBuckets }
 
-    /// The entry of that number; `nil` for 0 and for numbers past the capacity.
+    /// The entry of that number; `nil` for 0 and for numbers beyond the capacity.
     @inline(__always)
     func entry(_ number: UInt32) -> EntrySlot<Right>? {
         guard let address = memory.entryAddress(number) else { return nil }
         return EntrySlot<Right>(address)
     }
 
-    /// The bucket of that number; `nil` past the capacity.
+    /// The bucket of that number; `nil` beyond the capacity.
     @inline(__always)
     func bucket(_ number: UInt32) -> Bucket? {
         guard let address = memory.bucketAddress(number) else { return nil }
         return Bucket(address)
     }
 
-    // MARK: Live frames of each segment: bytes in the low 40 bits, their number above
+    // MARK: Live frames of each segment: their bytes in the low 40 bits, their count above
 
     @inline(__always)
     func liveFrames(ofSegment segment: UInt32) -> UInt64 {
@@ -106,12 +108,12 @@ extension ChangingIndex {
         cp_relaxed_store64(memory.segmentAddress(segment), word)
     }
 
-    /// Makes room for `capacity` entries; the header says so only once the blocks are there.
+    /// Makes room for `capacity` entries. The header is updated only after the blocks are allocated.
     func grow(toHold capacity: Int) throws(StorageError) {
         let chunks = (capacity + IndexLayout.chunkEntries - 1) / IndexLayout.chunkEntries
         let bytes = IndexLayout.fileBytes(chunks: chunks)
-        // Never zeros over what the capacity says is in use, whatever the other field says (a process may have
-        // died between the two stores below).
+        // Never writes zeros over entries that the capacity says are in use, whatever the other field says (a process
+        // may have died between the two stores below).
         let present = IndexLayout.fileBytes(
             chunks: Int(entryCapacity) / IndexLayout.chunkEntries)
         let start = max(indexBytes, present)
@@ -122,10 +124,11 @@ extension ChangingIndex {
         memory.memory.relearnCapacity()
     }
 
-    /// Gives back the blocks of all chunks that `capacity` entries do not need. The file keeps its length, so
-    /// that whoever has it mapped reads zeros (F4); growing reserves blocks again. Where reading a hole takes room of its
-    /// own (tmpfs), or that can't be tried, another's look-up would end by SIGBUS once there is none: there the blocks stay until the last
-    /// writer leaves. Needs that no entry and no bucket behind is in use.
+    /// Gives back the blocks of all chunks that `capacity` entries don't need. The file keeps its length, so processes
+    /// that have it mapped read zeros (F4); growing allocates the blocks again. On file systems where reading a hole
+    /// allocates a block (tmpfs), or where that can't be tested, a look-up of another process could end with SIGBUS on
+    /// a full disk: there the blocks stay until the last writer leaves. Requires that no entry or bucket beyond is in
+    /// use.
     func shrink(toHold capacity: Int) {
         let chunks = max(1, (capacity + IndexLayout.chunkEntries - 1) / IndexLayout.chunkEntries)
         let least = IndexLayout.fileBytes(chunks: chunks)

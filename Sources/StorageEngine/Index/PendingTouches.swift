@@ -7,7 +7,7 @@ import Darwin
 #endif
 
 extension TouchRing {
-    /// Uses not yet applied, for readers that show order and hits without the lock.
+    /// Uses that are not yet applied, for readers that show order and hits without the lock.
     func pending() -> PendingTouches {
         let drained = drained
         var pending = PendingTouches(drained: drained)
@@ -30,8 +30,8 @@ extension TouchRing {
         return pending
     }
 
-    /// The last use of an entry, and its hits, with those uses that waited when `pending` was made. Each counts once, though
-    /// they may be applied while this looks.
+    /// The last use and the hits of an entry, including the uses that were pending when `pending` was made. Each use
+    /// counts once, even if it is applied during this call.
     @inline(__always)
     func lastUse(of number: UInt32, _ slot: EntrySlot<Right>, _ pending: PendingTouches) -> LastUse {
         guard let touches = pending[number] else { return LastUse(slot) }
@@ -42,36 +42,37 @@ extension TouchRing {
     private func lastUse(_ slot: EntrySlot<Right>, _ touches: [PendingTouch], drained before: UInt64)
         -> LastUse
     {
-        // A use sets the stamp first and the rest thereafter; when many are applied, that is told behind the last of them.
-        // So what was told before the line is read is whole in it, unless another use begins meanwhile.
+        // Applying a use sets the stamp first, then the rest; `drained` is advanced after the last of several. So a use
+        // below `drained` is completely in the slot, unless a newer use is being applied.
         for attempt in 0..<600 {
             let told = max(before, drained)
             let use = LastUse(slot)
             if use.recency < told, slot.recency == use.recency { return use.adding(touches, tag: slot.tag) }
             if attempt > 200 { usleep(50) } else if attempt > 10 { sched_yield() }
         }
-        // Whoever applies them was stopped amid it, and not only out of turn: some tens of milliseconds have passed.
+        // After some tens of milliseconds the process that applies the uses must have been stopped in the middle, and
+        // not merely preempted.
         return LastUse(slot).adding(touches, tag: slot.tag)
     }
 
-    /// The same of an entry whose line is not filled yet.
+    /// The same for an entry whose slot isn't filled yet.
     func lastUse(of number: UInt32, _ frame: Frame, tag: UInt32, _ pending: PendingTouches) -> LastUse {
         LastUse(frame).adding(pending[number] ?? [], tag: tag)
     }
 }
 
-/// A use of an entry that waits to be applied.
+/// A use of an entry that isn't applied yet.
 struct PendingTouch {
     var stamp: UInt64
     var time: Int64
     var tag: UInt32
-    /// Whether the entry was stored anew: hits count from there.
+    /// Whether the entry was stored again: hits count from there.
     var isStored: Bool
 }
 
-/// Uses that wait to be applied, by entry, oldest first.
+/// Uses that are not yet applied, by entry, oldest first.
 struct PendingTouches {
-    /// All uses with stamps below had been applied.
+    /// All uses with stamps below this had been applied.
     let drained: UInt64
     private var touches: [UInt32: [PendingTouch]] = [:]
 
@@ -98,14 +99,14 @@ struct LastUse {
         accessed = slot.accessed
     }
 
-    /// That in which the frame was written.
+    /// The use that wrote the frame.
     fileprivate init(_ frame: Frame) {
         recency = frame.recency
         hits = 0
         accessed = frame.time
     }
 
-    /// With those of the uses that its line doesn't count yet.
+    /// Adds the uses that the slot doesn't count yet.
     fileprivate func adding(_ touches: [PendingTouch], tag: UInt32) -> LastUse {
         var use = self
         for touch in touches where touch.tag == tag && touch.stamp > use.recency {

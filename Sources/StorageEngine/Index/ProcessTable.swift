@@ -1,14 +1,14 @@
 import CPlatform
 
-/// Who has the archive open for writing, with each one's own counters.
+/// A process that has the archive open for writing, with its own counters.
 ///
-/// A slot is taken and given back under the archive's lock; its counters are added to by its owner with
-/// atomic instructions and read by anyone. Layout: OnDiskFormat, "The process table".
+/// A slot is taken and given back under the archive's lock. Its owner adds to its counters atomically; anyone may read
+/// them. Layout: OnDiskFormat, "The process table".
 struct ProcessSlot: Sendable {
     static let nameBytes = 63
 
     private let address: UInt
-    /// Its place in the table, which is its bit in words of residency.
+    /// Its position in the table, which is its bit in the words of ``Residency``.
     let line: Int
 
     @inline(__always)
@@ -25,7 +25,7 @@ struct ProcessSlot: Sendable {
         get { cp_load32(base) }
         nonmutating set { cp_store32(base, newValue) }
     }
-    /// In which namespaces the pid and the start time mean something (``Namespaces/line``); 0: not known.
+    /// The namespaces in which process number and start time are valid (``Namespaces/line``); 0: unknown.
     var namespace: UInt32 {
         get { cp_relaxed32(base + 4) }
         nonmutating set { cp_relaxed_store32(base + 4, newValue) }
@@ -76,17 +76,17 @@ struct ProcessSlot: Sendable {
     }
 }
 
-/// The lines of the process table: a view of the mapped index, valid as long as that is.
+/// The slots of the process table. A view of the mapped index, valid as long as the mapping.
 ///
-/// Invariants: a line is taken and given back by whoever has a section, its pid stored last when it is taken and cleared
-/// last when it goes; while it is taken its counters are its process' own. Readers need no lock, and ask of each line
-/// whether its process lives.
+/// Invariants: a section takes and gives back a slot; the process number is stored last when it is taken and cleared
+/// last when it is given back. While it is taken only its process changes its counters. Readers need no lock, and check
+/// for each slot whether its process is alive.
 struct ProcessTable {
     private let base: UnsafeMutableRawPointer
 
     fileprivate init(_ memory: IndexDoor) { base = memory.base + IndexLayout.processTableOffset }
 
-    /// The one door to the lines; a number that is none is that of the nearest.
+    /// The only access to the slots. A number outside the table is clamped.
     subscript(number: Int) -> ProcessSlot {
         let bounded = min(max(number, 0), IndexLayout.processSlots - 1)
         return ProcessSlot(base + bounded * IndexLayout.processSlotBytes, line: bounded)
@@ -100,14 +100,14 @@ extension MappedIndex {
 }
 
 extension ChangingIndex {
-    /// Takes a line for this process, with the lock of its byte of `attachment` (``Liveness``). With more processes than
-    /// lines the last one is shared.
-    func attach(_ identity: ProcessIdentity, name: String, memoryLimit: UInt64, attachment: OpenFile)
+    /// Takes a slot for this process, and locks its byte of `attachment` (``Liveness``). If there are more processes
+    /// than slots, the last slot is shared.
+    func attach(_ identity: ProcessIdentity, name: String, memoryLimit: UInt64, attachment: FileDescriptor)
         throws(StorageError) -> ProcessSlot
     {
         var free: Int?
         for line in 0..<IndexLayout.processSlots where free == nil && processes[line].pid == 0 {
-            // A forked child of one that had the line, and died, may still have its lock.
+            // A forked child of a dead process may still hold the lock of its slot.
             if try attachment.lockByte(line) { free = line }
         }
         guard let free else { return processes[IndexLayout.processSlots - 1] }
@@ -122,7 +122,7 @@ extension ChangingIndex {
         return slot
     }
 
-    /// Keeps a line's counts for the archive and gives the line back.
+    /// Adds a slot's counts to the archive's and gives the slot back.
     func detach(_ slot: ProcessSlot) {
         add(.hits, slot.hits)
         add(.misses, slot.misses)

@@ -1,24 +1,24 @@
 import CPlatform
 
-/// Uses of entries that have happened and are not yet applied to the order: accesses, and puts of keys that exist. A view
-/// of the mapped index, valid as long as that is.
+/// Uses of entries that have not been applied to the order yet: accesses, and puts of existing keys. A view of the
+/// mapped index, valid as long as the mapping.
 ///
-/// An access takes a stamp (one atomic addition, the order of all uses of the archive's entries), writes a cell and is
-/// done: no lock. A section applies the cells in the order of their stamps, always before it chooses a
-/// victim, so eviction is exact LRU (S5).
+/// An access takes a stamp (one atomic addition, which orders all uses of the archive's entries) and writes a cell; it
+/// takes no lock. A section applies the cells in the order of their stamps, always before it chooses a victim, so
+/// eviction is exact LRU (S5).
 ///
-/// Invariants: stamps are taken by atomic addition and only grow; the cell of a stamp is published by one compare-and-swap
-/// of its first word, by whoever took the stamp, or marked as skipped by whoever applies it and finds its writer dead or
-/// stopped between the two (F5, F6), after which the writer takes a new stamp; uses with stamps below ``drained`` are
-/// applied, and only a section moves that. Stamps are taken modulo the ring's cells, so no access leaves it, whatever the
-/// index says (F4). Layout: OnDiskFormat, "The touch ring".
+/// Invariants: stamps are taken by atomic addition and only grow. The cell of a stamp is published by one
+/// compare-and-swap of its first word, by the taker of the stamp. If the section that applies the cells finds that the
+/// writer died or was stopped before that, it marks the cell as skipped (F5, F6), and the writer takes a new stamp.
+/// Uses with stamps below ``drained`` are applied; only a section moves that. Stamps are taken modulo the number of
+/// cells, so no access leaves the ring, whatever the index contains (F4). Layout: OnDiskFormat, "The touch ring".
 struct TouchRing<Right> {
     let index: MappedIndex<Right>
 
     @inline(__always)
     fileprivate init(_ index: MappedIndex<Right>) { self.index = index }
 
-    /// The one door to the cells.
+    /// The only access to the cells.
     @inline(__always)
     func cell(_ stamp: UInt64) -> TouchCell {
         TouchCell(index.memory.touchAddress(Int(truncatingIfNeeded: stamp)), stamp)
@@ -27,14 +27,14 @@ struct TouchRing<Right> {
     @inline(__always) func nextStamp() -> UInt64 {
         cp_add64(index.memory.field(IndexLayout.touchTailOffset), 1)
     }
-    /// Stamps below are taken.
+    /// All stamps below are taken.
     @inline(__always) var taken: UInt64 { index.memory.word64(IndexLayout.touchTailOffset) }
-    /// Uses with stamps below are applied.
+    /// All uses with stamps below are applied.
     @inline(__always) var drained: UInt64 { index.memory.word64(IndexLayout.touchDrainedOffset) }
 
-    /// Notes an access of entry `number`.
+    /// Records an access to entry `number`.
     @inline(__always)
-    func note(_ number: UInt32, tag: UInt32, time: Int64) -> Touch {
+    func record(_ number: UInt32, tag: UInt32, time: Int64) -> Touch {
         while true {
             if taken &- drained >= UInt64(IndexLayout.touchCells) { return .ringFull }
             let stamp = nextStamp()
@@ -49,32 +49,32 @@ struct TouchRing<Right> {
         }
     }
 
-    /// Whether so little is pending that the use of `stamp` can wait as well.
+    /// Whether so little is pending that the use of `stamp` can wait, too.
     @inline(__always)
     func mayWait(_ stamp: UInt64) -> Bool { stamp &- drained < Touch.drainEvery }
 }
 
-/// What came of noting a use.
+/// The result of recording a use.
 enum Touch {
     case published
-    /// Published, and it is time for someone to apply what is pending.
+    /// Published, and pending uses should be applied now.
     case drainDue
-    /// No cell is free: apply what is pending, then note it again.
+    /// No cell is free: apply pending uses, then record it again.
     case ringFull
 
-    /// No index honestly gets there, and sums with stamps below don't overflow.
+    /// Largest accepted stamp. A valid index never reaches it, and arithmetic below it can't overflow.
     static let largestStamp: UInt64 = 1 << 62
-    /// Uses after which it is time to apply what is pending; a power of two, well below the length of the ring.
+    /// Number of uses after which pending ones should be applied; a power of two, well below the length of the ring.
     fileprivate static let drainEvery: UInt64 = 512
     static let skipped: UInt32 = .max
-    /// Set beside the tag where the entry was stored anew.
+    /// Set beside the tag if the entry was stored again.
     static let stored: UInt64 = 1 << 32
 }
 
-/// A cell of the ring, as the use of one stamp has it.
+/// A cell of the ring, for the use of one stamp.
 struct TouchCell {
     private let base: UnsafeMutableRawPointer
-    /// The high half of the first word, once it is this stamp's.
+    /// The high half of the first word once the cell belongs to this stamp.
     let lap: UInt64
 
     @inline(__always)
@@ -83,10 +83,10 @@ struct TouchCell {
         lap = (stamp / UInt64(IndexLayout.touchCells) + 1) << 32
     }
 
-    /// The lap, and below it the entry's number.
+    /// The lap, with the entry's number in the low half.
     @inline(__always) var word: UInt64 { cp_load64(base) }
     @inline(__always) var relaxedWord: UInt64 { cp_relaxed64(base) }
-    /// The tag, and whether the entry was stored anew.
+    /// The tag, and whether the entry was stored again.
     @inline(__always) var mark: UInt64 { cp_relaxed64(base + 8) }
     @inline(__always) var time: Int64 { Int64(bitPattern: cp_relaxed64(base + 16)) }
 
@@ -110,7 +110,7 @@ extension TouchRing where Right == Changing {
         index.memory.set64(IndexLayout.touchDrainedOffset, stamp)
     }
 
-    /// The stamp of a change that is made now, after everything that came before it.
+    /// The stamp of a change made now, after all earlier uses have been applied.
     @inline(__always)
     func takeStampAndDrain() -> UInt64 {
         let stamp = nextStamp()
@@ -118,7 +118,7 @@ extension TouchRing where Right == Changing {
         return stamp
     }
 
-    /// Stamps for as many changes, one behind another, as ``takeStampAndDrain()`` takes one.
+    /// Consecutive stamps for several changes, taken like ``takeStampAndDrain()``.
     func takeStampsAndDrain(_ count: Int) -> UInt64 {
         let first = cp_add64(index.memory.field(IndexLayout.touchTailOffset), UInt64(max(count, 1)))
         drain(before: first)
@@ -126,7 +126,7 @@ extension TouchRing where Right == Changing {
         return first
     }
 
-    /// Stamps that are taken from now on are above `recency`; nothing is pending.
+    /// Makes all new stamps greater than `recency`. Nothing may be pending.
     func raiseStamps(above recency: UInt64) {
         guard taken <= recency else { return }
         let first = min(recency, Frame.latestStamp) + 1
@@ -134,23 +134,23 @@ extension TouchRing where Right == Changing {
         setDrained(first)
     }
 
-    /// Applies all that came before `stamp`, which the caller took and uses itself.
+    /// Applies all uses before `stamp`, which the caller took and uses itself.
     @inline(__always)
     func finish(_ stamp: UInt64) {
         drain(before: stamp)
         setDrained(stamp &+ 1)
     }
 
-    /// Notes that entry `number` was stored anew under `stamp`, which may wait. It is applied as an access is, many
-    /// together: so a put does not wait for the lines of the entry's two neighbours in the list.
+    /// Records that entry `number` was stored again under `stamp`, to be applied later like an access, many together.
+    /// So a put doesn't wait for the cache lines of the entry's two neighbours in the list.
     @inline(__always)
-    func noteStored(_ number: UInt32, tag: UInt32, stamp: UInt64, time: Int64) {
+    func recordStored(_ number: UInt32, tag: UInt32, stamp: UInt64, time: Int64) {
         let cell = cell(stamp)
         cell.fill(mark: UInt64(tag) | Touch.stored, time: time)
         cell.publish(number)
     }
 
-    /// Applies all uses that are noted by now.
+    /// Applies all uses that are recorded by now.
     func drainAll() { drain(before: taken) }
 
     /// Applies all uses with stamps below `end`.
@@ -158,7 +158,8 @@ extension TouchRing where Right == Changing {
         var stamp = drained
         guard stamp < end else { return }
         guard end <= Touch.largestStamp else { return index.declareDamaged() }
-        // Stamps further ahead than the ring is long belong to writers that found it full, and published nothing.
+        // Stamps that are ahead by more than the ring's length belong to writers that found it full and published
+        // nothing.
         if end &- stamp > UInt64(8 * IndexLayout.touchCells) {
             setDrained(end)
             drain(stamp, before: stamp &+ UInt64(IndexLayout.touchCells))

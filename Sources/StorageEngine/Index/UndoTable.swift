@@ -1,19 +1,20 @@
 import CPlatform
 
-/// The reversible actions of the last minutes (S12): 64 lines over mapped memory, and sums of what each has set aside.
+/// The reversible actions of the last minutes (S12): 64 lines in mapped memory, and the totals of what each has set
+/// aside.
 ///
-/// Guarded by the archive's lock for writing; read by anyone, each word atomically. Invariant: an entry's mark
-/// (``EntryMark``) names a line, and no line is given to another action while a mark names it. Layout: OnDiskFormat,
-/// "The table of reversible actions".
+/// The archive's lock guards writing; anyone may read, each word atomically. Invariant: an entry's mark (``EntryMark``)
+/// names a line, and no line is given to another action while a mark names it. Layout: OnDiskFormat, "The table of
+/// reversible actions".
 struct UndoTable<Right> {
     private let index: UnsafeMutableRawPointer
 
     fileprivate init(_ index: MappedIndex<Right>) { self.index = index.memory.base }
 
-    /// The line where an action of that number belongs, whatever is there now.
+    /// The line for an action of this number, whatever it holds now.
     func lineToBe(of group: UInt32) -> UndoLine<Right> { self[IndexLayout.undoPlace(of: group)] }
 
-    /// The one door to the table's bytes: a place outside is none of it, and the last line stands for it.
+    /// The only access to the table's bytes. A position outside the table is clamped.
     subscript(place: Int) -> UndoLine<Right> {
         let place = min(max(place, 0), IndexLayout.undoLines - 1)
         return UndoLine(
@@ -21,14 +22,14 @@ struct UndoTable<Right> {
             sums: index + IndexLayout.undoSumsOffset + place * IndexLayout.undoSumBytes)
     }
 
-    /// The line of an action, if the table still has it.
+    /// The line of an action, if it is still in the table.
     func line(of group: UInt32) -> UndoLine<Right>? {
         guard group != 0 else { return nil }
         let line = lineToBe(of: group)
         return line.group == group ? line : nil
     }
 
-    /// Latest first.
+    /// Lines in use, latest action first.
     var lines: [UndoLine<Right>] {
         (0..<IndexLayout.undoLines).map { self[$0] }.filter { $0.group != 0 }
             .sorted { $0.group > $1.group }
@@ -38,7 +39,7 @@ struct UndoTable<Right> {
 }
 
 extension UndoTable where Right == Changing {
-    /// Forgets all actions; the entries' marks are the caller's.
+    /// Forgets all actions. The caller clears the entries' marks.
     func clear() {
         for place in 0..<IndexLayout.undoLines {
             self[place].group = 0
@@ -52,21 +53,21 @@ extension MappedIndex {
 }
 
 extension ChangingIndex {
-    /// A line that was looked at before.
+    /// The changeable view of a line.
     func changing(_ line: UndoView) -> ChangingUndoLine { undo[line.place] }
 }
 
-/// How far an action is.
+/// The state of an action.
 enum UndoState: UInt32 {
     case free = 0
     case reversible = 1
-    /// What it removed is back.
+    /// What it removed is restored.
     case undone = 2
-    /// What it removed is back, and the rest of it can still be undone: deadlines are.
+    /// What it removed is restored; its deadlines can still be undone.
     case returning = 3
 }
 
-/// One action's line, and what it has set aside. Guarded as ``UndoTable``.
+/// One action's line and totals. Guarded like ``UndoTable``.
 struct UndoLine<Right> {
     let place: Int
     fileprivate let line: UnsafeMutableRawPointer
@@ -78,17 +79,17 @@ struct UndoLine<Right> {
         self.sums = sums
     }
 
-    /// Number of the action; 0: the line is free.
+    /// Number of the action; 0 if the line is free.
     var group: UInt32 { cp_load32(line) }
-    /// One store of this word makes all that the action removed visible at once.
+    /// Storing this one word makes all that the action removed visible at once.
     var state: UndoState { UndoState(rawValue: cp_load32(line + 4)) ?? .free }
     /// Whether look-ups find what the action removed.
     var isBack: Bool { state == .undone || state == .returning }
     /// When the action began, microseconds since 1970.
     var time: Int64 { signed(line + 8) }
-    /// When its grace is over, on the boot clock.
+    /// When the action can no longer be undone, on the boot clock.
     var end: Int64 { signed(line + 16) }
-    /// How many bytes the archive has ever appended when its grace is over; all ones: however many.
+    /// Value of ``MappedIndex/appendedBytes`` at which the action can no longer be undone; all ones: no limit.
     var endBytes: UInt64 { cp_relaxed64(line + 24) }
     var entries: UInt64 { cp_relaxed64(line + 32) }
     var bytes: UInt64 { cp_relaxed64(line + 40) }
@@ -101,17 +102,17 @@ struct UndoLine<Right> {
 
     // MARK: Sums
 
-    /// Entries that would come back: set aside, not back yet, and not recorded anew since.
+    /// Entries that an undo would restore: set aside, not restored yet, and not stored again since.
     var pendingEntries: UInt64 { cp_relaxed64(sums) }
-    /// Sum of the sizes of their values.
+    /// Sum of the sizes of their values, in bytes.
     var pendingBytes: UInt64 { cp_relaxed64(sums + 8) }
-    /// Sum of the sizes of the frames of all entries whose marks name this line.
+    /// Sum of the sizes of the frames of all entries whose marks name this line, in bytes.
     var frameBytes: UInt64 { cp_relaxed64(sums + 16) }
-    /// Their number.
+    /// The number of these entries.
     var marked: UInt64 { cp_relaxed64(sums + 24) }
-    /// Bytes ever appended when the action's latest frame was.
+    /// Value of ``MappedIndex/appendedBytes`` after the action's latest frame.
     var lastAppended: UInt64 { cp_relaxed64(sums + 32) }
-    /// When it was undone, microseconds since 1970, and by which process.
+    /// When it was undone, in microseconds since 1970, and by which process.
     var undone: Int64 { signed(sums + 40) }
     var undoer: UInt32 { cp_relaxed32(sums + 48) }
 
@@ -120,10 +121,10 @@ struct UndoLine<Right> {
     }
 }
 
-/// A line for those who look.
+/// A line for readers.
 typealias UndoView = UndoLine<Looking>
 
-/// A line for those who have a section.
+/// A line for a section.
 typealias ChangingUndoLine = UndoLine<Changing>
 
 extension ChangingUndoLine {
@@ -198,7 +199,7 @@ extension ChangingUndoLine {
         nonmutating set { cp_relaxed_store32(sums + 48, newValue) }
     }
 
-    /// Where no mark names the line, for sums that say otherwise are damaged.
+    /// For a line that no mark names: totals that count some are damaged.
     func clearSumsOfMarks() {
         for offset in stride(from: 0, to: 32, by: 8) { cp_relaxed_store64(sums + offset, 0) }
     }

@@ -8,7 +8,7 @@ import Musl
 import Darwin
 #endif
 
-/// Which kind of lock guards an archive; fixed in its index when that is built, and followed by all.
+/// Which kind of lock guards an archive. Fixed when the index is built; all processes follow it.
 public enum LockingMode: UInt32, Sendable {
     /// A robust mutex in the index where the platform has them, else a file lock.
     case automatic = 0
@@ -22,22 +22,22 @@ public enum LockingMode: UInt32, Sendable {
     }
 }
 
-/// The one lock of an archive, across processes and threads. Safe from any thread; not recursive.
+/// The one lock of an archive, for all processes and threads. Safe from any thread; not recursive.
 ///
-/// Both kinds are let go by the kernel when their holder dies (F5), and whoever gets them next learns it
-/// from the section marker in the index, which the engine looks at.
+/// The kernel releases both kinds when their holder dies (F5). The next holder learns of it from the section's marker
+/// in the index, which the engine checks.
 final class ArchiveLock: @unchecked Sendable {
     private enum Kind {
         case robust(UnsafeMutableRawPointer)
-        case file(OpenFile, ThreadGate)
+        case file(FileDescriptor, ThreadGate)
     }
 
     private let kind: Kind
 
-    /// A robust mutex that lies in the mapped index.
+    /// A robust mutex in the mapped index.
     init(robustMutexAt memory: UnsafeMutableRawPointer) { kind = .robust(memory) }
 
-    init(file: OpenFile) { kind = .file(file, ThreadGate()) }
+    init(file: FileDescriptor) { kind = .file(file, ThreadGate()) }
 
     enum Outcome { case acquired, timedOut, failed(Int32) }
 
@@ -94,10 +94,10 @@ final class ArchiveLock: @unchecked Sendable {
         }
     }
 
-    private func acquireFile(_ file: OpenFile, _ gate: ThreadGate, nanoseconds: Int64) -> Outcome {
+    private func acquireFile(_ file: FileDescriptor, _ gate: ThreadGate, nanoseconds: Int64) -> Outcome {
         let start = cp_monotonic_time()
         guard gate.enter(nanoseconds: nanoseconds) else { return .timedOut }
-        // flock has no time-out, so a held lock is asked for again at growing intervals.
+        // `flock` has no timeout, so a held lock is tried again at growing intervals.
         var pause: Int64 = 20_000
         while true {
             do {

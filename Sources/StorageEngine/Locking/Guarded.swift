@@ -7,8 +7,8 @@ import Musl
 import Darwin
 #endif
 
-/// A value behind a lock of this process' threads, not recursive. In debug builds the lock is one that the thread
-/// sanitizer understands, else the standard library's, which costs half as much.
+/// A value behind a lock for this process' threads; not recursive. In debug builds the lock is one that the thread
+/// sanitizer understands; otherwise the standard library's, which costs half as much.
 package final class Guarded<Value>: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     /// Guarded by `mutex`.

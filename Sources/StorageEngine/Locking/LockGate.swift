@@ -1,13 +1,13 @@
 import CPlatform
 import Synchronization
 
-/// Lets threads of this process at an archive's lock until the handle is closed, and knows whether any is still there:
-/// from then on others may take the archive for nobody's, and make its lock or its index anew. Safe from any thread.
+/// Admits threads to the archive's lock until the handle closes, then tells when the last has left. After that other
+/// processes may consider the archive unused, and rebuild its lock or its index. Safe from any thread.
 struct LockGate: ~Copyable {
-    /// How many threads are at the lock or hold it; less than 0 once closed.
+    /// Number of threads that wait for the lock or hold it; negative once closed.
     private let inside = Atomic<Int>(0)
 
-    /// `false` once it is closed. Whoever was let in leaves again.
+    /// Returns `false` once closed. Balance each `true` with ``leave()``.
     @inline(__always)
     func enter() -> Bool {
         guard inside.add(1, ordering: .acquiring).newValue > 0 else {
@@ -22,13 +22,13 @@ struct LockGate: ~Copyable {
 
     var isClosed: Bool { inside.load(ordering: .acquiring) < 0 }
 
-    /// Lets nobody in any more but the caller, who leaves again. Once.
+    /// Admits no further threads but the caller, which leaves as well. Call it once.
     func closeAndEnter() { inside.add(.min + 1, ordering: .acquiringAndReleasing) }
 
-    /// Whether all have left that had been let in before it was closed; waits that long for them.
+    /// Waits until all threads that were admitted before the close have left; returns `false` if some haven't in time.
     func isLeft(within nanoseconds: Int64) -> Bool {
         let end = cp_monotonic_time() &+ nanoseconds
-        // Who is refused is in it for a moment.
+        // A refused thread is counted briefly, too.
         while inside.load(ordering: .acquiring) != .min {
             guard cp_monotonic_time() < end else { return false }
             cp_sleep(100_000)

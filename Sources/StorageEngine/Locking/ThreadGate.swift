@@ -8,8 +8,8 @@ import Musl
 import Darwin
 #endif
 
-/// Lets one thread of this process in at a time, and others wait for a bounded time; safe from any thread, not
-/// recursive. (A mutex alone has no portable time-out, and the thread inside may itself wait for another process.)
+/// Admits one thread of this process at a time; others wait for a bounded time. Safe from any thread; not recursive. (A
+/// mutex alone has no portable timeout, and the thread inside may itself wait for another process.)
 final class ThreadGate: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let hasLeft: UnsafeMutablePointer<pthread_cond_t>
@@ -30,11 +30,11 @@ final class ThreadGate: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    /// `false` when another thread is still inside after `nanoseconds`.
+    /// Returns `false` if another thread is still inside after `nanoseconds`.
     func enter(nanoseconds: Int64) -> Bool {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
-        // By the clock that nobody sets: a step of the wall clock must neither end a wait nor prolong it.
+        // Uses the monotonic clock: setting the wall clock must neither end a wait nor prolong it.
         let start = cp_monotonic_time()
         while isTaken {
             let left = nanoseconds - (cp_monotonic_time() &- start)

@@ -1,10 +1,10 @@
 import Synchronization
 
-/// What to do when this process gets no more addresses or mappings: let go of all segments, of every archive, that
-/// nobody reads just now (they are mapped again when they are needed), and try once more. Safe from any thread.
+/// When this process gets no more addresses or mappings: releases all segments of every archive that no thread is
+/// reading (they are mapped again when needed), and tries once more. Safe from any thread.
 enum AddressPressure {
-    /// A log as long as it is there, which it says itself when it goes. (A weak reference would make each retain and release
-    /// of the log take the runtime's slow way, in every put.)
+    /// An unowned reference to a log, cleared by the log's `deinit`. (A weak reference would make each retain and
+    /// release of the log take the runtime's slow path, in every put.)
     private final class Reference: Sendable {
         private let log: Guarded<Unmanaged<SegmentLog>?>
 
@@ -12,11 +12,11 @@ enum AddressPressure {
 
         func releaseUnused() { log.withLock { $0?._withUnsafeGuaranteedRef { $0.releaseUnused() } } }
 
-        /// Returns when nobody is at it any more.
+        /// Clears the reference; waits until no thread uses it.
         func end() { log.withLock { $0 = nil } }
     }
 
-    /// Those of this process.
+    /// The logs of this process.
     private static let known = PerProcess { GuardedReference<[ObjectIdentifier: Reference]>([:]) }
     private static var logs: GuardedReference<[ObjectIdentifier: Reference]> { known.value }
 
@@ -25,13 +25,13 @@ enum AddressPressure {
         logs.withLock { $0[ObjectIdentifier(log)] = reference }
     }
 
-    /// For a log that goes.
+    /// Called by the log's `deinit`.
     static func forget(_ log: SegmentLog) {
         let name = ObjectIdentifier(log)
         logs.withLock { $0.removeValue(forKey: name) }?.end()
     }
 
-    /// Must not be called while segments are being mapped or let go.
+    /// Don't call it while segments are being mapped or released.
     static func relieved<Result>(_ map: () throws(StorageError) -> Result) throws(StorageError) -> Result {
         do throws(StorageError) {
             return try map()

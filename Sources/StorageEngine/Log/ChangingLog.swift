@@ -1,32 +1,33 @@
 import CPlatform
 import Synchronization
 
-/// The archive's log for whoever may change it: only a section gives it, or who has the archive alone. So nothing is
-/// appended, and no file is made or removed, without the archive's lock.
+/// The archive's log with the right to change it, which only a section grants, or being the archive's only user. So
+/// nothing is appended, and no file is created or removed, without the archive's lock.
 ///
-/// Invariants: bytes are written behind the committed head only, or over what a repair has kept elsewhere; what is mapped
-/// for writing has blocks (F4); a segment's file goes after the index has said so, and its number is never used again (F7).
+/// Invariants: bytes are written only behind the committed head, or over what a repair has saved elsewhere; what is
+/// mapped for writing has blocks (F4); a segment's file is removed after the index says so, and its number is never
+/// reused (F7).
 struct ChangingLog {
     let log: SegmentLog
 
-    /// For as long as the section lasts.
+    /// Valid as long as the section.
     @inline(__always)
     init(_ section: borrowing ArchiveSection) { log = section.engine.log }
 
-    /// For who has taken the archive's files, and keeps everybody else out.
+    /// For a caller that has exclusive use of the archive's files.
     init(unshared log: SegmentLog) { self.log = log }
 
     // MARK: Bytes
 
-    /// The bytes of a pinned segment, to be written.
+    /// The bytes of a pinned segment, for writing.
     @inline(__always)
     func view(_ pin: SegmentLog.Pin) -> ChangingSegment { ChangingSegment(self, pin) }
 
-    /// Makes everything from `offset` on read as never written, on the medium too, whatever the durability: of a batch that is
-    /// written there next a power loss may leave what was there before, and only zeros tell that a part of it never came.
+    /// Zeroes and syncs everything from `offset` on, at every durability. If the next batch is written there and a
+    /// power loss keeps only a part of it, zeros show that the rest was never written; old bytes would not.
     func clearRemains(_ pin: SegmentLog.Pin, from offset: Int) throws(StorageError) {
         guard let first = log.view(pin).firstWritten(from: offset) else { return }
-        // Its first word goes last: by it whoever comes after a death in between sees that there is something to clear.
+        // Clears the first word last: after a crash in between it shows that there is something left to clear.
         for start in [first + 8, first] {
             view(pin).blank(from: start)
             try log.fileToSynchronize(pin)?.synchronize(mapped: log.view(pin).mapped)
@@ -35,9 +36,9 @@ struct ChangingLog {
 
     // MARK: Files
 
-    /// The newest segment while the archive's lock is held, when it is the one that this process appends to; `nil`
-    /// otherwise (``mapNewest(_:room:)``). Counts nothing and must not be unpinned: while the lock is held it
-    /// stays the newest, and isn't let go.
+    /// The newest segment, if it is the one that this process appends to; otherwise `nil` (``mapNewest(_:room:)``).
+    /// Requires the archive's lock. Isn't counted as a pin and must not be unpinned: while the lock is held the segment
+    /// stays the newest and isn't released.
     @inline(__always)
     func newest(_ segment: UInt32) -> SegmentLog.Pin? {
         log.appending.load(ordering: .relaxed) == segment ? log.pinIfNumbered(segment) : nil
@@ -51,8 +52,8 @@ struct ChangingLog {
         return try log.lengthProblem(of: segment) == nil && log.view(pin).isBlank(from: SegmentHeader.bytes)
     }
 
-    /// Makes segment `number` with room for `bytes`, replacing a leftover of the same name, to be appended to. A file
-    /// that holds anything is no leftover, and is kept aside. `room`: bytes that it may grow to.
+    /// Creates segment `number` with room for `bytes`, to append to it. Replaces an empty leftover of the same name; a
+    /// file with any content is kept under another name. `room` is the size in bytes to which it may grow.
     func create(_ number: UInt32, oldest: UInt32, bytes: Int, room: Int) throws(StorageError) {
         let name = SegmentHeader.fileName(number)
         if try log.folder.hasEntry(named: name) {
@@ -79,14 +80,14 @@ struct ChangingLog {
         }
     }
 
-    private func writeHeader(_ file: OpenFile, _ number: UInt32, oldest: UInt32) throws(StorageError) {
+    private func writeHeader(_ file: FileDescriptor, _ number: UInt32, oldest: UInt32) throws(StorageError) {
         let header = SegmentHeader(
             archive: log.identity, segment: number, oldest: oldest, created: Clock.wall())
         try file.write(header.encoded)
     }
 
-    /// Gives a segment that is part of the log by its frames alone a header, before those are cleared: a file with neither is
-    /// nobody's, and nothing could be appended to it.
+    /// Writes a header for a segment that belongs to the log by its frames only, before these are cleared. A file
+    /// without header and frames would belong to no archive, and could not be appended to.
     func completeHeader(_ pin: SegmentLog.Pin, oldest: UInt32) throws(StorageError) {
         do throws(StorageError) {
             try log.checkHeader(of: pin.segment)
@@ -103,7 +104,8 @@ struct ChangingLog {
         }
         defer { log.unpin(pin) }
         let file = try log.openedFile(of: pin)
-        // A copied file may have holes; on a full disk the others must not be asked for what they have.
+        // A copied file may have holes. Files without holes aren't checked on disk again: on a full disk that could
+        // fail.
         let bytes = log.view(pin).bytes
         if try file.status().allocatedBytes < bytes { try file.reserveBlocks(bytes) }
         try log.locked { (mapped) throws(StorageError) in beginAppending(to: segment, file, &mapped) }
@@ -111,18 +113,18 @@ struct ChangingLog {
     }
 
     private func beginAppending(
-        to segment: UInt32, _ file: OpenFile, _ mapped: inout [UInt32: MappedSegment]
+        to segment: UInt32, _ file: FileDescriptor, _ mapped: inout [UInt32: MappedSegment]
     ) {
         let before = log.appending.exchange(segment, ordering: .relaxed)
         if before != segment { mapped[before]?.file = nil }
         mapped[segment]?.file = KeptFile(file)
     }
 
-    /// Makes the file of a pinned segment at least `bytes` long, and maps that much of it.
+    /// Makes the file of a pinned segment at least `bytes` long, and maps it to there.
     func extend(_ pin: SegmentLog.Pin, to bytes: Int) throws(StorageError) {
         guard log.view(pin).bytes < bytes else { return }
         let file = try log.openedFile(of: pin)
-        // Another process may have made it longer, and written there.
+        // Another process may have extended the file and written there.
         let present = try file.status().bytes
         if present < bytes { try file.extend(from: present, to: bytes) }
         _ = try AddressPressure.relieved { () throws(StorageError) in
@@ -133,13 +135,13 @@ struct ChangingLog {
         }
     }
 
-    /// Blocks behind every byte of a pinned segment: a copy of a store may have holes where there were zeros, and
-    /// writing to one through the mapping on a full disk would be SIGBUS (F4).
+    /// Allocates blocks for every byte of a pinned segment. A copied store may have holes instead of zeros, and writing
+    /// to a hole through the mapping on a full disk would cause SIGBUS (F4).
     func reserveBlocks(_ pin: SegmentLog.Pin) throws(StorageError) {
         try log.openedFile(of: pin).reserveBlocks(log.view(pin).bytes)
     }
 
-    /// Removes the file of a segment; readers that have it pinned keep their bytes. Returns its size.
+    /// Removes the file of a segment, and returns its size. Readers that have it pinned keep their bytes.
     func removeFile(of segment: UInt32) throws(StorageError) -> Int {
         let bytes = try log.fileBytes(of: segment)
         try log.folder.unlink(SegmentHeader.fileName(segment))

@@ -1,10 +1,10 @@
-/// What a repair takes out of an archive and keeps for a person to look at: files whose names end in `.damaged`,
-/// which the engine otherwise ignores. They go with the archive.
+/// Files that a repair removes from an archive and keeps for a person to examine. Their names end in `.damaged`, and
+/// the engine ignores them. They are removed with the archive.
 enum DamagedFile {
     static let suffix = ".damaged"
 
-    /// A name that is free: `NAME.damaged`, `NAME.2.damaged`, …
-    static func freeName(for name: String, in folder: OpenFile) throws(StorageError) -> String {
+    /// A free name: `NAME.damaged`, `NAME.2.damaged`, …
+    static func freeName(for name: String, in folder: FileDescriptor) throws(StorageError) -> String {
         var candidate = name + suffix
         var number = 2
         while try folder.hasEntry(named: candidate) {
@@ -15,7 +15,7 @@ enum DamagedFile {
     }
 
     /// Renames a file, and returns its new name.
-    static func setAside(_ name: String, in folder: OpenFile) throws(StorageError) -> String {
+    static func setAside(_ name: String, in folder: FileDescriptor) throws(StorageError) -> String {
         let kept = try freeName(for: name, in: folder)
         try folder.rename(name, to: kept)
         return kept

@@ -6,18 +6,18 @@ import Musl
 import Darwin
 #endif
 
-/// A part of a file that was read and not mapped, so that whoever cuts the file off can do no harm. For one thread.
+/// A part of a file that is read instead of mapped, so that truncating the file does no harm. For one thread.
 struct FileWindow {
-    private let file: OpenFile
+    private let file: FileDescriptor
     private var storage: [UInt8] = []
     private var start = 0
 
-    /// The most that can be asked for at once.
+    /// Most bytes that can be shown at once.
     static let bytes = 64 << 10
 
-    init(_ file: OpenFile) { self.file = file }
+    init(_ file: FileDescriptor) { self.file = file }
 
-    /// Makes sure that the window holds `range`; what is behind the end of the file is zero.
+    /// Makes sure that the window holds `range`. Bytes beyond the end of the file are zero.
     mutating func show(_ range: Range<Int>) throws(StorageError) {
         guard range.lowerBound < start || range.upperBound > start + storage.count else { return }
         if storage.isEmpty { storage = [UInt8](repeating: 0, count: FileWindow.bytes) }
@@ -34,12 +34,12 @@ struct FileWindow {
         }
     }
 
-    /// Has the bytes read anew when they are next shown.
+    /// Drops the bytes, so that they are read again.
     mutating func forget() { storage = [] }
 
     func byte(_ offset: Int) -> UInt8 { storage[offset - start] }
 
-    /// A little-endian number of the file.
+    /// A little-endian number in the file.
     func number<Number: FixedWidthInteger>(_ offset: Int, as type: Number.Type = Number.self) -> Number {
         let place = offset - start
         precondition(place >= 0 && place <= storage.count - MemoryLayout<Number>.size)
@@ -48,7 +48,7 @@ struct FileWindow {
         }
     }
 
-    /// Whether the file is zero between two places, of which there may be any number of bytes: holes are passed over.
+    /// Whether the file is zero between two offsets, however far apart; skips holes.
     mutating func isZero(from offset: Int, upTo end: Int) throws(StorageError) -> Bool {
         guard offset < end else { return true }
         for stretch in try file.status().isSparse ? file.data(from: offset, upTo: end) : [offset..<end] {
@@ -63,7 +63,7 @@ struct FileWindow {
         return true
     }
 
-    /// Whether all bytes of a range that is shown are zero.
+    /// Whether all bytes of a range in the window are zero.
     func isZero(_ range: Range<Int>) -> Bool {
         guard range.count > 1, byte(range.lowerBound) == 0 else {
             return range.isEmpty || byte(range.lowerBound) == 0
@@ -71,17 +71,17 @@ struct FileWindow {
         return storage.withUnsafeBytes { bytes -> Bool in
             guard let base = bytes.baseAddress else { return true }
             let first = base + (range.lowerBound - start)
-            // The first is zero, and each is as the one before it.
+            // The first byte is zero, and each equals the one before it.
             return memcmp(first, first + 1, range.count - 1) == 0
         }
     }
 
-    /// The bytes of a range that is shown.
+    /// The bytes of a range in the window.
     func array(_ range: Range<Int>) -> [UInt8] {
         Array(storage[range.lowerBound - start..<range.upperBound - start])
     }
 
-    /// The register of the checksum, moved on over a range that is shown.
+    /// The checksum's register, advanced over a range in the window.
     func register(_ register: UInt32, over range: Range<Int>) -> UInt32 {
         storage.withUnsafeBytes { bytes in
             Checksum.register(

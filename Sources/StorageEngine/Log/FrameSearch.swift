@@ -1,21 +1,21 @@
-/// Which bytes of a segment's file are intact frames, found in time and memory in proportion to the file, whatever is in it.
+/// Finds the intact frames of a segment's file, in time and memory proportional to its size, whatever it contains.
 ///
-/// Behind damage a frame may begin at every eighth byte, and each of them may claim a length up to the end of the file. To
-/// take the checksum of all that each time would be quadratic, and a value of lengths can be made to do just that. So the
-/// register of the checksum over everything before every 1,024th byte is kept, and what lies between two places comes from
-/// two of them (``Checksum/moved(_:overZeros:)``): a frame costs the same however long it claims to be, and none is missed.
+/// Behind damage a frame may begin at every eighth byte, and each may claim a length up to the end of the file.
+/// Checking every candidate over its whole length would be quadratic, and a file can be crafted to cause that. So the
+/// search keeps the checksum's register for everything before every 1,024th byte, and derives the checksum between two
+/// offsets from two registers (``Checksum/moved(_:overZeros:)``). A frame then costs the same whatever length it
+/// claims, and none is missed.
 ///
-/// For one thread at a time, which its owner sees to, and for bytes that don't change meanwhile. Reads the file, and maps
+/// Not thread-safe: the owner serialises access. The bytes must not change during a search. Reads the file, and maps
 /// nothing.
 final class FrameSearch: @unchecked Sendable {
-    /// Bytes of the file that are looked at.
+    /// Size of the examined part of the file.
     let bytes: Int
     private let segmentSeed: UInt32
-    private let file: OpenFile
-    /// Of a file that is mostly holes, the stretches that it had bytes for when it was last settled: what is between them isn't
-    /// read.
+    private let file: FileDescriptor
+    /// For a file that is mostly holes, the ranges that had data at the last ``trust(upTo:)``; the rest isn't read.
     private var stretches: [Range<Int>]?
-    // One window a purpose: places that are read in turn would push each other out of one.
+    // One window for each purpose: alternating reads would evict each other's bytes from a shared one.
     private var candidates: FileWindow
     private var begins: FileWindow
     private var ends: FileWindow
@@ -24,13 +24,13 @@ final class FrameSearch: @unchecked Sendable {
     private var registers: [UInt32] = [0]
     private static let block = 1024
 
-    /// Where the next intact frame behind a place is, for those that were asked for.
+    /// Offsets of next intact frames, by the offset that was asked for.
     private var known: [Int: Int] = [:]
     private static let mostKnown = 65_536
-    /// From where on there is none that ends before a limit.
+    /// From this offset on no frame ends before this limit.
     private var none: (from: Int, limit: Int)?
 
-    init(_ file: OpenFile, bytes: Int, segmentSeed: UInt32) {
+    init(_ file: FileDescriptor, bytes: Int, segmentSeed: UInt32) {
         self.file = file
         self.bytes = max(bytes, 0)
         self.segmentSeed = segmentSeed
@@ -42,26 +42,26 @@ final class FrameSearch: @unchecked Sendable {
         sums = FileWindow(file)
     }
 
-    /// Up to where bytes were known not to change when they were read.
-    private var settled = 0
+    /// Bytes before this could no longer change when they were read.
+    private var trustedEnd = 0
 
-    /// What was read from behind a limit may have been written since; nothing that is kept of it may be used.
-    private func settle(upTo limit: Int) {
-        guard limit > settled else { return }
-        if settled > 0 {
+    /// Bytes beyond the old limit may have changed since they were read, so drops everything cached.
+    private func trust(upTo limit: Int) {
+        guard limit > trustedEnd else { return }
+        if trustedEnd > 0 {
             for window in [\FrameSearch.candidates, \.begins, \.ends, \.sums] {
                 self[keyPath: window].forget()
             }
-            // Holes too, in a file that is no longer than it was.
+            // Also re-reads the holes of a sparse file, which may have been filled without making it longer.
             if stretches != nil { stretches = file.data(from: 0, upTo: bytes) }
         }
-        settled = limit
+        trustedEnd = limit
     }
 
-    /// The header of the intact frame that is at `offset` and ends at `limit` at the latest.
+    /// The header of the intact frame at `offset` that ends at `limit` at the latest; `nil` if there is none.
     func frame(at offset: Int, before limit: Int = .max) throws(StorageError) -> FrameHeader? {
         let end = min(limit, bytes)
-        settle(upTo: end)
+        trust(upTo: end)
         guard offset >= SegmentHeader.bytes, offset <= end - Frame.headerBytes else { return nil }
         try candidates.show(offset..<offset + Frame.headerBytes)
         guard candidates.byte(offset + 12) != 0, let header = FrameHeader(candidates, at: offset),
@@ -81,29 +81,29 @@ final class FrameSearch: @unchecked Sendable {
         return header.checksum == ~register ? header : nil
     }
 
-    /// A copy of bytes of the file, at most ``FileWindow/bytes`` of them.
+    /// A copy of bytes of the file, at most ``FileWindow/bytes``.
     func copy(_ range: Range<Int>) throws(StorageError) -> [UInt8] {
         guard !range.isEmpty else { return [] }
         try begins.show(range)
         return begins.array(range)
     }
 
-    /// Whether at most ``FileWindow/bytes`` are all zero, as those behind the end of the file are.
+    /// Whether at most ``FileWindow/bytes`` bytes are all zero. Bytes beyond the end of the file count as zero.
     func isZero(_ range: Range<Int>) throws(StorageError) -> Bool {
         try ends.show(range)
         return ends.isZero(range)
     }
 
-    /// Whether everything from `offset` to the last whole word of the file is zero: never written.
+    /// Whether everything from `offset` to the last complete word of the file is zero, so never written.
     func isBlank(from offset: Int) throws(StorageError) -> Bool {
         try ends.isZero(from: offset, upTo: bytes & ~7)
     }
 
-    /// The offset of the first intact frame behind `offset` that ends at `limit` at the latest.
+    /// The offset of the first intact frame after `offset` that ends at `limit` at the latest.
     func next(after offset: Int, before limit: Int = .max) throws(StorageError) -> Int? {
         if let known = known[offset], known < limit { return known }
         let limit = min(limit, bytes)
-        settle(upTo: limit)
+        trust(upTo: limit)
         if let none, none.from <= offset, none.limit == limit { return nil }
         var candidate = offset + 8
         while candidate <= limit - Frame.headerBytes {
@@ -115,7 +115,7 @@ final class FrameSearch: @unchecked Sendable {
             candidate += 8
             if candidate & 0xfff == 0, candidate < limit {
                 if let data = data(from: candidate) {
-                    // No frame has a header of zeros.
+                    // No frame's header is all zeros.
                     candidate = max(candidate, (min(data.lowerBound, limit) - Frame.headerBytes) & ~7)
                     guard data.lowerBound <= candidate else { continue }
                 }
@@ -130,7 +130,7 @@ final class FrameSearch: @unchecked Sendable {
         return nil
     }
 
-    /// What the file has bytes for from there on, where it is mostly holes; empty and behind its end: nothing.
+    /// The next range with data from `offset` on, for a sparse file; empty and at the end of the file if there is none.
     private func data(from offset: Int) -> Range<Int>? {
         guard let stretches else { return nil }
         var (low, high) = (0, stretches.count)
@@ -142,7 +142,7 @@ final class FrameSearch: @unchecked Sendable {
         return max(offset, stretches[low].lowerBound)..<stretches[low].upperBound
     }
 
-    /// The register over everything before `offset`, begun at 0.
+    /// The register over everything before `offset`, starting from 0.
     private func register(at offset: Int, _ window: inout FileWindow) throws(StorageError) -> UInt32 {
         let block = offset / FrameSearch.block
         while registers.count <= block {

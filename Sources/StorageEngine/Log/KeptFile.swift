@@ -1,19 +1,19 @@
 import Synchronization
 
-/// A segment's file that stays open because it is about to grow again. A process keeps a few of them, however many
-/// archives it has open: opening one anew costs some microseconds, and a descriptor is needed only then.
+/// A segment's file that stays open because it will soon grow again. A process keeps only a few, however many archives
+/// it has open. Opening one again takes some microseconds, and a descriptor only for that time.
 final class KeptFile: Sendable {
-    let file: OpenFile
+    let file: FileDescriptor
 
     private static let most = 64
     private static let kept = Atomic<Int>(0)
 
-    /// `nil` when this process keeps enough of them.
-    init?(_ file: OpenFile) {
+    /// `nil` if this process already keeps enough of them.
+    init?(_ file: FileDescriptor) {
         self.file = file
         guard KeptFile.kept.wrappingAdd(1, ordering: .relaxed).newValue <= KeptFile.most else { return nil }
     }
 
-    // Also of what became nil: then it was counted, too.
+    // Decrements even after a failed `init`, which has counted as well.
     deinit { KeptFile.kept.wrappingSubtract(1, ordering: .relaxed) }
 }

@@ -1,25 +1,25 @@
 import CPlatform
 import Synchronization
 
-/// The segments' files: which there are, and what they are. Making, growing and removing them: ``ChangingLog``.
+/// The segments' files: which ones exist, and what they are. ``ChangingLog`` creates, extends and removes them.
 extension SegmentLog {
     /// Numbers of the segment files in the folder, ascending, without strays.
-    /// - Throws: `corrupted` where a link, a folder or a pipe has a segment's name: what was in the segment is elsewhere, and
-    ///   a log without it would be taken for all there is (F9).
+    /// - Throws: `corrupted` if a link, folder or pipe has a segment's name. The segment is missing then, and the rest
+    ///   must not pass for the whole log (F9).
     func segmentNumbers() throws(StorageError) -> [UInt32] { try segmentNames().files(of: self) }
 
-    /// The numbers that the folder has names of segments for.
+    /// The numbers for which the folder has names of segments.
     struct SegmentNames {
         /// Ascending, without strays.
         var numbers: [UInt32] = []
-        /// Of segments that lie further apart than those of one log, the ones that no writer made: by their own headers
-        /// their log begins further back than any log reaches. The log is without them; a check names them, a repair
-        /// moves them away.
+        /// If the segments are further apart than those of one log can be: those that no writer made, because by their
+        /// own headers their log begins further back than any log reaches. They are not part of the log. A check names
+        /// them, a repair moves them away.
         var strays: [UInt32] = []
-        /// What has these names are links, folders or pipes.
+        /// Numbers whose names belong to links, folders or pipes.
         fileprivate var noFiles: [UInt32] = []
 
-        /// The numbers, as ``SegmentLog/segmentNumbers()`` has them.
+        /// The numbers, as returned by ``SegmentLog/segmentNumbers()``.
         func files(of log: SegmentLog) throws(StorageError) -> [UInt32] {
             guard let number = noFiles.first(where: numbers.contains) else { return numbers }
             throw .corrupted(
@@ -28,10 +28,10 @@ extension SegmentLog {
         }
     }
 
-    /// The names in the folder, whatever has them.
+    /// The names of segments in the folder, whatever kind of file has them.
     func segmentNames() throws(StorageError) -> SegmentNames {
         var names = SegmentNames()
-        // Without a look at each file, of which a log may have thousands, as long as the file system says what they are.
+        // As long as the file system reports the kinds of files, doesn't examine each one: a log may have thousands.
         var unknown: [UInt32] = []
         try folder.forEachName { name, isRegular in
             guard let number = SegmentHeader.number(ofFileName: name) else { return }
@@ -59,7 +59,7 @@ extension SegmentLog {
         do throws(StorageError) {
             return try header(of: file, number).isWithinReach == false
         } catch {
-            // What is damaged or another's is none for that.
+            // A damaged or foreign file isn't a stray.
             switch error {
             case .corrupted, .unsupportedVersion: return false
             default: throw error
@@ -67,19 +67,19 @@ extension SegmentLog {
         }
     }
 
-    /// Why a stray is no part of the log.
+    /// Why a stray is not part of the log.
     static let strayReason =
-        "by its header its log is longer than any can be, and it lies far from the other segments"
+        "by its header its log would be longer than possible, and it is far from the other segments"
 
-    /// What a check and a rebuild say of a stray.
+    /// The line about a stray in the report of a check or a rebuild.
     func strayProblem(_ number: UInt32) -> String {
-        "\(path(of: number)): no part of the log (\(SegmentLog.strayReason)); a repair moves it away"
+        "\(path(of: number)): not part of the log (\(SegmentLog.strayReason)); a repair moves it away"
     }
 
-    /// The smallest number above `segment`, and not above `last`, of a segment that exists.
+    /// The number of the next existing segment after `segment`; `last` if there is none before it.
     func nextSegment(after segment: UInt32, upTo last: UInt32) throws(StorageError) -> UInt32 {
         guard segment < last else { return last }
-        // Segments of one log are never further apart; a damaged index may say so.
+        // Segments of one log are never further apart, whatever a damaged index says.
         var next = max(segment + 1, last - min(last, UInt32(SegmentLayout.slots)))
         while next < last {
             if try folder.hasEntry(named: SegmentHeader.fileName(next)) { break }
@@ -88,7 +88,7 @@ extension SegmentLog {
         return next
     }
 
-    /// The largest number below `segment`, and not below `first`, of a segment that exists.
+    /// The number of the last existing segment before `segment`, not before `first`.
     func segment(before segment: UInt32, from first: UInt32) throws(StorageError) -> UInt32? {
         var number = segment
         while number > first, segment - number < UInt32(SegmentLayout.slots) {
@@ -98,11 +98,11 @@ extension SegmentLog {
         return nil
     }
 
-    /// Whether ``highestSegment(above:)`` has looked, and found none.
+    /// Whether ``highestSegment(above:)`` has searched and found none.
     var knowsNumbers: Bool { hasSeenNumbers.load(ordering: .relaxed) }
 
-    /// The highest number above `head` that a segment of this archive has: none, as long as the index knows the whole
-    /// log. Looks once, since later ones are made under the archive's lock, and their maker moves the head.
+    /// The highest number above `head` of a segment of this archive; `nil` as long as the index knows the whole log.
+    /// Searches only once: later segments are created under the archive's lock by a process that also moves the head.
     func highestSegment(above head: UInt32) throws(StorageError) -> UInt32? {
         guard !knowsNumbers else { return nil }
         for number in try segmentNumbers().reversed() where number > head {
@@ -112,9 +112,9 @@ extension SegmentLog {
         return nil
     }
 
-    // MARK: What a file is
+    // MARK: Identifying files
 
-    private func header(of file: OpenFile, _ segment: UInt32) throws(StorageError) -> SegmentHeader {
+    private func header(of file: FileDescriptor, _ segment: UInt32) throws(StorageError) -> SegmentHeader {
         let header = try SegmentHeader.decode(file.read(atMost: SegmentHeader.bytes), path: file.path)
         guard header.archive == identity else {
             throw .corrupted(
@@ -127,9 +127,9 @@ extension SegmentLog {
         return header
     }
 
-    /// A segment whose header is damaged is this archive's all the same if it holds a frame that passes its
-    /// checksum, which is seeded with identity and number: one bad byte must not cost a whole segment.
-    func checkBelonging(_ file: OpenFile, _ segment: UInt32) throws(StorageError) {
+    /// A segment with a damaged header still belongs to this archive if it contains a frame that passes its checksum,
+    /// which is seeded with identity and number. So one bad byte doesn't cost a whole segment.
+    func checkBelonging(_ file: FileDescriptor, _ segment: UInt32) throws(StorageError) {
         do throws(StorageError) {
             _ = try header(of: file, segment)
         } catch {
@@ -139,44 +139,46 @@ extension SegmentLog {
         }
     }
 
-    /// Whether a file holds frames of this archive, by its header or by themselves. `false` also when it has gone.
+    /// Whether a file contains frames of this archive. `false` also if it is gone.
     private func belongs(_ segment: UInt32) throws(StorageError) -> Bool {
         let name = SegmentHeader.fileName(segment)
         guard let file = try folder.fileIfPresent(named: name, writable: false) else { return false }
         return try SegmentSearch.holdsFrame(file, identity, segment)
     }
 
-    /// Whether a segment without a right header holds frames of this archive. `false` also when it has gone.
+    /// Whether a segment without a valid header contains frames of this archive. `false` also if it is gone.
     func holdsFrames(_ segment: UInt32) throws(StorageError) -> Bool { try belongs(segment) }
 
-    /// The header of a segment's file, if it is this archive's.
+    /// The header of a segment's file.
+    /// - Throws: `corrupted` if the header isn't one of this archive.
     @discardableResult
     func checkHeader(of segment: UInt32) throws(StorageError) -> SegmentHeader {
         let file = try folder.file(named: SegmentHeader.fileName(segment), writable: false)
         return try header(of: file, segment)
     }
 
-    /// Whether a segment was never written, its header neither: its maker is at work, or was killed. `false` also when it
-    /// has gone, and when frames are behind a header that is zero: a power loss may have kept these pages and not that.
+    /// Whether a segment was never written, not even its header: its creator is still at work or was killed. `false` if
+    /// it is gone, and if there are frames behind a zero header, because a power loss may have kept their pages and
+    /// lost the header's.
     func isUnwritten(_ segment: UInt32) throws(StorageError) -> Bool {
         guard try beginsBlank(segment) else { return false }
         return try holdsFrames(segment) == false
     }
 
-    /// Whether there are zeros where a segment's header would be. `false` also when it has gone.
+    /// Whether a segment begins with zeros instead of a header. `false` also if it is gone.
     func beginsBlank(_ segment: UInt32) throws(StorageError) -> Bool {
         let name = SegmentHeader.fileName(segment)
         guard let file = try folder.fileIfPresent(named: name, writable: false) else { return false }
         return try file.read(atMost: SegmentHeader.bytes).allSatisfy { $0 == 0 }
     }
 
-    /// Bytes of a segment's file; 0 when it has gone.
+    /// Size of a segment's file in bytes; 0 if it is gone.
     func fileBytes(of segment: UInt32) throws(StorageError) -> Int {
         try folder.status(ofEntry: SegmentHeader.fileName(segment))?.bytes ?? 0
     }
 
     /// The file of a pinned segment.
-    func openedFile(of pin: Pin) throws(StorageError) -> OpenFile {
+    func openedFile(of pin: Pin) throws(StorageError) -> FileDescriptor {
         let present = mapped.withLock { $0[pin.segment] }
         if let kept = present?.file { return kept.file }
         let file = try folder.file(named: SegmentHeader.fileName(pin.segment), writable: writable)
@@ -186,9 +188,9 @@ extension SegmentLog {
         return file
     }
 
-    /// The file of a pinned segment whose bytes are to be brought to the medium; `nil` when it was reclaimed meanwhile:
-    /// what was live in it was synced before.
-    func fileToSynchronize(_ pin: Pin) throws(StorageError) -> OpenFile? {
+    /// The file of a pinned segment for a sync; `nil` if it was reclaimed in the meantime, in which case its live
+    /// frames were synced before.
+    func fileToSynchronize(_ pin: Pin) throws(StorageError) -> FileDescriptor? {
         do throws(StorageError) {
             return try openedFile(of: pin)
         } catch {

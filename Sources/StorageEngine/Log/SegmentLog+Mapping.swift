@@ -3,17 +3,17 @@ import Synchronization
 
 /// A segment that this process has mapped.
 struct MappedSegment {
-    /// The latest last. Those before it were outgrown, and readers may still look at them.
+    /// The latest is last. Earlier ones were outgrown, but readers may still use them.
     var ranges: [MappedRange]
-    /// Which file that is: another under the same name is not this segment.
-    let status: OpenFile.Status
+    /// Identifies the file: another one under the same name is not this segment.
+    let status: FileDescriptor.Status
     var file: KeptFile?
 }
 
-/// Bringing segments into the address space and letting them go. Each mapping is as long as its file, or, where the
-/// file grows, as it may soon be; none covers another's, however long a file claims to be.
+/// Mapping segments and releasing them. Each mapping is as long as its file or, for a growing file, as long as it may
+/// soon be. However long a file claims to be, its mapping never covers another segment's.
 extension SegmentLog {
-    /// `room`: bytes that the file may grow to soon.
+    /// `room`: size in bytes to which the file may soon grow.
     func map(_ segment: UInt32, room: Int = 0) throws(StorageError) {
         try AddressPressure.relieved { () throws(StorageError) in
             try locked { (mapped) throws(StorageError) in
@@ -26,23 +26,15 @@ extension SegmentLog {
         }
     }
 
-    /// (The mutex' closure itself can't throw typed errors through.)
     func locked<Value: Sendable>(
         _ body: (inout [UInt32: MappedSegment]) throws(StorageError) -> Value
     ) throws(StorageError) -> Value {
-        let result: Result<Value, StorageError> = mapped.withLock { mapped in
-            do throws(StorageError) {
-                return .success(try body(&mapped))
-            } catch {
-                return .failure(error)
-            }
-        }
-        return try result.get()
+        try mapped.withLock { (mapped) throws(StorageError) -> Value in try body(&mapped) }
     }
 
-    /// `bytes`: how many of the file's are the segment's.
+    /// `bytes`: how much of the file belongs to the segment.
     func publish(
-        _ segment: UInt32, _ file: OpenFile, bytes: Int, room: Int,
+        _ segment: UInt32, _ file: FileDescriptor, bytes: Int, room: Int,
         _ mapped: inout [UInt32: MappedSegment]
     ) throws(StorageError) {
         let slot = table[segment]
@@ -60,8 +52,8 @@ extension SegmentLog {
         slot.pointee.number.store(segment, ordering: .releasing)
     }
 
-    /// Asks the file of a pinned segment for its size, which another process may have changed, and maps what is new.
-    /// - Returns: `false` when the file has no name any more: then it may have grown since it was last asked.
+    /// Reads the size of a pinned segment's file, which another process may have changed, and maps what is new.
+    /// - Returns: `false` if the file no longer has its name; then its growth can't be seen.
     @discardableResult
     func learnSize(_ pin: Pin) throws(StorageError) -> Bool {
         try AddressPressure.relieved { () throws(StorageError) in
@@ -72,13 +64,13 @@ extension SegmentLog {
     /// `known`: the file, if it is open.
     @discardableResult
     func learnSize(
-        _ segment: UInt32, _ known: OpenFile?, _ mapped: inout [UInt32: MappedSegment]
+        _ segment: UInt32, _ known: FileDescriptor?, _ mapped: inout [UInt32: MappedSegment]
     ) throws(StorageError) -> Bool {
         guard let present = mapped[segment], let range = present.ranges.last else { return false }
         let name = SegmentHeader.fileName(segment)
         let slot = table[segment]
         let before = slot.pointee.bytes.load(ordering: .relaxed)
-        let found: OpenFile.Status?
+        let found: FileDescriptor.Status?
         if let known { found = try known.status() } else { found = try folder.status(ofEntry: name) }
         guard let status = found, status.number == present.status.number else { return false }
         guard status.bytes != before else { return true }
@@ -99,7 +91,7 @@ extension SegmentLog {
         return true
     }
 
-    /// What is wrong with the length of a segment's file; `nil`: nothing, or it is gone.
+    /// What is wrong with the length of a segment's file; `nil` if nothing is, or the file is gone.
     func lengthProblem(of segment: UInt32) throws(StorageError) -> String? {
         let name = SegmentHeader.fileName(segment)
         guard let bytes = try folder.status(ofEntry: name)?.bytes,
@@ -110,15 +102,15 @@ extension SegmentLog {
         return SegmentLayout.lengthProblem(path(of: segment), bytes: bytes, usable: usable)
     }
 
-    // MARK: Letting go
+    // MARK: Releasing
 
-    /// Takes a segment out of the table unless a reader has it pinned; ``unmapReleased(most:)`` unmaps it.
+    /// Removes a segment from the table unless a reader has it pinned; ``unmapReleased(most:)`` unmaps it.
     private func release(_ segment: UInt32, _ mapped: inout [UInt32: MappedSegment]) -> Bool {
         let slot = table[segment]
         let (isMine, _) = slot.pointee.number.compareExchange(
             expected: segment, desired: 0, ordering: .sequentiallyConsistent)
         guard isMine else { return true }
-        // A reader adds its pin before it looks at the number, so either it sees 0 or its pin is seen here.
+        // A reader adds its pin before it reads the number, so either it reads 0 or its pin is seen here.
         guard slot.pointee.pins.load(ordering: .sequentiallyConsistent) == 0 else {
             slot.pointee.number.store(segment, ordering: .releasing)
             return false
@@ -130,9 +122,9 @@ extension SegmentLog {
         return true
     }
 
-    /// Unmaps segments that were let go, at most so many. The last mapping of a file that was removed takes as long as its pages
-    /// are being written, seconds for some hundred megabytes: nobody calls this who holds the archive's lock, but for want of
-    /// what they take.
+    /// Unmaps released segments, at most `most`. Unmapping a removed file for the last time waits until its pages have
+    /// been written, seconds for some hundred megabytes. Don't call it with the archive's lock held, except if memory,
+    /// addresses or disk space have run out.
     @inline(__always)
     func unmapReleased(most: Int = .max) {
         if hasReleased.load(ordering: .relaxed) { unmapSlowly(most) }
@@ -146,11 +138,11 @@ extension SegmentLog {
             if released.isEmpty { hasReleased.store(false, ordering: .releasing) }
             return gone
         }
-        // Here, and not while others wait for the mutex.
+        // Unmaps after the mutex has been released.
         _ = consume gone
     }
 
-    /// Lets go of segments older than `oldest`, so that their disk space can be used again once they are unmapped.
+    /// Releases segments before `oldest`, so that their disk space can be reused once they are unmapped.
     @inline(__always)
     func releaseSegments(before oldest: UInt32) {
         if knownOldest.load(ordering: .relaxed) != oldest { releaseSlowly(before: oldest) }
@@ -167,8 +159,8 @@ extension SegmentLog {
         }
     }
 
-    /// Lets go of all that nobody reads now, for want of addresses; not of the one that is appended to, which whoever
-    /// holds the archive's lock uses without a pin.
+    /// Releases everything that no thread is reading, because addresses have run out. Keeps the segment that is
+    /// appended to: the holder of the archive's lock uses it without a pin.
     func releaseUnused() {
         mapped.withLock { mapped in
             let used = appending.load(ordering: .relaxed)

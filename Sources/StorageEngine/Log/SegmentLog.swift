@@ -1,34 +1,33 @@
 import Synchronization
 
-/// The archive's segments, mapped into this process as they are needed, each by itself.
+/// The archive's segments. Each is mapped into this process when it is needed.
 ///
-/// Safe from any thread. Bytes of a segment are read only while it is pinned; a pinned segment stays
-/// mapped even after its file was unlinked, so what a reader sees never changes under it (F7). What
-/// changes the log is ``ChangingLog``'s, which only a section gives.
+/// Safe from any thread. Bytes of a segment are read only while it is pinned. A pinned segment stays mapped even after
+/// its file was removed, so readers never see it change (F7). Only a section can change the log (``ChangingLog``).
 ///
 /// Mapping is in `SegmentLog+Mapping.swift`, the files are in `SegmentLog+Files.swift`.
 final class SegmentLog: Sendable {
-    let folder: OpenFile
+    let folder: FileDescriptor
     let identity: [UInt8]
     let writable: Bool
     let table: SegmentTable
-    /// The mapped segments, by number; the mutex also serialises mapping and letting go.
+    /// The mapped segments, by number. The mutex also serialises mapping and releasing.
     let mapped = Guarded<[UInt32: MappedSegment]>([:])
-    /// Segments that were let go and are still to be unmapped.
+    /// Segments that were released and still have to be unmapped.
     let released = Guarded<[MappedSegment]>([])
-    /// Whether there may be any.
+    /// Whether ``released`` may contain any.
     let hasReleased = Atomic<Bool>(false)
-    /// The oldest segment that this process knows of; what is older has been let go.
+    /// The oldest segment that this process knows of; older ones have been released.
     let knownOldest = Atomic<UInt32>(0)
-    /// The segment that this process appends to, under the archive's lock; written while ``mapped`` is held, so that it
-    /// isn't let go meanwhile. 0: none yet.
+    /// The segment that this process appends to, under the archive's lock; 0 if there is none yet. Written while
+    /// ``mapped`` is locked, so that the segment isn't released at that moment.
     let appending = Atomic<UInt32>(0)
     /// Whether the folder was looked through for segments above the head (OnDiskFormat, "Segment files").
     let hasSeenNumbers = Atomic<Bool>(false)
-    /// The damaged segment that was last searched for frames, so that whoever comes again needn't begin anew.
+    /// The damaged segment that was searched last, so that the next search can continue.
     private let searched = Guarded<(segment: UInt32, search: FrameSearch)?>(nil)
 
-    init(folder: OpenFile, identity: [UInt8], writable: Bool) throws(StorageError) {
+    init(folder: FileDescriptor, identity: [UInt8], writable: Bool) throws(StorageError) {
         self.folder = folder
         self.identity = identity
         self.writable = writable
@@ -49,14 +48,14 @@ final class SegmentLog: Sendable {
 
     // MARK: Pinning
 
-    /// A segment that cannot be unmapped before ``SegmentLog/unpin(_:)``.
+    /// A segment that stays mapped until ``SegmentLog/unpin(_:)``.
     struct Pin {
         let segment: UInt32
         let seed: UInt32
     }
 
-    /// `nil` when the segment is not part of the log, or can't be mapped now: whoever would do something about its
-    /// being gone asks ``SegmentLog/pinIfPresent(_:)``.
+    /// `nil` if the segment isn't part of the log, or can't be mapped now. If your code acts on its absence, use
+    /// ``SegmentLog/pinIfPresent(_:)``.
     @inline(__always)
     func pin(_ segment: UInt32) -> Pin? {
         pinIfMapped(segment) ?? pinSlowly(segment)
@@ -71,11 +70,11 @@ final class SegmentLog: Sendable {
         return nil
     }
 
-    /// Without counting it.
+    /// The same without counting a pin.
     @inline(__always)
     func pinIfNumbered(_ segment: UInt32) -> Pin? {
         let slot = table[segment]
-        // No segment has the number 0, which a damaged index may name, and empty slots have.
+        // Number 0 marks an empty slot and is no segment, but a damaged index may name it.
         guard segment != 0, slot.pointee.number.load(ordering: .acquiring) == segment else { return nil }
         return Pin(segment: segment, seed: slot.pointee.seed.load(ordering: .relaxed))
     }
@@ -86,12 +85,12 @@ final class SegmentLog: Sendable {
         return pinIfMapped(segment)
     }
 
-    /// As ``SegmentLog/pin(_:)``, but `nil` only when the segment is no part of the log: that it can't be opened
-    /// or mapped now (no descriptor, no addresses, no memory, a read error) is an error, and must never pass for its
-    /// being gone.
+    /// Like ``SegmentLog/pin(_:)``, but `nil` only if the segment isn't part of the log. If it can't be opened or
+    /// mapped now (no descriptor, addresses or memory, a read error), that is an error, which must never pass for its
+    /// absence.
     func pinIfPresent(_ segment: UInt32) throws(StorageError) -> Pin? {
         guard segment > 0 else { return nil }
-        // Each time round it was mapped, and let go for want of addresses before it could be pinned.
+        // Each failed round mapped it, but it was released for lack of addresses before it could be pinned.
         for _ in 0..<100 {
             if let pin = pinIfMapped(segment) { return pin }
             do throws(StorageError) {
@@ -115,12 +114,12 @@ final class SegmentLog: Sendable {
 
     // MARK: Bytes of a pinned segment
 
-    /// Its bytes as far as they are known now.
+    /// Its bytes, as many as are known now.
     @inline(__always)
     func view(_ pin: Pin) -> SegmentView { SegmentView(pin, table[pin.segment]) }
 
-    /// The frame at `offset`, its lengths checked and its checksum not; `nil` when there cannot be one, or that can't be
-    /// told now.
+    /// The frame at `offset`. Its lengths are checked, its checksum isn't. `nil` if there can't be one, or it can't be
+    /// read now.
     @inline(__always)
     func frame(_ pin: Pin, at offset: Int) -> Frame? {
         view(pin).frame(at: offset) ?? frameAfterGrowth(pin, at: offset)
@@ -132,14 +131,14 @@ final class SegmentLog: Sendable {
         return view(pin).frame(at: offset)
     }
 
-    /// The frame at `offset`; `nil` only when the file is known to hold none there.
+    /// The frame at `offset`; `nil` only if the file is known to have none there.
     func frameIfPresent(_ pin: Pin, at offset: Int) throws(StorageError) -> Frame? {
         if let frame = view(pin).frame(at: offset) { return frame }
         try learnSize(pin)
         return view(pin).frame(at: offset)
     }
 
-    /// The same with its segment pinned, for the caller to unpin.
+    /// The same with its segment pinned; the caller unpins it.
     func pinnedFrame(at location: Location) throws(StorageError) -> (Pin, Frame)? {
         guard let pin = try pinIfPresent(location.segment) else { return nil }
         do throws(StorageError) {
@@ -154,14 +153,14 @@ final class SegmentLog: Sendable {
 
     // MARK: Damaged segments
 
-    /// Finds the frames of a pinned segment behind damage.
+    /// A search for the frames of a pinned segment behind damage.
     func search(_ pin: Pin) throws(StorageError) -> FrameSearch {
         let file = try openedFile(of: pin)
         try learnSize(pin)
         return FrameSearch(file, bytes: view(pin).bytes, segmentSeed: pin.seed)
     }
 
-    /// The same, and kept for the next call; for bytes up to `end`, which no longer change.
+    /// The same, kept for the next call. Requires that the bytes up to `end` no longer change.
     func withSearch<Result>(
         of pin: Pin, atLeast end: Int, _ body: (FrameSearch) throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
@@ -175,10 +174,10 @@ final class SegmentLog: Sendable {
         }
     }
 
-    /// Whether a segment is the one that was last searched: it is damaged.
+    /// Whether this segment was searched last, and so is damaged.
     func isSearched(_ pin: Pin) -> Bool { searched.withLock { $0?.segment == pin.segment } }
 
-    /// A hint that the frame there will be read soon. It needs no pin.
+    /// Hints that the frame there will be read soon. Needs no pin.
     @inline(__always)
     func prefetch(_ location: Location) {
         SegmentView.prefetch(table[location.segment], at: location.offset)

@@ -1,7 +1,8 @@
-/// Reading a segment from end to end, past damage.
+/// Reading a segment from end to end, skipping damage.
 extension SegmentLog {
-    /// The frame at `offset` of a pinned segment, if it is exactly what its writer put there. Costs what the file has bytes
-    /// for: a frame may claim a gigabyte of hole. Of a file that can't be opened (any more) the holes are gone through as well.
+    /// The frame at `offset` of a pinned segment, if it is exactly what its writer wrote. Costs time for the data in
+    /// the file only, because a frame may claim a gigabyte of hole; if the file can't be opened any more, holes are
+    /// read as well.
     func validFrame(_ pin: Pin, at offset: Int) -> Frame? {
         guard let frame = frame(pin, at: offset), frame.rawKind != 0 else { return nil }
         let seed = Frame.seed(segmentSeed: pin.seed, offset: offset)
@@ -15,9 +16,9 @@ extension SegmentLog {
         return isValid ? frame : nil
     }
 
-    /// Whether everything from `offset` to the end of a pinned segment is zero: never written. Of a file that has blocks for
-    /// a small part of its length only, which no writer leaves, the holes are passed over: going through gigabytes of
-    /// nothing takes time, and page after page of memory.
+    /// Whether everything from `offset` to the end of a pinned segment is zero, so never written. Skips holes in files
+    /// that have few blocks for their length, which no writer creates: reading gigabytes of nothing takes time and
+    /// fills memory with pages.
     func isBlank(_ pin: Pin, from offset: Int) throws(StorageError) -> Bool {
         let view = view(pin)
         guard isSparse(pin) else { return view.isBlank(from: offset) }
@@ -31,7 +32,7 @@ extension SegmentLog {
         mapped.withLock { $0[pin.segment]?.status.isSparse } ?? false
     }
 
-    /// Where the batch that begins at `offset` ends; `nil` unless all its frames are there and valid.
+    /// The end of the batch that begins at `offset`; `nil` unless all its frames are present and valid.
     func endOfBatch(_ pin: Pin, at offset: Int) -> Int? {
         guard let frame = validFrame(pin, at: offset), let header = BatchHeader(of: frame) else { return nil }
         let end = offset + frame.bytes + Int(header.frameBytes)
@@ -43,16 +44,17 @@ extension SegmentLog {
         return next == end ? end : nil
     }
 
-    /// The offset of the first valid frame behind `offset` that ends at `limit` at the latest, for bytes before `limit`
-    /// that no longer change. The checksum's seed contains the offset, so bytes that only look like a frame do not pass.
+    /// The offset of the first valid frame after `offset` that ends at `limit` at the latest. Requires that the bytes
+    /// before `limit` no longer change. The checksum's seed includes the offset, so bytes that merely look like a frame
+    /// don't pass.
     func nextValidFrame(_ pin: Pin, after offset: Int, before limit: Int) throws(StorageError) -> Int? {
         try withSearch(of: pin, atLeast: limit) { (search) throws(StorageError) in
             try search.next(after: offset, before: limit)
         }
     }
 
-    /// As ``SegmentLog/validFrame(_:at:)`` for a frame that ends at `limit` at the latest; where the segment is known to be
-    /// damaged the cost does not depend on the length that is claimed.
+    /// Like ``SegmentLog/validFrame(_:at:)`` for a frame that ends at `limit` at the latest. In a segment known to be
+    /// damaged the cost doesn't depend on the claimed length.
     func validFrame(_ pin: Pin, at offset: Int, before limit: Int) throws(StorageError) -> Frame? {
         guard let frame = try frameIfPresent(pin, at: offset), frame.rawKind != 0,
             offset + frame.bytes <= limit
@@ -66,7 +68,7 @@ extension SegmentLog {
         return frame.passesChecksum(seed: Frame.seed(segmentSeed: pin.seed, offset: offset)) ? frame : nil
     }
 
-    /// No log of these segments has more entries than that, by the room that the smallest frame takes.
+    /// Upper bound for the entries in a log with these segments, given the size of the smallest frame.
     func mostEntries(in numbers: [UInt32]) throws(StorageError) -> Int {
         var bytes = 0
         for number in numbers {
@@ -77,13 +79,13 @@ extension SegmentLog {
 
     enum ScanItem {
         case frame(Frame, Location)
-        /// Bytes that hold no valid frame, from an offset to another, with valid frames behind.
+        /// A range without a valid frame, with valid frames after it.
         case damage(from: Int, to: Int)
     }
 
-    /// Calls `body` for each valid frame from `offset` on, in order, and for each damaged stretch between
-    /// frames. Returns the offset behind the last valid frame, and whether only blank bytes follow it. Costs time in
-    /// proportion to the segment, however it is damaged. Looks at nothing from `limit` on.
+    /// Calls `body` for each valid frame from `offset` on, in order, and for each damaged range between frames. Returns
+    /// the end of the last valid frame, and whether only blank bytes follow it. Costs time in proportion to the
+    /// segment, however it is damaged. Reads nothing from `limit` on.
     @discardableResult
     func scan(
         _ pin: Pin, from offset: Int, before limit: Int = .max,
@@ -91,7 +93,7 @@ extension SegmentLog {
     ) throws(StorageError) -> (end: Int, isBlankBehind: Bool) {
         var offset = max(offset, SegmentHeader.bytes)
         var search = isSparse(pin) ? try search(pin) : nil
-        // Another process may have made the file longer; what it put there must not be taken for a blank rest.
+        // Another process may have extended the file; its frames must not be taken for a blank rest.
         try learnSize(pin)
         while offset < limit {
             if let frame = try validFrame(pin, at: offset, search) {
@@ -108,8 +110,8 @@ extension SegmentLog {
         return (offset, true)
     }
 
-    /// Once a segment is known to be damaged, long frames are not gone through: a length that is only claimed could make
-    /// that cost the whole file each time.
+    /// In a segment known to be damaged, long frames are checked by the search: claimed lengths could otherwise cost
+    /// reading the whole file each time.
     @inline(__always)
     private func validFrame(_ pin: Pin, at offset: Int, _ search: FrameSearch?) throws(StorageError) -> Frame?
     {

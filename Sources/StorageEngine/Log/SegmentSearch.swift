@@ -1,8 +1,8 @@
-/// Looking for frames in the file of a segment that can't be relied on to be one, without mapping it.
+/// Searches for frames in a file that may not be a segment, without mapping it.
 enum SegmentSearch {
-    /// Whether the file holds a frame that passes its checksum as one of segment `number` of the archive
-    /// `identity`. Costs reading the file up to the first, and as far as a segment can reach at most.
-    static func holdsFrame(_ file: OpenFile, _ identity: [UInt8], _ number: UInt32) throws(StorageError)
+    /// Whether the file contains a frame that passes its checksum as one of segment `number` of the archive `identity`.
+    /// Costs reading the file up to the first such frame, and at most as far as a segment can reach.
+    static func holdsFrame(_ file: FileDescriptor, _ identity: [UInt8], _ number: UInt32) throws(StorageError)
         -> Bool
     {
         let seed = SegmentHeader.seed(archive: identity, segment: number)

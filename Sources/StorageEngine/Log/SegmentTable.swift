@@ -1,30 +1,30 @@
 import CPlatform
 import Synchronization
 
-/// What this process knows of one mapped segment. All fields are words of this process alone.
+/// What this process knows about one mapped segment. All fields are words of this process only.
 ///
-/// - `number` and `pins` decide together whether the segment stays mapped: a reader adds its pin before it looks at the
-///   number, and whoever lets a segment go takes the number away before it looks at the pins.
-/// - `base` and `bytes` change while the segment is pinned, when its file has grown: `base` first, so that whoever reads
-///   `bytes` first never sees more bytes than are mapped where it then looks. A base that was once there stays mapped as
-///   long as the number does.
+/// - `number` and `pins` together decide whether the segment stays mapped. A reader adds its pin before it reads the
+///   number; a releasing thread clears the number before it reads the pins.
+/// - `base` and `bytes` change while the segment is pinned, when its file has grown. `base` is stored first, so a
+///   reader that loads `bytes` first never sees more bytes than are mapped at the base it then loads. An earlier base
+///   stays mapped as long as the number does.
 struct SegmentSlot: ~Copyable {
-    /// 0: none is mapped.
+    /// 0 if no segment is mapped.
     let number = Atomic<UInt32>(0)
-    /// Readers that look at the segment now.
+    /// Number of readers that use the segment now.
     let pins = Atomic<UInt32>(0)
-    /// Bytes from `base` on that may be touched: within the mapping, the file, and what a segment may have (F4).
+    /// Bytes from `base` on that may be accessed: within the mapping, the file, and the size of a segment (F4).
     let bytes = Atomic<Int>(0)
-    /// Where it is mapped.
+    /// Address of the mapping.
     let base = Atomic<UInt>(0)
-    /// Of its frames' checksums. Written before the number is.
+    /// Seed of its frames' checksums. Written before the number.
     let seed = Atomic<UInt32>(0)
 }
 
-/// The slots of a log, by segment number modulo their number; all of them exist, so no number leads outside.
-/// Safe from any thread.
+/// The slots of a log: segment number modulo their count. All of them exist, so every number leads to one. Safe from
+/// any thread.
 struct SegmentTable: @unchecked Sendable {
-    /// Zeros are empty slots. Pages that no segment has used take no memory.
+    /// Zeroed memory means empty slots. Pages that no segment has used take no memory.
     private let memory: MappedRange
     private let slots: UnsafeMutablePointer<SegmentSlot>
 
@@ -40,7 +40,8 @@ struct SegmentTable: @unchecked Sendable {
     }
 }
 
-/// Bytes of a mapped segment, and the only way to them: none outside is touched. Valid as long as the segment is pinned.
+/// The bytes of a mapped segment, and the only way to read them: no access goes outside. Valid as long as the segment
+/// is pinned.
 struct SegmentView {
     let segment: UInt32
     let bytes: Int
@@ -51,21 +52,21 @@ struct SegmentView {
     init(_ pin: SegmentLog.Pin, _ slot: UnsafeMutablePointer<SegmentSlot>) {
         segment = pin.segment
         seed = pin.seed
-        // Before the base: see ``SegmentSlot``.
+        // Loaded before the base: see ``SegmentSlot``.
         bytes = slot.pointee.bytes.load(ordering: .acquiring)
-        // A segment that is pinned has been mapped.
+        // A pinned segment has been mapped.
         base =
             UnsafeMutableRawPointer(bitPattern: slot.pointee.base.load(ordering: .relaxed)).unsafelyUnwrapped
     }
 
-    /// The frame at `offset`, its lengths checked and its checksum not; `nil` when there cannot be one.
+    /// The frame at `offset`. Its lengths are checked, its checksum isn't. `nil` if there can't be one.
     @inline(__always)
     func frame(at offset: Int) -> Frame? {
         guard offset >= SegmentHeader.bytes, bytes - offset >= Frame.headerBytes else { return nil }
         return Frame(at: base + offset, available: bytes - offset)
     }
 
-    /// The frame at `offset`, if it is exactly what its writer put there.
+    /// The frame at `offset`, if it is exactly what its writer wrote.
     func validFrame(at offset: Int) -> Frame? {
         guard let frame = frame(at: offset), frame.rawKind != 0,
             frame.passesChecksum(seed: Frame.seed(segmentSeed: seed, offset: offset))
@@ -73,25 +74,25 @@ struct SegmentView {
         return frame
     }
 
-    /// A copy of the bytes, clamped to those that are there.
+    /// A copy of the bytes; the range is clamped to those that exist.
     func copy(_ range: Range<Int>) -> [UInt8] {
         let inside = range.clamped(to: 0..<bytes)
         return Array(UnsafeRawBufferPointer(start: base + inside.lowerBound, count: inside.count))
     }
 
-    /// Where what was ever written ends: behind the last word that is not zero.
+    /// End of what was ever written: after the last word that isn't zero.
     var writtenEnd: Int {
         var end = bytes & ~7
         while end > SegmentHeader.bytes, (base + end - 8).load(as: UInt64.self) == 0 { end -= 8 }
         return end
     }
 
-    /// Whether everything from `offset` to the end is zero: never written.
+    /// Whether everything from `offset` to the end is zero, so never written.
     func isBlank(from offset: Int, upTo end: Int = .max) -> Bool {
         firstWritten(from: offset, upTo: end) == nil
     }
 
-    /// The place of the first word that isn't zero.
+    /// The offset of the first word that isn't zero.
     func firstWritten(from offset: Int, upTo end: Int = .max) -> Int? {
         var cursor = (max(offset, 0) + 7) & ~7
         let end = min(end, bytes)
@@ -102,10 +103,10 @@ struct SegmentView {
         return nil
     }
 
-    /// For a sync that needs to know what is mapped.
+    /// The mapped bytes, for a sync.
     var mapped: UnsafeMutableRawBufferPointer { UnsafeMutableRawBufferPointer(start: base, count: bytes) }
 
-    /// Asks for what is at `offset` to come into the processor's caches; never faults, whatever is there.
+    /// Prefetches the cache lines at `offset`. Never faults, whatever is there.
     @inline(__always)
     static func prefetch(_ slot: UnsafeMutablePointer<SegmentSlot>, at offset: Int) {
         let address = slot.pointee.base.load(ordering: .relaxed) &+ UInt(bitPattern: offset)
@@ -115,7 +116,7 @@ struct SegmentView {
     }
 }
 
-/// Bytes of a mapped segment for whoever may change the log, and the only way to write them: none outside is touched.
+/// The bytes of a mapped segment with the right to change them, and the only way to write them: no access goes outside.
 /// Valid as long as the segment is pinned, or is the one that is appended to.
 struct ChangingSegment {
     private let view: SegmentView
@@ -123,24 +124,25 @@ struct ChangingSegment {
     @inline(__always)
     init(_ log: ChangingLog, _ pin: SegmentLog.Pin) { view = log.log.view(pin) }
 
-    /// As far as they are known now.
+    /// As many as are known now.
     @inline(__always) var bytes: Int { view.bytes }
 
-    /// Whether nothing is at `offset`, as where a frame is to come.
+    /// Whether nothing is written at `offset`, as required for a new frame.
     @inline(__always)
     func isFree(at offset: Int) -> Bool {
         guard offset >= SegmentHeader.bytes, offset + 8 <= view.bytes else { return true }
         return (view.base + offset).load(as: UInt64.self) == 0
     }
 
-    /// Writes a frame where there is room for it.
+    /// Writes a frame if there is room for it.
     @inline(__always)
     func write(_ content: FrameContent, at offset: Int) {
         guard offset >= SegmentHeader.bytes, offset + content.frameBytes <= view.bytes else { return }
         Frame.write(content, at: view.base + offset, seed: Frame.seed(segmentSeed: view.seed, offset: offset))
     }
 
-    /// Makes everything from `offset` on read as never written; on the medium: ``ChangingLog/clearRemains(_:from:)``.
+    /// Zeroes everything from `offset` on in the mapping. ``ChangingLog/clearRemains(_:from:)`` also does so on the
+    /// medium.
     func blank(from offset: Int) {
         guard offset >= SegmentHeader.bytes else { return }
         var cursor = offset

@@ -1,9 +1,9 @@
 import CPlatform
 
-/// Reading an entry's value, with a trace (an access) or without (a look).
+/// Reading an entry's value, either as an access, which leaves a trace, or as a peek, which doesn't.
 extension ArchiveEngine {
-    /// Calls `body` with the entry if there is one that has not expired, without any trace. Its bytes are valid
-    /// during the call only. An entry that only a process' memory holds has no value to show.
+    /// Calls `body` with the entry of `key` if there is one that has not expired; leaves no trace. Its bytes are valid
+    /// during the call. An entry that only a process' memory holds has no value, so `body` isn't called.
     @inline(__always)
     func withPeek(
         _ key: UnsafeRawBufferPointer, _ body: (FoundEntry) -> Void
@@ -18,7 +18,7 @@ extension ArchiveEngine {
         _ key: UnsafeRawBufferPointer, tag: UInt32, _ body: (FoundEntry) -> Void
     ) throws(StorageError) {
         guard let entry = try find(key, tag: tag) else { return }
-        defer { letGo(entry) }
+        defer { unpin(entry) }
         try verify(entry)
         switch entry.standing {
         case nil, .valid: body(entry)
@@ -26,7 +26,7 @@ extension ArchiveEngine {
         }
     }
 
-    /// As ``withPeek(_:_:)``, and makes the entry the most recent and counts a hit or a miss (S2).
+    /// Like ``withPeek(_:_:)``, but makes the entry the most recent and counts a hit or a miss (S2).
     @inline(__always)
     func withAccess(_ key: UnsafeRawBufferPointer, _ body: (FoundEntry) -> Void) throws(StorageError) {
         try ArchiveEngine.validate(key: key)
@@ -43,19 +43,19 @@ extension ArchiveEngine {
             processSlot.addMiss()
             return
         }
-        defer { letGo(entry) }
+        defer { unpin(entry) }
         try verify(entry)
         if let standing = entry.standing, standing != .valid {
             processSlot.addMiss()
             if standing == .expired { removeIfExpired(entry, tag: tag) }
             return
         }
-        noteUse(entry.number, tag: tag, processSlot)
+        countUse(entry.number, tag: tag, processSlot)
         body(entry)
     }
 
-    /// As an access that leaves the value alone, and so doesn't verify it: whether there is an entry, be it in a memory only,
-    /// which becomes the most recent.
+    /// Like an access, but without reading or verifying the value. Returns whether there is an entry, also one that
+    /// only a process' memory holds, and makes it the most recent.
     func touch(_ key: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
         try ArchiveEngine.validate(key: key)
         guard let processSlot else { throw .readOnly(operation: "touch") }
@@ -64,21 +64,21 @@ extension ArchiveEngine {
             processSlot.addMiss()
             return false
         }
-        defer { letGo(entry) }
+        defer { unpin(entry) }
         guard !isExpired(entry) else {
             processSlot.addMiss()
             removeIfExpired(entry, tag: tag)
             return false
         }
-        noteUse(entry.number, tag: tag, processSlot)
+        countUse(entry.number, tag: tag, processSlot)
         return true
     }
 
-    /// A hit of this process, by which the entry becomes the most recent.
+    /// Counts a hit of this process and makes the entry the most recent.
     @inline(__always)
-    func noteUse(_ number: UInt32, tag: UInt32, _ processSlot: ProcessSlot) {
+    func countUse(_ number: UInt32, tag: UInt32, _ processSlot: ProcessSlot) {
         processSlot.addHit()
-        let touch = index.touches.note(number, tag: tag, time: Clock.wall())
+        let touch = index.touches.record(number, tag: tag, time: Clock.wall())
         if touch != .published { touchSlowly(touch, number, tag: tag) }
     }
 
@@ -88,8 +88,8 @@ extension ArchiveEngine {
             drainIfFree()
             return
         }
-        // Everyone's pending touches fill the ring: apply them, waiting for the lock as a writer would, but
-        // not for a holder that was stopped (F6), and for one that was stopped already only once.
+        // The ring is full of pending touches: apply them. Wait for the lock as a writer would, but not for a holder
+        // that was stopped (F6), and only once for one known to be stopped.
         for _ in 0..<8 {
             let drained = index.touches.drained
             let isStuck = stuckAt.load(ordering: .relaxed) == drained
@@ -97,13 +97,13 @@ extension ArchiveEngine {
                 stuckAt.store(drained, ordering: .relaxed)
             }
             drainIfFree()
-            if index.touches.note(number, tag: tag, time: Clock.wall()) != .ringFull { return }
+            if index.touches.record(number, tag: tag, time: Clock.wall()) != .ringFull { return }
             if stuckAt.load(ordering: .relaxed) == index.touches.drained { break }
         }
         index.add(.lostTouches)
     }
 
-    /// Applies pending touches if nobody holds the lock now.
+    /// Applies pending touches if the lock is free.
     @inline(never)
     private func drainIfFree() {
         guard let section = tryAcquire() else { return }

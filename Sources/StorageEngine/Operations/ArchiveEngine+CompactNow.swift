@@ -29,7 +29,9 @@ extension ArchiveEngine {
         while true {
             let section = try acquire()
             section.drainTouches()
-            guard section.forgetSetAside(most: ArchiveEngine.actionBatch, evenReversible: true) else { return }
+            guard section.forgetSetAside(most: ArchiveEngine.actionBatch, evenReversible: true) else {
+                return
+            }
             _ = consume section
             letOthersIn()
         }

@@ -1,12 +1,12 @@
 import CPlatform
 
-/// Reading the ring of events. Needs no lock and leaves no trace.
+/// Reading the event ring. Needs no lock and leaves no trace.
 extension ArchiveEngine {
-    /// Events from `first` on; `nil`: all that the ring has.
+    /// Events from number `first` on; `nil` gives all that the ring holds.
     func events(from first: UInt64?) -> EventBatch {
         let head = index.events.head
         let oldest = head - min(head, UInt64(IndexLayout.events))
-        // A number that is still to come is one of an index that has been replaced since.
+        // A number in the future comes from an index that has been replaced since.
         let wanted = first.map { $0 > head ? oldest : $0 } ?? oldest
         var sequence = max(wanted, oldest)
         var lost = first == nil ? 0 : sequence - wanted
@@ -27,8 +27,9 @@ extension ArchiveEngine {
         return EventBatch(events: events, lost: lost, next: sequence)
     }
 
-    /// Whether the event of that number will never be published: its writer was killed at it, or stopped. One that claimed many
-    /// may be at work still when all but its first are to come; before they would be overwritten nobody waits any more.
+    /// Whether this event will never be published, because its writer was killed or stopped while writing it. A writer
+    /// that claimed many numbers may still be working although only its first event is published. Before the numbers
+    /// would be overwritten, waiting ends.
     private func isAbandoned(_ sequence: UInt64, head: UInt64) -> Bool {
         guard head - sequence < UInt64(IndexLayout.events / 2) else { return true }
         for later in sequence..<head {
@@ -52,11 +53,12 @@ extension ArchiveEngine {
             let left = nanoseconds - (cp_monotonic_time() - start)
             guard batch.events.isEmpty, batch.lost == 0, left > 0 else { return batch }
             if head != first {
-                // A number has been claimed whose event is still to come: its writer may have to wait for the processor.
+                // A number has been claimed, but its event isn't published yet: the writer may be waiting for the
+                // processor.
                 cp_sleep(min(left, 2_000_000))
             } else if let bell {
                 bell.wait(since: count, atMost: min(left, 1_000_000_000))
-                // More may follow at once: so a writer wakes a follower some hundred times a second at most.
+                // More events may follow at once. The pause limits wake-ups of a follower to some hundred a second.
                 if index.events.head != first { cp_sleep(2_000_000) }
             } else {
                 cp_sleep(min(left, 50_000_000))
@@ -81,7 +83,7 @@ extension ArchiveEngine {
             key: key, keyIsComplete: isComplete, bytes: Int(raw.bytes), pid: Int32(bitPattern: raw.pid))
     }
 
-    /// The key in the frame at `location`, if it still has one with that hash.
+    /// The key in the frame at `location`, if there still is a frame with a key of this hash.
     private func key(at location: Location, tag: UInt32) -> String? {
         let found: String?? = withFrame(at: location) { frame in
             guard frame.keyBytes > 0, UInt32(truncatingIfNeeded: hash(frame.key)) == tag else { return nil }
@@ -90,7 +92,7 @@ extension ArchiveEngine {
         return found ?? nil
     }
 
-    /// What the ring says of a key.
+    /// The events of a key that the ring still holds.
     func history(of key: UnsafeRawBufferPointer) -> KeyHistory {
         let tag = UInt32(truncatingIfNeeded: hash(key))
         let name = String(decoding: key, as: UTF8.self)

@@ -1,37 +1,37 @@
 import CPlatform
 import Synchronization
 
-/// What happens in the background, in every process that has the archive open for writing and knows of something to
-/// do: expired entries go soon after their deadline although nobody looks them up, what can no longer be undone is
-/// given up, what an undo brought back is settled, and dead room is given back when nobody writes. Each look does one
-/// slice under the lock, and takes the lock only when it is free. Where there is nothing to wait for it looks at some
-/// words of the index every five seconds, at the same moment for all archives of the process: another process may have
-/// stored what expires, or removed much, and left.
+/// Background work in every process that has the archive open for writing. Expired entries are removed soon after their
+/// deadline even if nothing looks them up; actions that can no longer be undone are given up; restored entries are
+/// settled; dead space is returned to the file system when there are no writes. Each run does one slice under the lock,
+/// and only if the lock is free. An archive with nothing to do is polled every five seconds, at the same moment for all
+/// archives of the process: another process may have left entries that expire or space to reclaim, and ended.
 extension ArchiveEngine {
-    /// Between two slices, nanoseconds.
+    /// Pause between two slices, in nanoseconds.
     fileprivate static let shortestPause: Int64 = 2_000_000
-    /// Others may write, and end a grace by that, or become quiet.
+    /// Pause while other processes' writes may end the time for an undo, or may stop.
     fileprivate static let usualPause: Int64 = 1_000_000_000
-    /// Another process may have given an entry a nearer deadline, and left; and a machine that slept is late by this.
+    /// Longest pause. Another process may have set a nearer deadline and ended; a machine that slept notices a deadline
+    /// this late.
     fileprivate static let longestPause: Int64 = 5_000_000_000
-    /// Bytes that others may append in a second while the archive counts as quiet.
+    /// Bytes that may be appended in a second while the archive still counts as quiet.
     private static let quietBytes: UInt64 = 1 << 20
 
-    /// What the duty remembers between two looks. Guarded by ``ArchiveEngine/housekeeping``.
+    /// The state of the duty between two runs. Guarded by ``ArchiveEngine/housekeeping``.
     struct House {
         var ticket: Upkeep.Ticket?
-        /// When the present second began, on the monotonic clock, and what had been appended then.
+        /// Start of the current second on the monotonic clock, and the bytes that had been appended by then.
         var second: Int64 = 0
         var appended: UInt64 = 0
-        /// When it was last looked whether the files are there, on the monotonic clock.
+        /// When the files' existence was last checked, on the monotonic clock.
         var lookedForFiles: Int64 = 0
-        /// Whether nobody wrote much in the last second.
+        /// Whether little was written in the last second.
         var isQuiet = false
-        /// Whether it has expired something since it last reclaimed all that was due.
+        /// Whether entries have been expired since reclaiming last had nothing left to do.
         var owesReclaiming = false
     }
 
-    /// Called after each change (``ArchiveEngine/settle()``): begins the duty, or wakes it for a nearer deadline.
+    /// Called after each change (``ArchiveEngine/finishChange()``): starts the duty, or wakes it for a nearer deadline.
     @inline(never)
     func mindHouse() {
         if owesRoom.load(ordering: .relaxed) { payForRoom() }
@@ -39,37 +39,37 @@ extension ArchiveEngine {
         let next = index.nextDeadline
         let isNearer = next != Deadline.never && next < due.subtractingSaturating(1000)
         let isWanted = due == .max && (index.setAsideCount > 0 || isRoomDue.load(ordering: .relaxed))
-        // What can't be begun now, for want of a thread, is begun by a later change.
+        // If no thread can be started now, a later change tries again.
         if isNearer || isWanted { try? beginHousekeeping() }
     }
 
     func beginHousekeeping() throws(StorageError) {
         #if DEBUG
-        // The thread would go by the real clock, and a test that moves time by hand does not expect it.
+        // The thread would use the real clock, while the test moves time by hand.
         guard Clock.hand == nil else { return }
         #endif
-        let result: Result<Void, StorageError> = housekeeping.withLock { house in
+        try housekeeping.withLock { (house) throws(StorageError) in
             houseDue.store(Clock.boot(), ordering: .relaxed)
             if let ticket = house.ticket {
-                Upkeep.shared.hasten(ticket, to: ArchiveEngine.shortestPause)
-                return .success(())
+                return Upkeep.shared.hasten(ticket, to: ArchiveEngine.shortestPause)
             }
-            return Result { () throws(StorageError) in
+            do throws(StorageError) {
                 try registerDuty(&house, after: ArchiveEngine.shortestPause)
+            } catch {
+                houseDue.store(.max, ordering: .relaxed)
+                throw error
             }
         }
-        if case .failure = result { houseDue.store(.max, ordering: .relaxed) }
-        try result.get()
     }
 
-    /// Held until ``endHousekeeping()``: of an object that somebody refers to weakly every retain and release takes the
-    /// runtime's slow way, in each put.
+    /// The closure holds a strong reference until ``endHousekeeping()``. A weak one would make every retain and release
+    /// of the engine take the runtime's slow path, in each put.
     private func registerDuty(_ house: inout House, after nanoseconds: Int64) throws(StorageError) {
         guard !gate.isClosed else { return }
         house.ticket = try Upkeep.shared.register(after: nanoseconds) { self.keepHouse() }
     }
 
-    /// For good, once the ``gate`` is closed.
+    /// Ends the duty for good. Call it once the ``gate`` is closed.
     func endHousekeeping() {
         housekeeping.withLock { house in
             if let known = house.ticket { Upkeep.shared.cancel(known) }
@@ -78,11 +78,11 @@ extension ArchiveEngine {
         }
     }
 
-    /// Nanoseconds until it is due again.
+    /// Runs the duty. Returns the nanoseconds until it is due again; `nil`: it ends.
     private func keepHouse() -> Int64? {
-        lookForFiles()
+        checkFiles()
         var pause = keepHouseOnce()
-        // The thread is that of all archives of the process.
+        // Unmaps little at a time, because all archives of the process share this thread.
         log.unmapReleased(most: 1)
         if log.hasReleased.load(ordering: .relaxed) { pause = ArchiveEngine.shortestPause }
         return housekeeping.withLock { house in
@@ -90,7 +90,8 @@ extension ArchiveEngine {
                 houseDue.store(Clock.boot().addingSaturating((pause ?? 0) / 1000), ordering: .relaxed)
                 return pause
             }
-            // Whoever changes something looks at this word afterwards; so what has come since the look is seen here.
+            // Every change reads `houseDue` afterwards, so a change since the checks above is noticed either there or
+            // below.
             houseDue.store(.max, ordering: .sequentiallyConsistent)
             guard index.nextDeadline == Deadline.never, index.setAsideCount == 0,
                 !isRoomDue.load(ordering: .relaxed)
@@ -102,8 +103,8 @@ extension ArchiveEngine {
         }
     }
 
-    /// Every five seconds, whatever else there is to do.
-    private func lookForFiles() {
+    /// Checks every five seconds whether the archive's files exist, even if there is nothing else to do.
+    private func checkFiles() {
         let isDue = housekeeping.withLock { house in
             let now = cp_monotonic_time()
             guard now &- house.lookedForFiles >= ArchiveEngine.longestPause / 2 else { return false }
@@ -113,37 +114,37 @@ extension ArchiveEngine {
         if isDue { closeIfRemoved() }
     }
 
-    /// Until the next moment at which all archives of the process that have nothing to do are looked at.
+    /// Pause until the next common moment at which all idle archives of the process are polled.
     private static var idlePause: Int64 { longestPause - cp_monotonic_time() % longestPause }
 
-    /// Begins to look now and then what others have left to do.
+    /// Starts polling for work that other processes left.
     func watchHouse() {
         #if DEBUG
         guard Clock.hand == nil else { return }
         #endif
-        // A log's messages go with what is appended.
+        // A log needs none of this: appending drops its old messages.
         guard kind != .log else { return }
         housekeeping.withLock { house in
             guard house.ticket == nil else { return }
-            // What can't be begun now, for want of a thread, a change begins.
+            // If no thread can be started now, a change starts the duty.
             try? registerDuty(&house, after: ArchiveEngine.idlePause)
         }
     }
 
     private func keepHouseOnce() -> Int64? {
-        let isQuiet = lookAtWriting()
+        let isQuiet = sampleWriting()
         guard index.nextDeadline != Deadline.never || index.setAsideCount > 0 || isRoomWasted else {
             endRoomDuty()
             return nil
         }
-        // Removed, or damaged: nothing can be done with it any more.
+        // Removed or damaged: nothing more can be done with it.
         guard index.isReady else { return ArchiveEngine.longestPause }
-        // Whoever holds the lock may have been stopped, and others need this thread.
+        // Doesn't wait for the lock: its holder may have been stopped, and other archives need this thread.
         guard let section = tryAcquire() else { return putRightWhatTheDeadLeft() }
         section.drainTouches()
         let before = index.appendedBytes
         let head = index.head
-        // What was expired before is a reason to reclaim, and comes first.
+        // Reclaiming what the last run expired comes first.
         let owesReclaiming = housekeeping.withLock { $0.owesReclaiming }
         let isReclaimed = owesReclaiming && section.reclaimSome { isReclaimingDue }
         let expired = isReclaimed ? 0 : try? section.expireSome()
@@ -155,14 +156,14 @@ extension ArchiveEngine {
         let hasWritten = index.head != head
         housekeeping.withLock { $0.appended &+= own }
         let pause = isBusy ? ArchiveEngine.shortestPause : section.untilNext(failed: expired == nil)
-        // Others get at the archive while the medium is waited for.
+        // Releases the lock before waiting for the medium.
         _ = consume section
-        if hasWritten { try? settle() }
+        if hasWritten { try? finishChange() }
         return pause
     }
 
-    /// Where the lock isn't to be had, or its last holder died within a section and nobody has come by since. Gives when to
-    /// come again.
+    /// For a lock that can't be taken, or whose last holder died inside a section with no process since to recover it.
+    /// Returns the pause until the next attempt.
     private func putRightWhatTheDeadLeft() -> Int64 {
         guard index.sectionOwner != 0 else { return 10_000_000 }
         do throws(StorageError) {
@@ -174,13 +175,13 @@ extension ArchiveEngine {
         }
     }
 
-    /// No more room is dead than may be; what a call owes is paid at its end.
+    /// There is no more dead space than allowed. If a call still owes reclaiming, it does that at its end.
     fileprivate func endRoomDuty() {
         if !owesRoom.load(ordering: .relaxed) { isRoomDue.store(false, ordering: .relaxed) }
     }
 
-    /// Whether others wrote little in the second before this one.
-    private func lookAtWriting() -> Bool {
+    /// Whether other processes wrote little in the second before this one.
+    private func sampleWriting() -> Bool {
         let appended = index.appendedBytes
         return housekeeping.withLock { house in
             let now = cp_monotonic_time()
@@ -195,7 +196,7 @@ extension ArchiveEngine {
 }
 
 extension ArchiveSection {
-    /// Expires what is due, as much as one hold of the lock is for; how much was looked at.
+    /// Expires what is due, as much as one hold of the lock allows. Returns how many entries were examined.
     fileprivate func expireSome() throws(StorageError) -> Int {
         let next = index.nextDeadline
         guard next != Deadline.never, next <= Clock.boot() else { return 0 }
@@ -205,7 +206,7 @@ extension ArchiveSection {
         return try expire(due.numbers).entries
     }
 
-    /// Nanoseconds until something is due; `nil`: nothing is.
+    /// Nanoseconds until something is due; `nil` if nothing is.
     fileprivate func untilNext(failed: Bool) -> Int64? {
         if failed { return ArchiveEngine.usualPause }
         var left = Int64.max

@@ -1,21 +1,20 @@
-/// The keys of the entries that were used last.
+/// The keys of the most recently used entries.
 package struct LatestKeys: Sendable {
-    /// The most recent first.
+    /// Most recently used first.
     package var keys: [String] = []
-    /// Entries that were looked at for them.
+    /// How many entries were examined to find them.
     package var looked = 0
 }
 
 extension Archive {
-    /// The keys of the `limit` entries that were used last, of those on disk or in this process' memory. Costs in proportion to
-    /// that, and not to how many entries there are, up to ``mostLatestKeys``; it holds the archive's lock meanwhile.
-    /// `nil`: so many deleted or expired entries that wait to be removed come first that a list (``entries(order:)``) is
-    /// cheaper.
+    /// The keys of the `limit` most recently used entries that are on disk or in this process' memory. Costs time in
+    /// proportion to `limit`, up to ``mostLatestKeys``, and not to the number of entries. Holds the archive's lock for
+    /// that time. `nil` if so many removed or expired entries come first that a list (``entries(order:)``) is cheaper.
     package func latestKeys(_ limit: Int) throws(StorageError) -> LatestKeys? {
         try engine().latestKeys(limit)
     }
 
-    /// Some hundred microseconds.
+    /// Largest limit for ``latestKeys(_:)``, which takes some hundred microseconds then.
     package static var mostLatestKeys: Int { 512 }
 }
 
@@ -27,7 +26,7 @@ extension ArchiveEngine {
         return try section.latestKeys(limit)
     }
 
-    /// The key of a line that a caller of this process finds.
+    /// The key of the entry, if this process can find it: not expired, and not only in another process' memory.
     fileprivate func reachableKey(on line: EntryLine, at now: Int64) throws(StorageError) -> String? {
         guard line.deadline == Deadline.never || now < line.deadline else { return nil }
         if line.isMemoryOnly {

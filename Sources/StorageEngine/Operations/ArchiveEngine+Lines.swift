@@ -1,20 +1,20 @@
 import CPlatform
 
-/// What an entry's line in the index says, all of one version of the entry.
+/// The content of an entry's slot in the index, all from one version of the entry.
 struct EntryLine {
     let number: UInt32
     let slot: SlotView
-    /// The frame of that version: the one that the line names, or, while a batch changes it, the one before.
+    /// The frame of that version: the one that the slot names or, while a batch is changing it, its predecessor.
     fileprivate(set) var location: Location
     let tag: UInt32
-    /// On the boot clock; `Deadline.never`: none.
+    /// On the boot clock; `Deadline.never` for none.
     fileprivate(set) var deadline: Int64
-    /// The size of the value, or of what a process holds.
+    /// Size of the value, or of what a process' memory holds.
     fileprivate(set) var bytes: UInt32
     fileprivate(set) var isMemoryOnly: Bool
-    /// Low bits of the hash of the owner's name; 0: none.
+    /// Low bits of the hash of the owner's name; 0 for no owner.
     fileprivate(set) var owner: UInt32
-    /// `nil`: it wasn't asked for.
+    /// `nil` unless it was asked for.
     fileprivate(set) var use: LastUse?
 
     var expires: Timestamp? {
@@ -34,10 +34,11 @@ struct EntryLine {
     }
 }
 
-/// Lines as those read them who have no lock.
+/// Reading slots without the lock.
 extension ArchiveEngine {
-    /// The line of an entry that look-ups find; `nil` where there is none. `settled`: below it no frame is a batch's that
-    /// is not published; the log's end does, noted before the first of several lines. With `pending`, its last use too.
+    /// The line of an entry that look-ups can find; `nil` if there is none. Below `settled` no frame belongs to an
+    /// unpublished batch: pass the log's end, read before the first of several lines. With `pending`, includes the last
+    /// use.
     @inline(__always)
     func line(
         _ number: UInt32, _ slot: SlotView, settled: Location, uses pending: PendingTouches? = nil
@@ -46,19 +47,19 @@ extension ArchiveEngine {
             guard !index.marks.isHidden(number, slot), !isGivenUp(named) else { return nil }
             var line = EntryLine(number, slot, named)
             if let pending { line.use = index.touches.lastUse(of: number, slot, pending) }
-            // Who names the frames of a batch says before that it is open.
+            // A batch is declared open before any slot names one of its frames.
             if isFilled, named < settled || index.batchOpen == .none { return line }
             return try finish(line, isFilled: isFilled, uses: pending)
         }
     }
 
-    /// A line that a batch or a put may be changing: what it stands for now, which its frame says until it is filled.
+    /// Completes a line that a batch or a put may be changing: until a slot is filled, its frame has the content.
     @inline(never)
     private func finish(
         _ known: EntryLine, isFilled: Bool, uses pending: PendingTouches?
     ) throws(StorageError) -> EntryLine? {
         var line = known
-        // Before the frame is asked: until the batch is published the line is still that of the frame before.
+        // Read before the frame: until the batch is published the slot's content belongs to the frame before.
         cp_load_fence()
         guard let pin = try log.pinIfPresent(line.location.segment) else { return isFilled ? line : nil }
         defer { log.unpin(pin) }
@@ -84,20 +85,20 @@ extension ArchiveEngine {
         return line
     }
 
-    /// Calls `body` with the entry of `key` and its line, both of one version, whatever others do meanwhile. Expired entries
-    /// are among them, and such as only a memory holds.
+    /// Calls `body` with the entry of `key` and its line, both of one version, whatever others change at the same time.
+    /// Includes expired entries and those that only a process' memory holds.
     func withLine(
         of key: UnsafeRawBufferPointer, tag: UInt32, uses pending: PendingTouches? = nil,
         _ body: (FoundEntry, EntryLine) -> Void
     ) throws(StorageError) {
         for _ in 0..<ArchiveEngine.batchPatience {
             guard let entry = try find(key, tag: tag) else { return }
-            letGo(entry)
-            // It may have been stored anew since, or be gone.
+            unpin(entry)
+            // It may have been stored again since, or be gone.
             guard let line = try line(entry.number, entry.slot, settled: index.head, uses: pending),
                 let present = try self.entry(on: line)
             else { continue }
-            defer { letGo(present) }
+            defer { unpin(present) }
             guard present.frame.key.elementsEqual(key) else { continue }
             try verify(present)
             return body(present, line)
@@ -105,7 +106,7 @@ extension ArchiveEngine {
         throw changesTooFast
     }
 
-    /// The frame of a line, pinned; `nil` where it has been reclaimed since.
+    /// The frame of a line, pinned; `nil` if it has been reclaimed since.
     func entry(on line: EntryLine) throws(StorageError) -> FoundEntry? {
         guard let (pin, frame) = try log.pinnedFrame(at: line.location) else { return nil }
         return FoundEntry(
@@ -113,7 +114,8 @@ extension ArchiveEngine {
             standing: standing(of: line.number, until: line.deadline, isMemoryOnly: line.isMemoryOnly))
     }
 
-    /// The same for an entry that has not expired; of those that only memories hold this process' own, or any.
+    /// The same for an entry that has not expired. Of entries that only processes' memories hold, it prefers this
+    /// process' own.
     func withPresentLine(
         of key: UnsafeRawBufferPointer, tag: UInt32, uses pending: PendingTouches? = nil,
         _ body: (FoundEntry, EntryLine) -> Void
@@ -128,10 +130,10 @@ extension ArchiveEngine {
         if isElsewhere { try withMemoryOnly(key, tag: tag, uses: pending, body) }
     }
 
-    /// Calls `body` with the line of each entry that look-ups find; from the last chunk of the index to the first, in each
-    /// from the first to the last. An entry that gets another number meanwhile gets one in a chunk that is yet to come, so
-    /// none is missed; it may be met twice (``ArchiveSection/vacateLastChunk()``). `ascending`: the chunks the other way
-    /// round, for whoever makes sure that no entry got another number.
+    /// Calls `body` with the line of each entry that look-ups find. Walks the chunks of the index from last to first,
+    /// and the slots of each in ascending order. Renumbering only moves entries into chunks that are still to come, so
+    /// none is missed, but one may be met twice (``ArchiveSection/vacateLastChunk()``). With `ascending` the chunks
+    /// come in ascending order, for callers that verify that no renumbering happened.
     @inline(__always)
     func forEachLine(
         uses pending: PendingTouches? = nil, ascending: Bool = false,

@@ -8,15 +8,15 @@ import Musl
 import Darwin
 #endif
 
-/// An entry that was found, with its frame pinned until ``ArchiveEngine/letGo(_:)``.
+/// A found entry. Its frame stays pinned until ``ArchiveEngine/unpin(_:)``.
 struct FoundEntry {
     var number: UInt32
     var slot: SlotView
     var location: Location
     var frame: Frame
     var pin: SegmentLog.Pin
-    /// What its line in the index says beyond the frame, where it says something: a deadline, or that only one process has
-    /// it.
+    /// What its slot adds to the frame: whether its deadline has passed, whether only a process' memory holds it,
+    /// whether it is hidden. `nil` if the slot adds nothing.
     var standing: ArchiveEngine.Standing?
 }
 
@@ -24,15 +24,15 @@ extension ArchiveEngine {
     private enum Walk {
         case found(FoundEntry)
         case absent
-        /// Something on the way could not be read: reclaimed meanwhile, or damaged.
+        /// Something on the way could not be read: it was reclaimed in the meantime, or is damaged.
         case unreadable(Location)
-        /// The chain leads back into itself: it is just being changed, or damaged.
+        /// The chain leads back into itself: it is being changed, or damaged.
         case astray
     }
 
-    /// Finds the entry of `key`. Needs no lock (F6): a hit is right because a location names the same bytes
-    /// for ever, and because a line that has to be asked still named it afterwards; a miss is believed only if no chain
-    /// changed meanwhile. Costs about two cache misses.
+    /// Finds the entry of `key`. Needs no lock (F6). A hit is right because a location always names the same bytes, and
+    /// because a slot whose content matters still named that frame after it was read. A miss counts only if no chain
+    /// changed during the search. Costs about two cache misses.
     @inline(__always)
     func find(
         _ key: UnsafeRawBufferPointer, tag: UInt32, forChange: Bool = false
@@ -42,7 +42,7 @@ extension ArchiveEngine {
         return try resolve(entry) { () throws(StorageError) in try findFrame(key, tag: tag) }
     }
 
-    /// As ``find(_:tag:forChange:)``, and gives a frame of a batch as it is.
+    /// Like ``find(_:tag:forChange:)``, but returns a frame of a batch without resolving it.
     @inline(__always)
     private func findFrame(
         _ key: UnsafeRawBufferPointer, tag: UInt32, forChange: Bool = false
@@ -56,11 +56,11 @@ extension ArchiveEngine {
     }
 
     @inline(__always)
-    func letGo(_ entry: FoundEntry) { log.unpin(entry.pin) }
+    func unpin(_ entry: FoundEntry) { log.unpin(entry.pin) }
 
     @inline(__always)
     private func walk(_ key: UnsafeRawBufferPointer, tag: UInt32, forChange: Bool = false) -> Walk {
-        // Not there as far as could be found out just now, which is not to be taken for "absent".
+        // The bucket can't be reached at the moment, which doesn't mean that the key is absent.
         guard let bucket = index.table.bucket(of: tag) else { return .unreadable(index.head) }
         let mark = Bucket.mark(tag)
         var unreadable: Location?
@@ -73,7 +73,7 @@ extension ArchiveEngine {
                 unreadable = location
                 continue
             }
-            // A look-up never reads the entry; a change will, so let it come while the frame does.
+            // A look-up never reads the slot. A change will, so it is fetched while the frame is.
             if forChange { slot.prefetch() }
             if var found = compare(key, number, slot, tag: tag, location, &unreadable) {
                 if cell & Bucket.look == 0 || standsVisibly(&found, &unreadable) { return .found(found) }
@@ -112,13 +112,13 @@ extension ArchiveEngine {
         return nil
     }
 
-    /// Takes in what the line of a found entry says; `false` where look-ups don't find it, or where the line names another
-    /// frame by now, and tells nothing about this one: then whoever looks has to look again.
+    /// Adds what the slot says to a found entry. Returns `false` if look-ups must not find it, or if the slot names
+    /// another frame by now and so says nothing about this one; then the search has to be repeated.
     @inline(never)
     private func standsVisibly(_ found: inout FoundEntry, _ unreadable: inout Location?) -> Bool {
         crashPoint(.frameFound)
         found.standing = standing(of: found.number, found.slot, at: found.location)
-        // The line isn't filled yet: its frame says what it will.
+        // The slot isn't filled yet: its frame has the content.
         if found.standing == nil, found.slot.location == found.location {
             found.standing = standing(of: found.number, found.frame)
         }
@@ -126,8 +126,8 @@ extension ArchiveEngine {
         return found.standing != nil && found.standing != .hidden
     }
 
-    /// The entry whose line names another frame by now than its cell did: whoever changes it may have been stopped before it
-    /// came to the cell.
+    /// The entry whose slot names another frame than its cell did. The process that changes it may have been stopped
+    /// before it could update the cell.
     @inline(never)
     private func renamed(
         _ key: UnsafeRawBufferPointer, _ number: UInt32, _ slot: SlotView, tag: UInt32,
@@ -143,7 +143,7 @@ extension ArchiveEngine {
         return nil
     }
 
-    /// The entry with its segment pinned, if the frame at `location` has this key.
+    /// The entry, with its segment pinned, if the frame at `location` has this key.
     @inline(__always)
     private func compare(
         _ key: UnsafeRawBufferPointer, _ number: UInt32, _ slot: SlotView, tag: UInt32, _ location: Location,
@@ -166,8 +166,8 @@ extension ArchiveEngine {
         return nil
     }
 
-    /// Asked of a frame that has another key and the hash of the one that is looked for: it is another entry's, or this one's, and
-    /// its key is damaged, which is not to be taken for "absent".
+    /// Called for a frame with another key whose slot has the wanted hash. It belongs to another entry, or its key is
+    /// damaged; in that case the wanted key must not count as absent.
     @inline(never)
     private func isDamaged(_ frame: Frame, _ pin: SegmentLog.Pin, _ location: Location) -> Bool {
         !frame.passesChecksum(seed: Frame.seed(segmentSeed: pin.seed, offset: location.offset))
@@ -181,8 +181,8 @@ extension ArchiveEngine {
         return memcmp(a, b, left.count) == 0
     }
 
-    /// Looks again while chains are changing. When whoever changes them does not finish (it was stopped),
-    /// every entry is looked at instead, which needs no chain: no longer than a scan of the index.
+    /// Repeats the search while chains are changing. If the process that changes them was stopped, walks over all slots
+    /// instead, which needs no chain and takes no longer than a scan of the index.
     @inline(never)
     private func findPatiently(_ key: UnsafeRawBufferPointer, tag: UInt32) throws(StorageError) -> FoundEntry?
     {
@@ -194,13 +194,13 @@ extension ArchiveEngine {
             if before & 1 == 0, index.structureVersion == before {
                 switch result {
                 case .unreadable(let location):
-                    // Where index or segment just can't be reached now, that is the error.
+                    // If index or segment can't be reached, throw that error.
                     try index.catchUp()
                     if let pin = try log.pinIfPresent(location.segment) {
                         defer { log.unpin(pin) }
                         try log.learnSize(pin)
                     }
-                    // Gone from the log, yet still in the index: damage, unless it is just being moved or given up.
+                    // Still in the index but not in the log: damage, unless it is just being moved or given up.
                     if location == unreadable, attempt > 50, !isGivenUp(location) { break looks }
                     unreadable = location
                 case .astray:
@@ -222,7 +222,7 @@ extension ArchiveEngine {
             }
             log.unpin(pin)
         }
-        // Of those with this hash none has the key, and one can't be read or has lost its own.
+        // None of the entries with this hash has the key, and one of them can't be read or has a damaged key.
         guard let unreadable, !isGivenUp(unreadable) else { return nil }
         guard !index.isRemoved else { throw .closed(name: name) }
         throw closedIfRemoved(
@@ -231,12 +231,12 @@ extension ArchiveEngine {
                 reason: "the index names an entry here that cannot be read"))
     }
 
-    /// Whether the log begins behind a place by now. What the index still names there is gone, and whoever removed the
-    /// segment is about to take it out.
+    /// Whether the log now begins after this place. What the index still names there is gone; the process that removed
+    /// the segment is about to remove it from the index.
     @inline(__always)
     func isGivenUp(_ location: Location) -> Bool { location.segment < index.oldestSegment }
 
-    /// Checks a found frame against its checksum, so that damage is an error and never a wrong value.
+    /// Verifies a frame's checksum, so that damage causes an error and never a wrong value.
     @inline(__always)
     func verify(_ entry: FoundEntry) throws(StorageError) {
         let seed = Frame.seed(segmentSeed: entry.pin.seed, offset: entry.location.offset)
@@ -247,19 +247,19 @@ extension ArchiveEngine {
 }
 
 extension ArchiveSection {
-    /// As ``ArchiveEngine/find(_:tag:forChange:)``: nothing changes meanwhile, so a line that does not name
-    /// the frame that its bucket led to is damage, and must not be written to.
+    /// Like ``ArchiveEngine/find(_:tag:forChange:)`` for a caller that will change the entry. Under the lock a slot
+    /// that doesn't name the frame to which its bucket led is damage, and must not be written to.
     @inline(__always)
     func findToChange(_ key: UnsafeRawBufferPointer, tag: UInt32) throws(StorageError) -> FoundEntry? {
         guard let entry = try engine.find(key, tag: tag, forChange: true) else { return nil }
         if entry.slot.location == entry.location, entry.slot.tag == tag {
-            // Back by an undo that is not through yet: whoever changes it handles it first.
+            // An unfinished undo restored it: clear its mark before it is changed.
             if entry.standing != nil, entry.slot.isSetAside {
                 index.marks.unmarkIfBack(entry.number, index.changing(entry.slot))
             }
             return entry
         }
-        engine.letGo(entry)
+        engine.unpin(entry)
         throw index.contradiction(at: 0, "a bucket leads to another entry")
     }
 }

@@ -1,23 +1,25 @@
-/// Which version of an entry a process holds as an object: asked of the index, one word tells whether it is still
-/// the archive's (S9). A location never comes back, so nothing has to be sent to anyone.
+/// Identifies the version of an entry that a process holds as an object. One word of the index tells whether that
+/// version is still the archive's (S9). Locations are never reused, so processes need not send each other messages.
 package struct HeldEntry: Sendable, Hashable {
     let number: UInt32
     let tag: UInt32
     let location: Location
-    /// Of the operation that stored it: the same also after the frame was moved.
+    /// Number of the operation that stored it. It stays the same when the frame is moved.
     package let sequence: UInt64
-    /// How long the object may stay in memory, microseconds; 0: as long as there is room. Counts anew from each
-    /// time that it is read from disk (S8).
+    /// How long the object may stay in memory, in microseconds, after each read from disk (S8); 0: as long as there is
+    /// room.
     package let memoryInterval: Int64
 }
 
+/// Whether a held object is still the archive's.
 package enum HeldState: Sendable, Hashable {
+    /// It is: the object may be used.
     case current
-    /// Deleted, expired, or stored anew, by whichever process.
+    /// The entry was deleted, has expired, or was stored again, by any process.
     case gone
 }
 
-/// What the memory tier of a process asks of the engine.
+/// What a process' memory tier needs from the engine.
 extension ArchiveEngine {
     func held(_ entry: FoundEntry, tag: UInt32) -> HeldEntry {
         HeldEntry(
@@ -25,64 +27,64 @@ extension ArchiveEngine {
             memoryInterval: entry.frame.memoryInterval)
     }
 
-    /// Whether an object is still the archive's; costs one line of the index and takes no lock.
+    /// Whether an object is still the archive's version. Costs one cache line of the index, and takes no lock.
     @inline(__always)
     func state(of held: HeldEntry) -> HeldState {
         guard let slot = index.entry(held.number) else { return .gone }
         let deadline = slot.deadline
-        // The location last: the line may have been given to another entry while it was read.
+        // Reads the location last: the slot may have been reused for another entry in between.
         guard slot.isLive, slot.tells(of: held.location) || mayBeUnpublished(slot, insteadOf: held.location)
         else { return .gone }
         return deadline != Deadline.never && Clock.boot() >= deadline ? .gone : .current
     }
 
-    /// Where that can't be told now, whoever looks for where the object is by now gets the error.
+    /// If that can't be found out now, the caller gets the error when it searches for the object's present place.
     @inline(never)
     private func mayBeUnpublished(_ slot: SlotView, insteadOf location: Location) -> Bool {
         (try? isUnpublished(slot, insteadOf: location)) ?? false
     }
 
-    /// Where the version that was held is now, if its frame was only moved meanwhile; `nil` if it is gone.
+    /// The version's present place if its frame was only moved; `nil` if it is gone.
     @inline(never)
     func follow(_ held: HeldEntry, key: UnsafeRawBufferPointer) throws(StorageError) -> HeldEntry? {
         guard let entry = try find(key, tag: held.tag) else { return nil }
-        defer { letGo(entry) }
+        defer { unpin(entry) }
         if entry.slot.isMemoryOnly { return try followMemoryOnly(held, key: key) }
         try verify(entry)
         guard entry.frame.sequence == held.sequence, !isExpired(entry) else { return nil }
         return self.held(entry, tag: held.tag)
     }
 
-    /// As an access of the entry: a hit, and it becomes the most recent on disk too (S5).
+    /// Like an access to the entry: counts a hit and makes it the most recent, also on disk (S5).
     func access(_ held: HeldEntry) -> HeldState {
         guard let processSlot, state(of: held) == .current else { return .gone }
-        noteUse(held.number, tag: held.tag, processSlot)
+        countUse(held.number, tag: held.tag, processSlot)
         return .current
     }
 
-    /// This process has the object in memory now, or no longer. Shown to others; nothing depends on it but
-    /// entries that are only in memory.
+    /// Publishes that this process has the object in memory, or no longer has it. Apart from entries that are only in
+    /// memory, nothing depends on it.
     func setHeld(_ held: HeldEntry, _ isHeld: Bool) {
         guard let line = processSlot?.line else { return }
         if isHeld {
             index.residency.mark(held.number, line: line)
-            // If the entry went meanwhile, the mark is for another.
+            // If the entry is gone, the mark would apply to another.
             if state(of: held) == .gone { index.residency.unmark(held.number, line: line) }
         } else {
             index.residency.unmark(held.number, line: line)
         }
     }
 
-    func notePromotion(of held: HeldEntry, bytes: Int) {
-        index.note(
+    func publishPromotion(of held: HeldEntry, bytes: Int) {
+        index.publish(
             .promotion, .request, tag: held.tag, bytes: bytes, location: held.location, pid: pid,
             time: Clock.wall())
     }
 
     func setMemoryUse(bytes: UInt64) { processSlot?.memoryBytes = bytes }
 
-    /// Records an entry that only this process' memory holds (S11): others see that it is there, and it goes
-    /// when this process does. What others hold of the same key in their memories stays; what is on disk goes.
+    /// Records an entry that only this process' memory holds (S11). Others see it until this process ends. A value on
+    /// disk under the same key is removed; what other processes hold of the key in their memories stays.
     func putInMemoryOnly(
         bytes: UInt64, key: UnsafeRawBufferPointer, tag: UInt32, traits: EntryTraits
     ) throws(StorageError) -> HeldEntry {
@@ -91,7 +93,7 @@ extension ArchiveEngine {
         return held
     }
 
-    /// What is put for an entry that only this process' memory holds.
+    /// The request for an entry that only this process' memory holds.
     func requestInMemoryOnly(bytes: UInt64, _ traits: EntryTraits) throws(StorageError) -> PutRequest {
         guard processSlot != nil else { throw .readOnly(operation: "record") }
         var traits = traits
@@ -108,9 +110,8 @@ extension ArchiveEngine {
         return marks & livingLines != 0
     }
 
-    /// Entries that are counted although they are gone, because only processes that have ended held them. The next
-    /// process that opens the archive for writing removes them. Costs a walk over the index where a process ended
-    /// without closing it.
+    /// Entries that are still counted although only processes that have ended held them. The next process that opens
+    /// the archive for writing removes them. Costs a walk over the index if a process ended without closing it.
     func countOrphans() -> Int {
         guard index.residency.isUsed,
             index.processes.attached.contains(where: { !liveness.isAlive($0) })

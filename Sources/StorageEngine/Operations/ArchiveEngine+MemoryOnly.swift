@@ -1,11 +1,11 @@
-/// Entries that only the memory of a process holds (S11). Each process may have one of its own under a key; then nothing
-/// is on disk under it. They stand in the index beside each other, with the same key and tag, and are told apart by the
-/// line of the process that holds them (``Residency``). A look-up meets any of them and finds no value, which is right
-/// for all of them; so only these operations ever look for the others.
+/// Entries that only a process' memory holds (S11). Each process may have its own under a key; nothing is on disk under
+/// that key then. They stand side by side in the index, with equal keys and tags, and differ by the slot of the process
+/// that holds them (``Residency``). A look-up meets any one of them and finds no value, which is right for all of them.
+/// So only the operations below ever look for the others.
 extension ArchiveEngine {
-    /// The entries of `key` that are only in memory. Needs no lock. One whose frame can't be read just now is taken for
-    /// one of them if its tag is: leaving it would hide what is on disk, and one too many costs a process an object in
-    /// its memory.
+    /// The entries of `key` that are only in memory. Needs no lock. An entry whose frame can't be read now is included
+    /// if its tag matches: leaving one out would hide what is on disk, while a wrong one only costs a process an object
+    /// in its memory.
     func memoryOnlyNumbers(of key: UnsafeRawBufferPointer, tag: UInt32) -> [UInt32] {
         guard index.residency.isUsed else { return [] }
         return index.table.liveEntries(ofTag: tag).filter { number in
@@ -14,19 +14,19 @@ extension ArchiveEngine {
         }
     }
 
-    /// The entry of `key` that is in this process' memory only.
+    /// The entry of `key` that only this process' memory holds.
     func ownMemoryOnlyNumber(of key: UnsafeRawBufferPointer, tag: UInt32) -> UInt32? {
         guard let line = processSlot?.line else { return nil }
         return memoryOnlyNumbers(of: key, tag: tag).first { index.residency.isMarked($0, line: line) }
     }
 
-    /// The operation that stored an entry; `nil` where there is none any more.
+    /// Number of the operation that stored an entry; `nil` if the entry is gone.
     func sequence(of number: UInt32) throws(StorageError) -> UInt64? {
         guard let slot = index.entry(number) else { return nil }
         return try withFrameIfPresent(at: slot.location) { $0.sequence }
     }
 
-    /// Those of the entries that the operation with that sequence stored; all of them without one.
+    /// Those of the entries that the operation `sequence` stored; all of them if it is `nil`.
     func entries(
         _ numbers: [UInt32], ofSequence sequence: UInt64?
     ) throws(StorageError) -> [UInt32] {
@@ -36,8 +36,8 @@ extension ArchiveEngine {
         return found
     }
 
-    /// Whether an entry that is only in memory is held by a living process, and not expired. Where that can't be told just
-    /// now it isn't expired.
+    /// Whether a living process holds the entry in memory and it has not expired. If its deadline can't be read now, it
+    /// counts as not expired.
     func isPresent(_ number: UInt32) -> Bool {
         guard isHeld(number), let slot = index.entry(number) else { return false }
         let deadline = slot.read { (named, isFilled) -> Int64? in
@@ -57,7 +57,7 @@ extension ArchiveEngine {
             .map(\.identity.pid)
     }
 
-    /// The entry of `key` that this process has only in memory, or else another's, with its line.
+    /// The entry of `key` that only this process' memory holds, or else another process', with its line.
     func withMemoryOnly(
         _ key: UnsafeRawBufferPointer, tag: UInt32, uses pending: PendingTouches?,
         _ body: (FoundEntry, EntryLine) -> Void
@@ -69,11 +69,11 @@ extension ArchiveEngine {
         guard let number = own ?? numbers.first, let slot = index.entry(number),
             let line = try line(number, slot, settled: .none, uses: pending), let entry = try entry(on: line)
         else { return }
-        defer { letGo(entry) }
+        defer { unpin(entry) }
         body(entry, line)
     }
 
-    /// Where the version that was held is now; `nil` if it is gone.
+    /// The version's present place; `nil` if it is gone.
     func followMemoryOnly(
         _ held: HeldEntry, key: UnsafeRawBufferPointer
     ) throws(StorageError) -> HeldEntry? {
@@ -92,14 +92,14 @@ extension ArchiveEngine {
 }
 
 extension ArchiveSection {
-    /// Takes the entries of `key` that are only in memory out of the index, all but one. Nothing is
-    /// logged: nobody who reads the log puts such an entry back.
+    /// Removes all entries of `key` that are only in memory from the index, except `sparing`. Logs nothing, because no
+    /// replay of the log restores such an entry.
     func removeMemoryOnly(of key: UnsafeRawBufferPointer, tag: UInt32, sparing: UInt32) {
         for number in engine.memoryOnlyNumbers(of: key, tag: tag) where number != sparing { remove(number) }
     }
 
-    /// Deletes a key that only memories hold: for all processes (S9), or, with `sequence`, the one that it stored. Needs
-    /// that touches are drained.
+    /// Deletes a key that only memories hold: for all processes (S9) or, with `sequence`, only the entry which that
+    /// operation stored. Requires that touches are drained.
     func deleteMemoryOnly(
         _ key: UnsafeRawBufferPointer, tag: UInt32, ifSequence sequence: UInt64?
     ) throws(StorageError) -> ConditionalDelete {
@@ -109,7 +109,7 @@ extension ArchiveSection {
         let gone = meant.filter { !engine.isPresent($0) }
         if !gone.isEmpty { _ = try removeBatch(gone, .expiry, .processEnded) }
         guard !present.isEmpty else { return sequence == nil || !gone.isEmpty ? .absent : .changed }
-        // By their places: the key of one is that of others too.
+        // Deletes by location, because other entries have the same key.
         _ = try removeBatch(present, .delete, .request)
         reclaim(forAppended: 0)
         compactIfSparse()
@@ -118,7 +118,7 @@ extension ArchiveSection {
 }
 
 extension EntryList {
-    /// Whether the entry at `index` is on disk, or in the memory of this process: one of another's memory only is not.
+    /// Whether this process can find the entry at `index`: on disk or in its own memory, but not only in another's.
     package func isReachable(at index: Int) -> Bool {
         guard self[index].tier == .memory else { return true }
         guard let own = engine.processSlot?.line, let line = (try? line(at: index)) ?? nil else {
@@ -127,7 +127,7 @@ extension EntryList {
         return engine.index.residency.isMarked(line.number, line: own)
     }
 
-    /// The processes that live and hold the object of the entry at `index` in memory, as it is now.
+    /// Process numbers of the living processes that now hold the object of the entry at `index` in memory.
     public func holders(at index: Int) -> [Int32] {
         ((try? line(at: index)) ?? nil).map { engine.holders(of: $0.number) } ?? []
     }

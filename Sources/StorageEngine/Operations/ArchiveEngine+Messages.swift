@@ -1,18 +1,18 @@
-/// A message that can be read.
+/// A readable message.
 struct FoundMessage {
     var place: Location
     var frameBytes: Int
     var bytes: Int
-    /// Whether something between the place that was asked for and this one is no frame.
+    /// Whether there is damage between the requested place and this message.
     var isBehindDamage: Bool
     var end: Location { place.advanced(by: frameBytes) }
 }
 
 /// Reading a log archive's messages, without the lock.
 extension ArchiveEngine {
-    /// The first message that begins at or behind a place, and before another; what is damaged is passed over. That a
-    /// segment can't be read just now is an error, and never that it holds none. What is there before `settled` (the head)
-    /// doesn't change any more; a frame may reach over `end`, and what its value looks like is none.
+    /// The first message at or after `place` and before `end`; skips damaged ones. If a segment can't be read at the
+    /// moment that is an error, and doesn't mean that it has no message. The bytes before `settled` (the head) no
+    /// longer change. A frame may extend beyond `end`, and bytes inside its value that look like a frame are none.
     func message(
         from place: Location, before end: Location, settled: Location? = nil
     ) throws(StorageError) -> FoundMessage? {
@@ -20,7 +20,7 @@ extension ArchiveEngine {
         return try message(from: place, before: end, settled: settled ?? index.head, &isDamaged)
     }
 
-    /// `isDamaged` becomes true where something before the message, or before `end` if there is none, is no frame.
+    /// Sets `isDamaged` if there is damage before the message, or before `end` if there is no message.
     private func message(
         from place: Location, before end: Location, settled: Location, _ isDamaged: inout Bool
     ) throws(StorageError) -> FoundMessage? {
@@ -48,12 +48,12 @@ extension ArchiveEngine {
         }
         defer { log.unpin(pin) }
         var offset = start
-        // What is there before the head doesn't change any more; but another process may have made the file longer
-        // since this one asked for its size.
+        // The bytes before the head no longer change, but another process may have extended the file since this one
+        // asked for its size.
         var isSizeKnown = segment == settled.segment
         var limit = isSizeKnown ? settled.offset : log.view(pin).bytes
         while Location(segment: segment, offset: offset) < end {
-            // Only whole ones count, as for whoever reads them.
+            // Only valid frames count, as they do for readers of messages.
             if let frame = try log.validFrame(pin, at: offset, before: limit) {
                 if frame.kind == .message {
                     return FoundMessage(
@@ -76,7 +76,7 @@ extension ArchiveEngine {
         return nil
     }
 
-    /// Whether the totals are those of the messages that are there.
+    /// Whether the totals in the header match the messages.
     func messagesAddUp() throws(StorageError) -> Bool {
         let (count, bytes) = try countMessages()
         return count == index.entryCount && bytes == Int(index.valueBytes)
@@ -94,7 +94,8 @@ extension ArchiveEngine {
         return (count, bytes)
     }
 
-    /// Messages from a cursor on, and before another, at most `most`, and no more once they have `mostBytes`.
+    /// Messages from a cursor on and before another: at most `most`, and none after the one that brings them to
+    /// `mostBytes`.
     func messages(
         from cursor: MessageCursor?, before last: MessageCursor? = nil, most: Int, mostBytes: Int = .max
     ) throws(StorageError) -> MessageBatch {
@@ -103,21 +104,21 @@ extension ArchiveEngine {
         let start = cursor.map { Location(raw: $0.place) } ?? index.firstMessage
         var place = start
         var expected = cursor?.expected
-        // The ring has moved on past the place; whether a message was there, the next one's number tells.
+        // The ring has moved past the requested place. The next message's number tells whether one was dropped there.
         var isPassed = false
         var isLost = false
         var isDamaged = false
         var messages: [LogMessage] = []
         var bytes = 0
         while messages.count < most, bytes < mostBytes {
-            // Where there is none, all before the head have gone.
+            // Without a first message, all messages before the head have been dropped.
             let first = index.firstMessage == .none ? head : index.firstMessage
             if place < first {
                 isPassed = isPassed || place != .none
                 place = first
             }
             guard place != .none, place < end else {
-                // All that was asked for may have gone.
+                // All requested messages may have been dropped.
                 if isPassed, last != nil, start < end { isLost = true }
                 break
             }
@@ -126,13 +127,13 @@ extension ArchiveEngine {
             do throws(StorageError) {
                 found = try message(from: place, before: end, settled: head, &hasDamage)
             } catch {
-                // A segment that was just looked at went with what was dropped.
+                // The segment was removed because its messages were dropped.
                 guard case .system(_, _, SystemCode.missing) = error, index.firstMessage > place else {
                     throw error
                 }
                 continue
             }
-            // Dropped while it was looked for: what is missing then is not damaged.
+            // Dropped during the search: what is missing then isn't damaged.
             if hasDamage || found == nil, index.firstMessage > place { continue }
             guard let found, let pin = try log.pinIfPresent(found.place.segment) else {
                 if index.firstMessage > place { continue }
@@ -144,7 +145,7 @@ extension ArchiveEngine {
                 place = found.place.advanced(by: 8)
                 continue
             }
-            // Damaged, or dropped while it was looked for.
+            // The gap is damaged, or was dropped during the search.
             if found.isBehindDamage { isPassed = true }
             if isPassed, expected.map({ frame.sequence > $0 }) ?? true {
                 isLost = true
@@ -165,8 +166,8 @@ extension ArchiveEngine {
             someAreLost: isLost || isDamaged, someAreDamaged: isDamaged)
     }
 
-    /// Where the last `count` messages begin, of all or of those before another place; what is damaged is passed over.
-    /// Reads the headers of as many segments as they fill.
+    /// The cursor before the last `count` messages of the log, or of those before another cursor; damaged ones don't
+    /// count. Reads the headers in as many segments as these messages fill.
     func cursor(
         beforeLast count: Int, of last: MessageCursor? = nil
     ) throws(StorageError) -> MessageCursor {
@@ -175,7 +176,7 @@ extension ArchiveEngine {
             do throws(StorageError) {
                 return try cursor(beforeLast: count, of: last, from: first)
             } catch {
-                // A segment went with what was dropped while it was looked at.
+                // A segment was removed during the search because its messages were dropped.
                 guard case .system(_, _, SystemCode.missing) = error, index.firstMessage > first else {
                     throw error
                 }
@@ -206,8 +207,8 @@ extension ArchiveEngine {
         }
     }
 
-    /// Where the messages of a segment are, from `start` on. Goes by the frames' headers; where these lead astray, by
-    /// whole frames, as those who read the messages do.
+    /// The places of a segment's messages from `start` on. Follows the frames' headers; if these lead astray, it
+    /// searches for valid frames, as readers of messages do.
     private func messagePlaces(
         in segment: UInt32, from start: Int, before end: Location
     ) throws(StorageError) -> [Location] {

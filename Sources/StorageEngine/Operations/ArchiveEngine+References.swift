@@ -6,19 +6,19 @@ import Musl
 import Darwin
 #endif
 
-/// What a list of entries holds, and the frames that it leads to.
+/// The content of a list of entries, and access to the frames that it names.
 extension ArchiveEngine {
-    /// Every live entry with its last use, those included that wait to be applied. Needs no lock. Expired entries
-    /// that nobody has removed yet are left out.
+    /// Every live entry with its last use, including pending ones. Needs no lock. Leaves out expired entries that have
+    /// not been removed yet.
     func liveReferences() throws(StorageError) -> [EntryReference] { try liveReferences(allOf: nil) ?? [] }
 
-    /// Every entry of a part, those included that have expired; `nil`: there are more than `most`.
+    /// Every entry of a part, including expired ones; `nil` if there are more than `most`.
     func liveReferences(
         allOf part: LogAccount.Part?, most: Int = .max
     ) throws(StorageError) -> [EntryReference]? {
         try index.catchUp()
-        // What an undo brings back while the index is gone through is there as a whole or not at all. That this meets one
-        // after the other would take more of them than people can do.
+        // Repeats the walk if an undo restored entries during it, so that they are listed all or not at all. 200 undos
+        // in a row are more than people can do.
         for _ in 0..<200 {
             let returns = index.returns
             let references = try references(allOf: part, most: most)
@@ -53,7 +53,7 @@ extension ArchiveEngine {
         }
         try forEachLine(uses: pending) { take($0) }
         guard references.count <= most else { return nil }
-        // What was deleted since its line was looked at may have been stored again, and been found on another.
+        // An entry that was deleted after its slot was read may have been stored again, and been met in another slot.
         var kept = 0
         var lost: Set<UInt32> = []
         for place in references.indices {
@@ -67,7 +67,7 @@ extension ArchiveEngine {
             kept += 1
         }
         references.removeLast(references.count - kept)
-        // Or it has got another number, in a chunk that was still to come and where it was met once more, or not.
+        // Or it was renumbered into a chunk that was still to come, where it was met again, or not.
         guard isChanging || index.renumberings != renumberings, !lost.isEmpty else { return references }
         var numbers = Set(references.map(\.number))
         for tag in lost {
@@ -81,7 +81,7 @@ extension ArchiveEngine {
         return references
     }
 
-    /// The line of an entry that look-ups find, if it is of that tag.
+    /// The line of an entry that look-ups find, if it has this tag.
     func line(
         _ number: UInt32, ofTag tag: UInt32, uses pending: PendingTouches? = nil
     ) throws(StorageError) -> EntryLine? {
@@ -91,15 +91,15 @@ extension ArchiveEngine {
         return line
     }
 
-    /// As ``withFrameIfPresent(at:_:)``, and the bytes are right.
+    /// Like ``withFrameIfPresent(at:_:)``, but verifies the frame's checksum.
     func withSoundFrame<Result>(
         at location: Location, _ body: (Frame) -> Result
     ) throws(StorageError) -> Result? {
         try withFrame(at: location, body) { frame, isSound in isSound() ? .meant : .damaged }
     }
 
-    /// The frame of an entry of that tag: bytes that have another key are damaged, or are another entry's by now, which counts as
-    /// none.
+    /// The frame of an entry with this tag. If its key has another hash, the bytes are damaged, which throws, or now
+    /// belong to another entry, which gives `nil`.
     func withFrame<Result>(
         at location: Location, tag: UInt32, _ body: (Frame) -> Result
     ) throws(StorageError) -> Result? {
@@ -109,8 +109,8 @@ extension ArchiveEngine {
         }
     }
 
-    /// The same for an entry with that line, whose owner and size are right, too; `wholly`: and all else of a frame that is no longer
-    /// than a page. (A list of long values would otherwise cost reading them.)
+    /// The same for the entry of a line; also verifies owner and size and, with `wholly`, everything else of a frame of
+    /// at most a page. (Verifying all would make a list of long values as slow as reading them.)
     func withFrame<Result>(
         of line: EntryLine, wholly: Bool = false, _ body: (Frame) -> Result
     ) throws(StorageError) -> Result? {
@@ -140,7 +140,7 @@ extension ArchiveEngine {
         }
     }
 
-    /// `nil` only when no such frame is part of the log.
+    /// `nil` only if the log has no such frame.
     func withFrameIfPresent<Result>(at location: Location, _ body: (Frame) -> Result) throws(StorageError)
         -> Result?
     {
@@ -149,7 +149,7 @@ extension ArchiveEngine {
         return try log.frameIfPresent(pin, at: location.offset).map(body)
     }
 
-    /// `nil` also when that can't be read now.
+    /// `nil` also if the frame can't be read now.
     func withFrame<Result>(at location: Location, _ body: (Frame) -> Result) -> Result? {
         guard let pin = log.pin(location.segment) else { return nil }
         defer { log.unpin(pin) }

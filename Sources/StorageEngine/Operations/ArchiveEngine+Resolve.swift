@@ -1,16 +1,16 @@
 import CPlatform
 
-/// What a reader does that meets a frame of a batch.
+/// How a reader treats the frame of a batch.
 extension ArchiveEngine {
     private enum Resolution {
         case found(FoundEntry)
         case absent
-        /// The batch has ended, or another has begun, while it was looked at.
+        /// The batch was published, or another began, while it was examined.
         case changed
     }
 
-    /// The entry that a frame of a batch stands for now: the frame itself once the batch is published, else the one
-    /// before. `again` finds the key anew. Lets go of `entry` unless it gives it back.
+    /// The entry that a frame of a batch stands for now: the frame itself once the batch is published, its predecessor
+    /// before. `again` repeats the search for the key. Unpins `entry` unless it is returned.
     @inline(never)
     func resolve(
         _ entry: FoundEntry, again: () throws(StorageError) -> FoundEntry?
@@ -21,11 +21,11 @@ extension ArchiveEngine {
             do throws(StorageError) {
                 resolution = try self.resolution(of: entry)
             } catch {
-                letGo(entry)
+                unpin(entry)
                 throw error
             }
             if case .found(let found) = resolution { return found }
-            letGo(entry)
+            unpin(entry)
             if case .absent = resolution { return nil }
             guard let next = try again() else { return nil }
             guard next.frame.isInBatch else { return next }
@@ -34,10 +34,10 @@ extension ArchiveEngine {
         throw changesTooFast
     }
 
-    /// How often a reader looks again; each time a whole operation has come or gone.
+    /// How often a reader repeats its search; each time a whole operation has finished in between.
     static let batchPatience = 1000
 
-    /// For who has looked that often.
+    /// Thrown when a search was repeated that often.
     var changesTooFast: StorageError {
         .busy(archive: name, process: 0, reason: "it changes faster than it can be read; try again")
     }
@@ -46,7 +46,7 @@ extension ArchiveEngine {
         let open = index.batchOpen
         guard open != .none, entry.location >= open else { return published(entry) }
         guard let part = BatchPart(of: entry.frame), part.previous != .none else { return .absent }
-        // The line is still that of the frame before.
+        // Until the batch is published the slot's content belongs to the frame before.
         let deadline = entry.slot.deadline
         let isMemoryOnly = entry.slot.isMemoryOnly
         guard let (pin, frame) = try log.pinnedFrame(at: part.previous) else { return .changed }
@@ -57,7 +57,7 @@ extension ArchiveEngine {
         let before = FoundEntry(
             number: entry.number, slot: entry.slot, location: part.previous, frame: frame, pin: pin,
             standing: standing(of: entry.number, until: deadline, isMemoryOnly: isMemoryOnly))
-        letGo(entry)
+        unpin(entry)
         return .found(before)
     }
 
@@ -69,13 +69,14 @@ extension ArchiveEngine {
             if standing == .hidden { return .absent }
             found.standing = standing
         } else {
-            // Its line is still that of the frame before, or by now that of the next.
+            // The slot still has the content of the frame before, or already that of the next.
             found.standing = standing(of: entry.number, entry.frame)
         }
         return .found(found)
     }
 
-    /// The frame that a line stands for, for those who go through the lines: as ``resolve(_:again:)``. `nil`: none.
+    /// Resolves the frame that a slot names, like ``resolve(_:again:)``, for walks over the slots. `nil` if there is no
+    /// entry.
     func resolve(_ location: Location) throws(StorageError) -> Location? {
         guard let pin = try log.pinIfPresent(location.segment) else { return location }
         defer { log.unpin(pin) }
@@ -85,7 +86,7 @@ extension ArchiveEngine {
         return resolve(frame, at: location)
     }
 
-    /// The same for a frame of a batch that was read already.
+    /// The same for a frame of a batch that was already read.
     func resolve(_ frame: Frame, at location: Location) -> Location? {
         let open = index.batchOpen
         if open != .none, location >= open {
@@ -95,8 +96,8 @@ extension ArchiveEngine {
         return frame.kind == .delete ? nil : location
     }
 
-    /// Whether a line that names another place by now is still that of the frame at `location`, because the batch that
-    /// changes it is not published.
+    /// Whether a slot that names another place still stands for the frame at `location`, because the batch that changes
+    /// it isn't published.
     func isUnpublished(_ slot: SlotView, insteadOf location: Location) throws(StorageError) -> Bool {
         let open = index.batchOpen
         let present = slot.location

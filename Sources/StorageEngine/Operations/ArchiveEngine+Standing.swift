@@ -1,35 +1,35 @@
 import CPlatform
 
-/// What an entry is now: there, expired, in a memory only, set aside.
+/// The state of an entry: present, expired, only in a memory, or set aside.
 extension ArchiveEngine {
-    /// What an entry's line says of it beyond its frame.
+    /// What an entry's slot adds to its frame.
     enum Standing {
         case valid
-        /// Or held in memory only, by a process that is gone.
+        /// Past its deadline, or held only in the memory of a process that has ended.
         case expired
         case memoryOnly
-        /// Set aside: look-ups don't find it.
+        /// Set aside, so look-ups don't find it.
         case hidden
     }
 
-    /// What the line says of the entry whose frame is at `location`; `nil`: it names another frame by now, or isn't filled
-    /// yet. Needs no lock.
+    /// What the slot says about the entry whose frame is at `location`; `nil` if the slot names another frame by now or
+    /// isn't filled yet. Needs no lock.
     func standing(of number: UInt32, _ slot: SlotView, at location: Location) -> Standing? {
         let deadline = slot.deadline
         let isMemoryOnly = slot.isMemoryOnly
         let isHidden = index.marks.isHidden(number, slot)
-        // Last: a line that is free, or another entry's, is neither hidden nor expired.
+        // Checked last: a free slot, or one of another entry, says nothing about this one.
         cp_load_fence()
         guard slot.tells(of: location) else { return nil }
         return isHidden ? .hidden : standing(of: number, until: deadline, isMemoryOnly: isMemoryOnly)
     }
 
-    /// What a frame says of its entry, whose line isn't filled yet.
+    /// What a frame says about its entry while the slot isn't filled yet.
     func standing(of number: UInt32, _ frame: Frame) -> Standing {
         standing(of: number, until: frame.traits.deadline, isMemoryOnly: frame.kind == .resident)
     }
 
-    /// What a deadline and the kind of an entry that isn't set aside make of it now.
+    /// The state of an entry that isn't set aside, by its deadline and kind.
     func standing(of number: UInt32, until deadline: Int64, isMemoryOnly: Bool) -> Standing {
         if deadline != Deadline.never, Clock.boot() >= deadline { return .expired }
         guard isMemoryOnly else { return .valid }

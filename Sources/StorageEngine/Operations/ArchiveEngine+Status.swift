@@ -6,7 +6,7 @@ import Musl
 import Darwin
 #endif
 
-/// What can be told of an entry, and of the archive as a whole.
+/// Metadata of an entry, and totals of the archive.
 extension ArchiveEngine {
     func ownerName(in frame: Frame) -> String? {
         let owner = frame.owner
@@ -58,8 +58,8 @@ extension ArchiveEngine {
     /// ``ArchiveStatus/damagedPlaces``
     var damagedPlaces: Int { index.damagedPlaces + (index.loss == nil ? 0 : 1) }
 
-    /// Entries and bytes of their values, without what nobody finds: what has expired and waits to be removed, and what only the
-    /// memory of a process held that has died.
+    /// Entries and the bytes of their values, without those that no look-up finds: expired ones that wait for their
+    /// removal, and those that only the memory of a process held that has died.
     func visibleTotals() -> (entries: Int, bytes: UInt64) {
         let (entries, bytes) = totalsWithoutOverdue()
         return (entries - min(entries, countOrphans()), bytes)
@@ -78,23 +78,23 @@ extension ArchiveEngine {
         return (index.entryCount, index.valueBytes)
     }
 
-    /// How the most recent value is encoded; looks past some that are set aside.
+    /// Encoding of the most recently used value; skips up to 64 entries that are set aside.
     private var latestEncoding: ValueEncoding? {
         var number = index.recencyFirst
         for _ in 0..<64 {
             guard let slot = index.entry(number) else { return nil }
-            // A guess for people at what the archive holds; nothing goes by it.
+            // A hint for people at what the archive holds; no code depends on it.
             if index.marks.isVisible(number, slot) { return withFrame(at: slot.location) { $0.encoding } }
             number = slot.older
         }
         return nil
     }
 
-    /// Bytes that the archive's files really take.
+    /// Bytes that the archive's files take on disk.
     func footprint() throws(StorageError) -> UInt64 {
         var total: UInt64 = 0
         for name in try folder.names() where !name.hasSuffix(DamagedFile.suffix) {
-            // A segment may be reclaimed between the listing and the look at it.
+            // A segment may be reclaimed between listing the folder and reading its size.
             if let status = try folder.status(ofEntry: name), status.isRegular {
                 total += UInt64(status.allocatedBytes)
             }
@@ -102,7 +102,7 @@ extension ArchiveEngine {
         return total
     }
 
-    /// Those on the lines that are wanted.
+    /// The attached processes whose slots meet a condition.
     func processes(where isWanted: (ProcessSlot) -> Bool = { _ in true }) -> [AttachedProcess] {
         let liveness = liveness
         return index.processes.attached.filter(isWanted).map { slot in

@@ -9,53 +9,57 @@ import Musl
 import Darwin
 #endif
 
-/// One archive as this process has it open: its index, its log and its lock. Safe from any thread: what
-/// changes is in the index, under the archive's lock or with atomic instructions.
+/// One archive as this process has it open: its index, its log and its lock. Safe from any thread: mutable state is in
+/// the index, and changes only under the archive's lock or by atomic instructions.
 ///
-/// The operations are in the other files of this folder; how a handle comes to be is in `Recovery`.
+/// The operations are in the other files of this folder; `Recovery` creates the handles.
 final class ArchiveEngine: Sendable {
     let name: String
-    let folder: OpenFile
+    let folder: FileDescriptor
     let hash: KeyHash
-    /// What ``index`` is a view of: held for as long as the engine, so whoever uses the view has to have that.
+    /// Owns the memory of ``index``, which is only a view. Keep the engine alive while using the view.
     private let memory: IndexMemory
-    /// For looking; what changes it is a section's (``ArchiveSection/index``).
+    /// For reading. A section has its own view for changing (``ArchiveSection/index``).
     let index: IndexView
     let log: SegmentLog
     let lock: ArchiveLock
-    /// What everyone goes through who asks for ``lock``.
+    /// All threads of this process pass it on the way to ``lock``.
     let gate = LockGate()
-    /// This process' line in the process table; `nil` for an observer, which leaves no trace.
+    /// This process' slot in the process table; `nil` for an observer, which leaves no trace.
     let processSlot: ProcessSlot?
-    /// Held shared while the archive is open for writing, so that nobody rebuilds the index meanwhile.
-    /// It is held exclusively where this process alone has the index.
-    let attachment: OpenFile?
+    /// Locked shared while the archive is open for writing, so that no process rebuilds the index. Locked exclusively
+    /// where this process alone has the index.
+    let attachment: FileDescriptor?
     let pid: Int32
     let kind: ArchiveKind
-    /// Of a copy: the file that was there for an index.
-    private let unusableIndex: OpenFile.FileNumber?
+    /// For a copy of the log: the index file that could not be used.
+    private let unusableIndex: FileDescriptor.FileNumber?
     /// When this handle was made, on the monotonic clock.
     private let made = cp_monotonic_time()
-    /// The stamp up to which touches were applied when a look-up last waited for the lock in vain.
+    /// How many touches had been applied when a look-up last waited for the lock in vain.
     let stuckAt = Atomic<UInt64>(.max)
-    /// What this process does to keep the archive's durability.
+    /// This process' part in keeping the archive's durability.
     let syncing: Syncing
-    /// The duty that removes what expired and gives room back, while there is one.
+    /// State of the background duty that removes expired entries and reclaims space.
     let housekeeping = Guarded<House>(House())
-    /// When it looks next, on the boot clock; `.max`: there is none.
+    /// When the duty runs next, on the boot clock; `.max`: there is none.
     let houseDue = Atomic<Int64>(.max)
-    /// Whether more room was dead than may stay, when that was last looked at.
+    /// Whether more space was dead than allowed at the last check.
     let isRoomDue = Atomic<Bool>(false)
-    /// Whether a change has left reclaiming to be done before its call ends.
+    /// Whether a change still has to reclaim space before its call ends.
     let owesRoom = Atomic<Bool>(false)
-    /// While the index is made from the log: for each line of the undo table the entries that were marked with it. So what
-    /// an action has is known without looking at what all have. Empty at any other time.
+    /// While the index is rebuilt from the log: for each line of the undo table, the entries that were marked with it.
+    /// So an action's entries are found without looking at all entries. Empty at other times.
     let replayedMarks = Guarded<[[UInt32]]>([])
 
-    /// How long a user of the archive waits for its lock before it gives up.
+    #if DEBUG
+    let holds = HoldCounter()
+    #endif
+
+    /// How long a caller waits for the archive's lock, in nanoseconds.
     static let patienceNanoseconds: Int64 = 10_000_000_000
 
-    /// Only ``ArchiveOpening/engine(on:as:)`` makes one.
+    /// Called only by ``ArchiveOpening/engine(on:as:log:)``.
     init(
         _ opening: ArchiveOpening, memory: IndexMemory, log: SegmentLog, lock: ArchiveLock, role: ArchiveRole
     ) {
@@ -74,7 +78,7 @@ final class ArchiveEngine: Sendable {
         syncing = Syncing(folder: folder)
     }
 
-    /// The same handle, now with a line in the process table. The other is not to be used afterwards.
+    /// The same handle with a slot in the process table. Don't use the other one afterwards.
     init(_ other: ArchiveEngine, slot: ProcessSlot) {
         name = other.name
         kind = other.kind
@@ -89,37 +93,40 @@ final class ArchiveEngine: Sendable {
         unusableIndex = other.unusableIndex
         pid = other.pid
         syncing = other.syncing
+        // What the other's section found to be done.
+        isRoomDue.store(other.isRoomDue.load(ordering: .relaxed), ordering: .relaxed)
+        owesRoom.store(other.owesRoom.load(ordering: .relaxed), ordering: .relaxed)
     }
 
-    /// Whether it has read the log into memory of its own, and shows what that was then.
+    /// Whether this handle has read the log into its own memory, and shows its state at that time.
     var isCopy: Bool { attachment == nil && !index.hasFile }
 
-    /// Looks at the index while the engine is held: a view takes no hold on it.
-    func look<Result>(_ body: (IndexView) -> Result) -> Result {
+    /// Calls `body` with the index and keeps the engine alive meanwhile, which a view doesn't do.
+    func withIndex<Result>(_ body: (IndexView) -> Result) -> Result {
         withExtendedLifetime(self) { body(index) }
     }
 
-    /// Gives the line in the process table back; its counts stay with the archive. Whoever asks for the lock from now on
-    /// gets `closed`, whatever other threads are doing: what is acknowledged later would be written into what others may
-    /// already take for theirs alone. Once.
+    /// Gives back the slot in the process table; its counters are added to the archive's. From now on every thread that
+    /// asks for the lock gets `closed`: what would be acknowledged later would be written to files that other processes
+    /// may already use alone. Call it once.
     func detach() {
         // In a forked child this would end the parent's use.
         guard let attachment, pid == getpid() else { return }
         gate.closeAndEnter()
         endHousekeeping()
         let hasLeft = leaveTable()
-        // Whoever keeps the closed handle must not keep the room of what others remove.
+        // A closed handle that is kept must not keep disk space that others free.
         log.unmapReleased()
-        // Where it could not be had, whoever waited for it before has given up as well.
+        // If the lock wasn't available, earlier waiters have timed out too.
         let isAlone = gate.isLeft(within: hasLeft ? ArchiveEngine.patienceNanoseconds : 1_000_000)
         endSyncing()
-        // Else the end of the last who is still at it unlocks it.
+        // Otherwise the last remaining thread unlocks it when it ends.
         guard isAlone else { return }
         if hasLeft { markAsClean() }
         attachment.unlock()
     }
 
-    /// For who is within the gate. `false` when the lock could not be had.
+    /// Call it within the gate. Returns `false` if the lock was not available.
     private func leaveTable() -> Bool {
         do throws(StorageError) {
             let section = try lockedSection(nanoseconds: ArchiveEngine.patienceNanoseconds)
@@ -136,23 +143,23 @@ final class ArchiveEngine: Sendable {
         }
     }
 
-    /// The last writer that leaves says so in the index. Whoever is just opening the archive will see to it that
-    /// the next mark is set.
+    /// The last writer marks the index as clean. If another process is just opening the archive, that one sets the next
+    /// mark.
     private func markAsClean() {
         guard let attachment, index.isReady,
             let turn = try? OpeningTurn.take(in: folder, archive: name, nanoseconds: 0)
         else { return }
         defer { turn.pass() }
         guard (try? attachment.lock(.exclusive, wait: false)) == true else { return }
-        // The mark would say of a damaged header that it is right. The next who opens the archive makes the index anew.
+        // A clean mark would certify a damaged header. Without it the next opening rebuilds the index.
         guard index.isSaltIntact else { return }
         if (try? ArchiveSection(unshared: self).leaveSmallerIndex()) == true { return }
-        // Without the mark the next who opens it adds up what is in it.
+        // If the mark can't be set, the next opening verifies the totals.
         try? ArchiveSection(unshared: self).index.cleanMark.set()
     }
 
-    /// Whether what an observer has opened is out of date, so that the archive must be opened again: its index was
-    /// replaced; or there was no index that could be observed, and the log as it was then is all that it has.
+    /// Whether an observer must open the archive again: its index was replaced, or it had no index to observe and works
+    /// on an old copy of the log.
     var isSuperseded: Bool {
         guard attachment == nil else { return false }
         guard index.hasFile else {
@@ -161,16 +168,16 @@ final class ArchiveEngine: Sendable {
         return index.isReplaced
     }
 
-    /// Whether there is an index by now where none was that could be used.
+    /// Whether there is now an index where there was no usable one.
     private var hasNewIndex: Bool {
         guard let present = try? folder.status(ofEntry: ArchiveOpening.indexName) else { return false }
         return present.number != unusableIndex
     }
 
-    /// How long an observer is content with a copy of the log in its own memory.
+    /// How long an observer uses a copy of the log before it opens again, in nanoseconds.
     private static let copyNanoseconds: Int64 = 5_000_000_000
 
-    /// Whether the archive's folder was removed; then no file of it can be made any more.
+    /// Whether the archive's folder was removed, so that no file can be created in it.
     var isGone: Bool { (try? folder.status().links) == 0 }
 
     static func validate(key: UnsafeRawBufferPointer) throws(StorageError) {

@@ -1,21 +1,20 @@
-/// What a person does to entries, in a way that can be taken back (S12): how that is kept and undone is in
-/// `ArchiveSection+Undo.swift`.
+/// Actions of a person that can be undone (S12). How they are recorded and undone is in `ArchiveSection+Undo.swift`.
 extension ArchiveEngine {
-    /// Does what a person planned; entries that have changed since are left alone. Throws only while nothing has
-    /// been done.
+    /// Carries out a plan; entries that have changed since are left alone. Throws only while nothing has been done.
     func carryOut(
         _ action: PlannedAction, on planned: [PlannedEntry], progress: (Int) -> Bool
     ) throws(StorageError) -> PlanOutcome {
         try requireEntries(to: "delete or change entries")
         var outcome = PlanOutcome()
         var group: UInt32 = 0
-        // An entry that is named twice would be counted twice, or be found gone the second time.
+        // An entry that is named twice would be counted twice, or be missing the second time.
         var seen = Set<PlannedEntry>(minimumCapacity: planned.count)
         let entries = planned.filter { seen.insert($0).inserted }
-        // One moment for all, and no other action's: by it entries that expire meanwhile are known to belong to this one.
+        // One deadline for the whole action, unlike that of any other. It identifies the entries that the action lets
+        // expire.
         var deadline = Deadline.never
         if case .setLifetime(let lifetime) = action { deadline = ArchiveEngine.deadline(in: lifetime) }
-        // An action on nothing is none: it must not take the place of one that can be undone.
+        // An action without effect isn't recorded, because it would push out one that can be undone.
         guard try isAnyToBeDone(action, entries, &outcome) else { return outcome }
         try clearNextLine()
         for start in stride(from: 0, to: entries.count, by: ArchiveEngine.actionBatch) {
@@ -42,7 +41,7 @@ extension ArchiveEngine {
                 letOthersIn()
                 try reclaimInSlices()
             } catch {
-                // What was done stays done, and its caller has to know of it, and how to take it back.
+                // What was done stays done: the caller must learn of it and be able to undo it.
                 guard outcome.entries > 0 else { throw error }
                 outcome.failure = error
                 break
@@ -52,14 +51,14 @@ extension ArchiveEngine {
         return outcome
     }
 
-    /// If there is nothing to do the outcome says why, entry by entry.
+    /// If there is nothing to do, the outcome has the reason for each entry.
     private func isAnyToBeDone(
         _ action: PlannedAction, _ entries: [PlannedEntry], _ outcome: inout PlanOutcome
     ) throws(StorageError) -> Bool {
         var idleBefore: Timestamp?
         if case .expireIdle(let before) = action {
             idleBefore = before
-            // Who was used is known once the uses that wait are applied.
+            // Applies pending touches, so that access times are exact.
             _ = try acquire().drainTouches()
         }
         var skips: [PlanSkip] = []
@@ -73,14 +72,14 @@ extension ArchiveEngine {
         return false
     }
 
-    /// What a plan comes upon under a key.
+    /// What a plan finds under a key.
     fileprivate enum Fate {
         case present(UInt32)
         case skipped(PlanSkip.Reason)
     }
 
-    /// The entry that was planned, unless it is gone, expired, changed or in use. `unusedSince`: right for who has a section
-    /// whose touches are drained.
+    /// The planned entry, unless it is gone, expired, changed or, with `unusedSince`, used since then. For an exact
+    /// answer about uses the caller must have a section whose touches are drained.
     fileprivate func fate(
         of planned: PlannedEntry, unusedSince idleBefore: Timestamp? = nil
     ) throws(StorageError) -> Fate {
@@ -88,7 +87,7 @@ extension ArchiveEngine {
             guard !key.isEmpty, key.count <= Frame.maximumKeyBytes,
                 let entry = try find(key, tag: UInt32(truncatingIfNeeded: hash(key)))
             else { return .skipped(.absent) }
-            defer { letGo(entry) }
+            defer { unpin(entry) }
             var number = entry.number
             if entry.slot.isMemoryOnly {
                 let held = memoryOnlyNumbers(of: key, tag: entry.slot.tag).filter(isHeld)
@@ -113,8 +112,8 @@ extension ArchiveEngine {
         guard kind != .log else { throw .wrongKind(archive: name, kind: kind, operation: operation) }
     }
 
-    /// Deletes every entry that is there when it begins, so that it can be undone: some at a time, others get at the
-    /// archive in between. What is recorded meanwhile stays.
+    /// Deletes every entry that exists when it begins, as one action that can be undone. Works in batches and releases
+    /// the lock between them. What is recorded in the meantime stays.
     func deleteAllReversibly() throws(StorageError) -> PlanOutcome {
         try requireEntries(to: "delete reversibly")
         var outcome = PlanOutcome()
@@ -125,7 +124,7 @@ extension ArchiveEngine {
         let (removal, group) = try removeAll(
             .delete, .person, group: { $0.nextGroup() },
             where: { (slot) throws(StorageError) in
-                // Used since; perhaps recorded since.
+                // Used since then, and perhaps recorded since.
                 guard slot.recency >= stamp else { return true }
                 return try withFrameIfPresent(at: slot.location, { $0.sequence }) ?? 0 <= sequence
             })
@@ -134,7 +133,7 @@ extension ArchiveEngine {
         return outcome
     }
 
-    /// Gives up, some at a time, what the action before has set aside whose line the next one takes.
+    /// Gives up, in batches, what an old action has set aside if the next action needs its line in the undo table.
     private func clearNextLine() throws(StorageError) {
         while true {
             let section = try acquire()

@@ -1,8 +1,8 @@
 import CPlatform
 
 extension ArchiveSection {
-    /// Writes a frame at the head of the log, beginning a new segment when the present one is full. Nothing
-    /// counts until ``commit(_:bytes:)``; when this throws, nothing has changed.
+    /// Writes a frame at the head of the log, and begins a new segment if the present one is full. The frame counts
+    /// only after ``commit(_:bytes:copy:)``. If this throws, nothing has changed.
     @inline(__always)
     func append(_ content: FrameContent, inNewSegment: Bool = false) throws(StorageError) -> Location {
         let bytes = content.frameBytes
@@ -35,19 +35,20 @@ extension ArchiveSection {
         return place
     }
 
-    /// For where something is behind the head. The remains of an append that never counted may be written over. A frame behind
-    /// it counts: then the head was damaged.
+    /// Handles data behind the head. Leftovers of an uncommitted append may be overwritten. A complete frame there
+    /// means that the head is damaged.
     @inline(never)
     private func requireNoFrame(behind place: Location, _ pin: SegmentLog.Pin) throws(StorageError) {
         if log.validFrame(pin, at: place.offset) == nil {
             let next = try log.nextValidFrame(pin, after: place.offset, before: log.view(pin).bytes)
             if next == nil { return }
         }
-        throw index.contradiction(at: IndexLayout.headOffset, "it has the log end before its last frame")
+        throw index.contradiction(
+            at: IndexLayout.headOffset, "it says that the log ends before its last frame")
     }
 
-    /// Makes the frame at `location` part of the log. A `copy`, which reclaiming makes of what was there, doesn't count as
-    /// written: it would end graces that go by what is.
+    /// Makes the frame at `location` part of the log. With `copy`, for frames that reclaiming moves, it isn't counted
+    /// as written: moved bytes must not use up what may be written until an action can no longer be undone.
     @inline(__always)
     func commit(_ location: Location, bytes: Int, copy: Bool = false) {
         index.head = location.advanced(by: bytes)
@@ -74,7 +75,7 @@ extension ArchiveSection {
     private func extend(_ pin: SegmentLog.Pin, by bytes: Int, at offset: Int, target: Int)
         throws(StorageError) -> ChangingSegment
     {
-        // Another process may have made it longer.
+        // Another process may have extended the file.
         try log.learnSize(pin)
         let before = log.view(pin).bytes
         guard before < offset + bytes else { return segments.view(pin) }
@@ -102,7 +103,7 @@ extension ArchiveSection {
         return Location(segment: pin.segment, offset: SegmentHeader.bytes)
     }
 
-    /// Begins a segment with room for frames of `bytes`; the pin is the caller's to let go.
+    /// Begins a segment with room for frames of `bytes`. The caller releases the pin.
     private func beginSegment(bytes: Int, target: Int) throws(StorageError) -> SegmentLog.Pin {
         let least = SegmentHeader.bytes + bytes + SegmentLayout.reserveBytes
         let size = (max(least, SegmentLayout.stepBytes(target: target)) + 4095) & ~4095
@@ -121,12 +122,12 @@ extension ArchiveSection {
         index.setLiveFrames(ofSegment: number, 0)
         index.adjust(.segmentBytes, by: size)
         if index.oldestSegment == 0 { index.oldestSegment = number }
-        engine.noteRoom()
+        engine.scheduleReclaimIfNeeded()
         return pin
     }
 
-    /// Room for several frames of together `bytes`, one behind another in one segment, as ``append(_:inNewSegment:)``
-    /// would find it for one. Nothing counts until ``commit(_:bytes:)``. The pin is the caller's to let go.
+    /// Room for several consecutive frames in one segment, `bytes` in all, found as in ``append(_:inNewSegment:)``. The
+    /// frames count only after ``commit(_:bytes:copy:)``. The caller releases the pin.
     func roomForFrames(bytes: Int) throws(StorageError) -> (place: Location, pin: SegmentLog.Pin) {
         let place = index.head
         let target = engine.segmentTarget
@@ -161,8 +162,8 @@ extension ArchiveSection {
         return (place, pin)
     }
 
-    /// The number after those that the newest segment takes up, and above that of any segment of this archive in the
-    /// folder. All that it takes up lie in one round of the slots, as in all logs that were ever written.
+    /// The number after those that the newest segment takes up, which is above all segments of this archive in the
+    /// folder. A segment's numbers never wrap around the slots of the index, in this and in every older log.
     private func nextSegmentNumber(forBytes bytes: Int) throws(StorageError) -> UInt32 {
         if let above = try log.highestSegment(above: index.head.segment) {
             throw .corrupted(
@@ -179,7 +180,7 @@ extension ArchiveSection {
         let needed = UInt64(SegmentLayout.slots(forBytes: bytes))
         let slots = UInt64(SegmentLayout.slots)
         if number % slots + needed > slots { number += slots - number % slots }
-        // Numbers are never used again, not even the lowest after the highest.
+        // Numbers are never reused, not even from the lowest after the highest.
         guard let last = UInt32(exactly: number + needed - 1), last < .max else {
             throw .limitReached(operation: "append to", path: engine.folder.path, limit: .segmentNumbers)
         }
@@ -189,9 +190,9 @@ extension ArchiveSection {
         return UInt32(number)
     }
 
-    // MARK: Frames that are made of little more than an extension
+    // MARK: Frames with an extension and no value
 
-    /// Calls `body` with room for an extension of `bytes`.
+    /// Calls `body` with a writer that has room for an extension of `bytes`.
     @inline(__always)
     func withExtension(
         bytes: Int, _ body: (inout ExtensionWriter) throws(StorageError) -> Void
@@ -203,8 +204,8 @@ extension ArchiveSection {
         try result.get()
     }
 
-    /// Appends a frame without a value, applies what it says and commits it. `apply` gets its place and time; `created` is that
-    /// time, unless it says something else.
+    /// Appends a frame without a value, applies it and commits it. `apply` gets its location and time. The frame's
+    /// `created` is that time unless it is given.
     func appendBare(
         _ kind: FrameKind, key: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0),
         extensionBytes: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0),

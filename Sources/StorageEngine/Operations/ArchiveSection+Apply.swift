@@ -1,8 +1,8 @@
-/// What a put and a removal do to the index; each is also what a replay of the log does.
+/// How a put and a removal change the index, for operations and for a replay of the log.
 extension ArchiveSection {
-    /// Makes the frame at `location` the entry of its key; `number` is its present entry, or 0. Returns its number.
-    /// With `isTouchPending` its place in the order is left to whoever applies the pending touches; a frame with the stamp that
-    /// the entry has is no use of it (``rewrite(_:encoding:key:tag:ifSequence:)``).
+    /// Makes the frame at `location` the entry of its key. `number` is the key's present entry, or 0. Returns the
+    /// entry's number. With `isTouchPending`, its place in the order changes when pending touches are applied. A frame
+    /// with the stamp that the entry already has is not a use (``rewrite(_:encoding:key:ifSequence:)``).
     @discardableResult
     @inline(__always)
     func applyPut(
@@ -13,8 +13,8 @@ extension ArchiveSection {
         var number = number
         if let slot = index.entry(number) {
             if slot.isMemoryOnly, content.residentBytes == 0 {
-                // What is on disk supersedes what any process has of its own. Before the entry is changed: repeated
-                // after a death amid it, this finds what is left to be done.
+                // A value on disk replaces what processes hold of the key in their memories. Done before the entry
+                // changes: if this process dies half way, the repetition still finds what is left.
                 removeMemoryOnly(of: content.key, tag: tag, sparing: number)
             }
             index.adjust(.valueBytes, by: content.value.count - Int(slot.valueBytes))
@@ -30,7 +30,7 @@ extension ArchiveSection {
             index.table.setCell(of: number, slot, location, replacing: before)
             index.residency.forget(number)
             if isTouchPending {
-                index.touches.noteStored(number, tag: tag, stamp: content.recency, time: content.time)
+                index.touches.recordStored(number, tag: tag, stamp: content.recency, time: content.time)
             } else if isUse {
                 index.order.unlink(number, slot)
                 crashPoint(.recencyUnlinked)
@@ -40,7 +40,7 @@ extension ArchiveSection {
         } else {
             if supersedes, index.setAsideCount != 0 { supersede(content.key, tag: tag) }
             index.beginStructureChange()
-            // Room was reserved before the frame was written.
+            // Room for it was reserved before the frame was written.
             number = index.numbers.allocate()
             crashPoint(.entryAllocated)
             if let slot = index.entry(number) {
@@ -72,10 +72,11 @@ extension ArchiveSection {
         if content.residentBytes != 0 { slot.setMemoryOnly(bytes: content.residentBytes) }
     }
 
-    /// Takes an entry out of the index.
+    /// Removes an entry from the index.
     @inline(__always)
     func remove(_ number: UInt32) {
         guard let slot = index.entry(number), index.marks.isLive(number, slot) else { return }
+        engine.countHandled(entries: 1)
         if !slot.isPlausible { index.declareDamaged() }
         index.beginStructureChange()
         index.table.remove(number, slot)

@@ -1,10 +1,10 @@
 import CPlatform
 
-/// Several changes as one (S15). Their frames are written behind the head, one behind another in one segment, and
-/// say that they belong together; then `publish(_:)` makes them the archive's. Why nobody sees a part of them:
-/// OnDiskFormat, "Batches".
+/// Several changes as one (S15). Their frames are written behind the head, consecutively in one segment, and are marked
+/// as belonging together; then `publish(_:)` makes them part of the archive in one step. Why no reader sees a part of
+/// them: OnDiskFormat, "Batches".
 extension ArchiveEngine {
-    /// As ``apply(_:)``, and gives up what can be given up on a full disk.
+    /// Like ``apply(_:)``, but on a full disk frees what may be freed and tries again.
     func applyMakingRoom(_ batch: PreparedBatch) throws(StorageError) -> [BatchResult]? {
         do throws(StorageError) {
             return try apply(batch)
@@ -24,7 +24,7 @@ extension ArchiveEngine {
 }
 
 extension ArchiveSection {
-    /// Locations that one frame of evictions names.
+    /// Most locations in one frame of evictions.
     private static let evictionsInFrame = 4096
 
     fileprivate func apply(
@@ -34,7 +34,7 @@ extension ArchiveSection {
             guard try isMet(condition, bytes) else { return nil }
         }
         if let limit = index.diskLimit, batch.valueBytes > limit {
-            engine.noteRejection(
+            engine.reportRejection(
                 UnsafeRawBufferPointer(start: nil, count: 0), tag: 0, bytes: batch.valueBytes, .tooLarge)
             throw .batchTooLarge(bytes: batch.valueBytes, limit: limit, archive: engine.name)
         }
@@ -56,11 +56,11 @@ extension ArchiveSection {
         guard let present = try findToChange(key, tag: condition.tag) else {
             return condition.sequence == nil
         }
-        defer { engine.letGo(present) }
+        defer { engine.unpin(present) }
         return try condition.sequence == engine.presentSequence(of: present, key, tag: condition.tag)
     }
 
-    /// What is there under the keys of a batch.
+    /// The present entries of a batch's keys.
     private func lookUp(
         _ changes: [BatchChange], _ bytes: UnsafeRawBufferPointer
     ) throws(StorageError) -> [BatchChange] {
@@ -68,7 +68,7 @@ extension ArchiveSection {
         for place in changes.indices {
             let key = UnsafeRawBufferPointer(rebasing: bytes[changes[place].key])
             guard let present = try findToChange(key, tag: changes[place].tag) else { continue }
-            defer { engine.letGo(present) }
+            defer { engine.unpin(present) }
             changes[place].number = present.number
             changes[place].previous = present.location
             changes[place].isExpired = engine.isExpired(present)
@@ -90,7 +90,7 @@ extension ArchiveSection {
         return results
     }
 
-    /// The least recent entries that must go so that the limit is kept, without those that the batch changes.
+    /// The least recent entries that must go to keep the limit, without those that the batch changes.
     private func victims(for changes: [BatchChange]) throws(StorageError) -> [UInt32] {
         guard let limit = index.diskLimit else { return [] }
         var bytes = Int(index.valueBytes)
@@ -114,7 +114,7 @@ extension ArchiveSection {
         return victims
     }
 
-    /// Writes the frames, publishes them, and tells of them.
+    /// Writes the frames, publishes them and then the events.
     private func carryOut(_ plan: BatchPlan, _ bytes: UnsafeRawBufferPointer) throws(StorageError) {
         let frameBytes = plan.frameBytes(evictionsInFrame: ArchiveSection.evictionsInFrame)
         let total = Frame.bytes(key: 0, extension: 0, value: BatchHeader.bytes) + frameBytes.sum
@@ -132,14 +132,14 @@ extension ArchiveSection {
         let deleted = plan.changes.map { Int(index.entry($0.number)?.shownBytes ?? 0) }
         publish(BatchPublication(first: first, bytes: total, steps: steps, victims: plan.victims), pin)
         for place in plan.victims.indices {
-            index.note(
+            index.publish(
                 .eviction, .limit, tag: tags[place], bytes: sizes[place], location: places[place],
                 pid: engine.pid,
                 time: plan.time)
         }
         for (place, change) in plan.changes.enumerated() {
             let kind: EventKind = change.value == nil ? .delete : change.keepsCreation ? .update : .record
-            index.note(
+            index.publish(
                 kind, .request, tag: change.tag, bytes: change.value?.count ?? deleted[place],
                 location: steps[place].location, pid: engine.pid, time: plan.time,
                 key: UnsafeRawBufferPointer(rebasing: bytes[change.key]))
@@ -152,12 +152,12 @@ extension ArchiveSection {
         compactIfSparse(removed: plan.victims.count + plan.changes.count - puts)
     }
 
-    /// Makes sure that as many entries can be allocated.
+    /// Makes sure that this many entries can be allocated.
     func reserveEntries(_ count: Int) throws(StorageError) {
         guard count > 0 else { return }
         try index.numbers.reserve()
         let needed = Int(index.entryHighWater) + count
-        // The free list is in the same file, so what it has can't be missing; how long it is nobody counts.
+        // The free list is in the mapped file, so it can't fail; but its length isn't counted.
         if needed > Int(index.entryCapacity),
             Int(index.usedEntries) - index.entryCount - Int(index.setAsideCount) < count
         {
@@ -165,7 +165,7 @@ extension ArchiveSection {
         }
     }
 
-    /// Writes all frames from `first` on. Nothing counts before the last of them is whole.
+    /// Writes all frames from `first` on. None of them counts before the last one is complete.
     private func write(
         _ plan: BatchPlan, _ bytes: UnsafeRawBufferPointer, count: Int, total: Int, at first: Location,
         _ pin: SegmentLog.Pin
@@ -234,7 +234,7 @@ extension ArchiveSection {
         return steps
     }
 
-    /// Calls `body` with room for a batch's part and `bytes` more.
+    /// Calls `body` with a writer that has room for a batch's part and `bytes` more.
     private func withBatchExtension<Value>(
         _ bytes: Int, _ body: (inout ExtensionWriter) -> Value
     ) -> Value {
@@ -246,14 +246,14 @@ extension ArchiveSection {
     }
 }
 
-/// What a batch does, found out under the lock, with what has to go for it.
+/// The changes of a batch, determined under the lock, and the entries evicted for it.
 private struct BatchPlan {
     var changes: [BatchChange]
     var victims: [UInt32]
     var firstStamp: UInt64
     var time: Int64
 
-    /// Number and size of the frames behind the first.
+    /// Number and total size of the frames after the first.
     func frameBytes(evictionsInFrame: Int) -> (count: Int, sum: Int) {
         var count = changes.count
         var sum = changes.reduce(0) { $0 + $1.frameBytes }

@@ -1,13 +1,13 @@
 import CPlatform
 
-/// Making the index smaller again after many entries have gone, so that the footprint keeps S3.
+/// Shrinks the index after many entries have been removed, so that the footprint keeps S3.
 extension ArchiveSection {
-    /// Lines of the index that are in use. A log's messages have none.
+    /// Slots of the index that are in use. A log's messages have none.
     private var usedLines: Int {
         (engine.kind == .log ? 0 : index.entryCount) + Int(index.setAsideCount)
     }
 
-    /// Whether the index has room for many more entries than there are, and the footprint suffers from it.
+    /// Whether the index has many more slots than entries, and exceeds the footprint because of that.
     private var isSparse: Bool {
         let used = Int(index.entryHighWater)
         let needed = usedLines
@@ -16,7 +16,7 @@ extension ArchiveSection {
         return engine.reservedIndexBytes + engine.leastSegmentBytes + slack > engine.boundBytes
     }
 
-    /// Whether the index was made for many more entries than it ever had, and the footprint suffers from it.
+    /// Whether the index was created for many more entries than it ever had, and exceeds the footprint because of that.
     private var isRoomy: Bool {
         let used = Int(index.entryHighWater)
         return Int(index.entryCapacity) > used + used / 8 + 2
@@ -25,14 +25,14 @@ extension ArchiveSection {
                 > engine.boundBytes
     }
 
-    /// After the index was made from the log: how many entries there would be was a guess.
+    /// Called after the index was built from the log, when the number of entries was an estimate.
     func compactAfterRebuild() {
         while isSparse, vacateLastChunk() {}
         if isRoomy { giveBackSpareChunks() }
     }
 
-    /// Makes a sparse index smaller, in proportion to the entries that were removed under this hold of the lock. Needs that
-    /// touches are drained.
+    /// Shrinks a sparse index, in proportion to the entries removed under this hold of the lock. Requires that touches
+    /// are drained.
     @inline(__always)
     func compactIfSparse(removed: Int = 1) {
         if isSparse { compact(chunks: 1 + removed / IndexLayout.chunkEntries) }
@@ -41,15 +41,16 @@ extension ArchiveSection {
     @inline(never)
     private func compact(chunks: Int) {
         for _ in 0..<chunks { guard isSparse, vacateLastChunk() else { return } }
-        // Others may be waiting: the rest is done when they have had their turn.
+        // Other threads may be waiting for the lock: the rest is done after their turn.
         if isSparse { engine.oweRoom() }
     }
 
-    /// Makes a sparse index smaller by a chunk; `false` when it is none.
-    func compactSome() -> Bool { isSparse && vacateLastChunk() }
+    /// Shrinks an index that is sparse or was emptied, by as much as one hold of the lock allows; returns `false` if it is
+    /// neither.
+    func compactSome() -> Bool { giveBackSomeSpareChunks() || isSparse && vacateLastChunk() }
 
-    /// Ends every grace, removes the oldest segments that nothing lives in any more, and makes the index as small as it can
-    /// be: a few hundred nanoseconds for each entry that gets another number. Needs that touches are drained.
+    /// Gives up all that could be undone, removes the oldest segments without live frames, and makes the index as small
+    /// as possible. Costs a few hundred nanoseconds for each renumbered entry. Requires that touches are drained.
     func giveUpRoom() throws(StorageError) {
         forgetSetAside(most: .max, evenReversible: true)
         try dropDeadSegments()
@@ -57,9 +58,19 @@ extension ArchiveSection {
         giveBackSpareChunks()
     }
 
-    /// Removes the oldest segments as long as nothing lives in them.
+    /// Removes the oldest segment if it has no live frames; returns `false` if it stays.
+    func dropDeadSegment() -> Bool {
+        let oldest = index.oldestSegment
+        guard index.isReady, engine.isOldestDead, !engine.isNeededToUndo(oldest),
+            let next = try? log.nextSegment(after: oldest, upTo: index.head.segment)
+        else { return false }
+        dropSegments(before: next)
+        return index.oldestSegment > oldest
+    }
+
+    /// Removes the oldest segments that have no live frames.
     func dropDeadSegments() throws(StorageError) {
-        // Messages are not counted by segment.
+        // For a log, messages aren't counted by segment.
         guard engine.kind != .log else { return dropSegments(before: index.firstMessage.segment) }
         while index.oldestSegment < index.head.segment,
             index.liveFrames(ofSegment: index.oldestSegment) == 0
@@ -70,24 +81,24 @@ extension ArchiveSection {
         }
     }
 
-    /// Gives the entries of the last chunk lower numbers, in another chunk, and its blocks back; `false` when there are too
-    /// many entries for that. Takes less than half a millisecond. Needs that touches are drained.
+    /// Moves the entries of the last chunk to free slots in other chunks, and gives its blocks back. Returns `false` if
+    /// there are too many entries. Takes less than half a millisecond. Requires that touches are drained.
     ///
-    /// Readers without the lock find an entry by its location, which stays, and believe no miss meanwhile. Whoever goes
-    /// through the chunks from the last to the first misses none, and may meet one twice. Pending uses that name an old
-    /// number are dropped. Whoever dies meanwhile leaves an entry twice at most, of which repairing keeps one.
+    /// Readers without the lock find an entry by its location, which stays the same, and trust no miss while this runs.
+    /// A walk over the chunks from last to first misses no entry, and may meet one twice. Pending uses that name an old
+    /// number are dropped. If this process dies half way, an entry is listed twice at most, and recovery keeps one.
     @inline(never)
     func vacateLastChunk() -> Bool {
         let used = index.usedEntries
         guard used > 0 else { return false }
         let last = (used - 1) / UInt32(IndexLayout.chunkEntries) * UInt32(IndexLayout.chunkEntries)
         guard last > 0, usedLines <= Int(last) else { return false }
-        // Made for more entries than there ever were.
+        // The index was created for more entries than it ever had.
         guard !mergeSpareBuckets() else { return true }
         index.beginStructureChange()
         index.renumberings &+= 1
         defer { index.endStructureChange() }
-        // First: what is free below takes what is in use above.
+        // Takes the free slots of the last chunk off the free list first, so that only lower ones are given out.
         for number in last + 1...used {
             if let slot = index.entry(number), slot.location == .none { index.numbers.unlink(number, slot) }
         }
@@ -99,17 +110,34 @@ extension ArchiveSection {
         while Int(index.bucketCount) > buckets { guard index.table.mergeLast() else { return false } }
         crashPoint(.compactEmptied)
         index.entryHighWater = last
+        engine.countHandled(chunks: 1)
         index.shrink(toHold: Int(last))
         return true
     }
 
-    /// Gives the chunks back in which no entry ever was.
+    /// Gives back chunks that never had an entry.
     func giveBackSpareChunks() {
         while mergeSpareBuckets() {}
         index.shrink(toHold: Int(index.entryHighWater))
     }
 
-    /// Merges some of the buckets that are in a chunk of no entry; `false` when there are none.
+    /// Gives back some of the chunks without entries, of an index that has more than twice what it needs; returns `false` if
+    /// there are none.
+    func giveBackSomeSpareChunks() -> Bool {
+        guard engine.kind != .log, index.isReady, engine.isIndexWasted else { return false }
+        if mergeSpareBuckets() { return true }
+        let capacity = Int(index.entryCapacity)
+        let most = ArchiveSection.chunksAtOnce * IndexLayout.chunkEntries
+        index.shrink(toHold: max(Int(index.entryHighWater), capacity - min(capacity, most)))
+        let given = capacity - Int(index.entryCapacity)
+        engine.countHandled(chunks: given / IndexLayout.chunkEntries)
+        return given > 0
+    }
+
+    /// Chunks whose blocks are given back under one hold of the lock: 3 MiB.
+    private static let chunksAtOnce = 32
+
+    /// Merges some buckets of chunks without entries; returns `false` if there are none.
     private func mergeSpareBuckets() -> Bool {
         let chunks = (Int(index.usedEntries) + IndexLayout.chunkEntries - 1) / IndexLayout.chunkEntries
         let least = max(1, chunks) * IndexLayout.chunkBuckets
@@ -122,7 +150,7 @@ extension ArchiveSection {
         return true
     }
 
-    /// Gives an entry the number of a free one.
+    /// Gives an entry the number of a free slot.
     private func renumber(_ number: UInt32, _ slot: ChangingSlot, below last: UInt32) -> Bool {
         let new = index.freeHead
         guard new != 0, new <= last, let place = index.entry(new), place.location == .none else {

@@ -1,7 +1,7 @@
 extension ArchiveEngine {
-    /// As ``putMakingRoom(_:key:tag:)``, but only while the entry is still the one that operation `sequence` stored;
-    /// `nil`: only while there is none. With `keepsTraits` it keeps deadline, memory interval and owner. Returns `nil` where
-    /// nothing was stored. What this process holds in memory only is an entry to `seesMemory`, and none to others.
+    /// Like ``putMakingRoom(_:key:tag:)``, but only if operation `sequence` stored the present entry or, with `nil`, if
+    /// there is none. Returns `nil` if nothing was stored. With `keepsTraits` it keeps deadline, memory interval and
+    /// owner. With `seesMemory` an entry that only this process' memory holds counts as present.
     func put(
         _ request: PutRequest, key: UnsafeRawBufferPointer, ifSequence sequence: UInt64?, keepsTraits: Bool,
         seesMemory: Bool
@@ -36,7 +36,7 @@ extension ArchiveSection {
     ) throws(StorageError) -> HeldEntry? {
         var request = request
         let present = try findToChange(key, tag: tag)
-        defer { if let present { engine.letGo(present) } }
+        defer { if let present { engine.unpin(present) } }
         let found = try present.map { (present) throws(StorageError) in
             let isPassedOver = present.slot.isMemoryOnly && !seesMemory
             return isPassedOver ? nil : try engine.presentSequence(of: present, key, tag: tag)
@@ -51,8 +51,8 @@ extension ArchiveSection {
 }
 
 extension ArchiveEngine {
-    /// The number of the operation that stored what this process finds under the key of an entry. What has expired, or is in
-    /// another process' memory only, is none.
+    /// Number of the operation that stored what this process finds under the key of an entry. `nil` if the entry has
+    /// expired or is only in another process' memory.
     func presentSequence(
         of entry: FoundEntry, _ key: UnsafeRawBufferPointer, tag: UInt32
     ) throws(StorageError) -> UInt64? {

@@ -1,15 +1,15 @@
 extension ArchiveEngine {
-    /// Entries or messages that are copied under one hold of the lock.
+    /// Entries or messages copied under one hold of the lock.
     private static let copiedAtOnce = 256
 
-    /// Copies all that a snapshot of another archive holds into this one, which is empty: values with all that is
-    /// known of them, in the order of their use. What fails its checksum is left out and given to `damaged`; `progress`
-    /// gets the number of those that are done, and ends the copy by giving `false`.
+    /// Copies a snapshot of another archive into this one, which is empty: values with all their metadata, in the order
+    /// of recency. Leaves out what fails its checksum and passes the error to `damaged`. `progress` gets the number of
+    /// those done; it returns `false` to stop.
     /// - Returns: whether all of it was copied.
     func copy(
         _ snapshot: ArchiveSnapshot, damaged: (StorageError) -> Void, progress: (Int) -> Bool
     ) throws(StorageError) -> Bool {
-        // The least recently used first; messages lie in their order.
+        // The least recently used entry first; messages in their order.
         let order = snapshot.kind == .log ? Array(0..<snapshot.count) : Array((0..<snapshot.count).reversed())
         for start in stride(from: 0, to: order.count, by: ArchiveEngine.copiedAtOnce) {
             guard progress(start) else { return false }
@@ -61,7 +61,7 @@ extension ArchiveSection {
                 extensionBytes: none))
     }
 
-    /// Appends a frame and does what it says, as a replay of the log would.
+    /// Appends a frame and applies it as a replay of the log would.
     private func appendCopy(_ content: FrameContent) throws(StorageError) {
         if engine.kind != .log { try index.numbers.reserve() }
         let location = try append(content)
@@ -88,7 +88,7 @@ extension ArchiveSection {
 }
 
 extension Frame {
-    /// How often the entry had been accessed, where the frame says so.
+    /// How often the entry had been accessed; `nil` if the frame doesn't say.
     var hits: UInt32? {
         guard extensionBytes > 0, let bytes = FrameExtension.part(.hits, of: self), bytes.count >= 4 else {
             return nil

@@ -1,6 +1,6 @@
 extension ArchiveSection {
-    /// Gives an entry another deadline, `Deadline.never` for none, without writing its value anew (S8). With
-    /// `sequence`, only while it is still the one that operation stored.
+    /// Changes an entry's deadline, to `Deadline.never` for none, without writing its value again (S8). With
+    /// `sequence`, only if that operation stored the present entry.
     func changeDeadline(
         of key: UnsafeRawBufferPointer, to deadline: Int64, ifSequence sequence: UInt64?, cause: EventCause,
         group: UInt32 = 0, evenExpired: Bool = false
@@ -9,10 +9,10 @@ extension ArchiveSection {
         guard let entry = try findToChange(key, tag: tag) else { return .absent }
         var isSame = sequence == nil || entry.frame.sequence == sequence
         let isExpired = engine.isExpired(entry)
-        engine.letGo(entry)
+        engine.unpin(entry)
         var numbers = [entry.number]
         if entry.slot.isMemoryOnly {
-            // Each process may have one of this key; without a sequence all are meant.
+            // Each process may have one of this key; without a sequence all of them are changed.
             numbers = try engine.entries(engine.memoryOnlyNumbers(of: key, tag: tag), ofSequence: sequence)
             isSame = !numbers.isEmpty
         }
@@ -34,13 +34,13 @@ extension ArchiveSection {
                         if let slot = index.entry(number) { setDeadline(of: number, slot, to: deadline) }
                     }
                     if group != 0 {
-                        note(
+                        countRemoval(
                             RemovalNote(group: group, cause: cause, kind: .deadline, time: now.wall),
                             first: location,
                             bytes: UInt64(entry.slot.valueBytes))
                     }
                     crashPoint(.deadlineSet)
-                    index.note(
+                    index.publish(
                         .deadline, cause, tag: tag, bytes: Int(entry.slot.shownBytes), location: location,
                         pid: engine.pid, time: time, key: key)
                 }
@@ -50,17 +50,17 @@ extension ArchiveSection {
         return .deleted
     }
 
-    /// Changes the deadline in the index.
+    /// Changes the deadline in the index only.
     func setDeadline(of number: UInt32, _ slot: ChangingSlot, to deadline: Int64) {
         if deadline != Deadline.never { index.deadlines.expect(deadline, of: number) }
         slot.deadline = deadline
-        // Its cell says whether the entry's line has to be looked at.
+        // Updates its cell too, which says whether a look-up must read the entry's slot.
         index.table.setLocation(number, slot, slot.location)
     }
 }
 
 extension ArchiveEngine {
-    /// The deadline of something that lives as long as this from now on.
+    /// The deadline of an entry that lives this long from now.
     static func deadline(in lifetime: Duration?) -> Int64 {
         guard let lifetime else { return Deadline.never }
         return max(1, Clock.boot().addingSaturating(lifetime.clampedMicroseconds))

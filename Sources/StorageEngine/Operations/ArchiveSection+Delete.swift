@@ -1,7 +1,7 @@
 import CPlatform
 
 extension ArchiveEngine {
-    /// Deletes the entry of `key`; with `sequence`, only while it is still the one that operation stored.
+    /// Deletes the entry of `key`; with `sequence`, only if that operation stored it.
     func delete(_ key: UnsafeRawBufferPointer, ifSequence sequence: UInt64?) throws(StorageError)
         -> ConditionalDelete
     {
@@ -10,7 +10,8 @@ extension ArchiveEngine {
         return try acquire().delete(key, tag: tag, ifSequence: sequence)
     }
 
-    /// Deletes every entry. Costs time in proportion to the index, not to the log.
+    /// Deletes every entry, in one step for everybody. The lock is held in proportion to the index, not to the log: what
+    /// takes its time with the file system is left to the end of the call (``payForRoom()``).
     func deleteAll() throws(StorageError) -> Removal { try acquire().deleteAll() }
 }
 
@@ -22,7 +23,7 @@ extension ArchiveSection {
         guard let entry = try findToChange(key, tag: tag) else { return .absent }
         let isSame = sequence == nil || entry.frame.sequence == sequence
         let isExpired = engine.isExpired(entry)
-        engine.letGo(entry)
+        engine.unpin(entry)
         if entry.slot.isMemoryOnly { return try deleteMemoryOnly(key, tag: tag, ifSequence: sequence) }
         if isExpired {
             _ = try expire([entry.number])
@@ -32,14 +33,14 @@ extension ArchiveSection {
         try appendBare(.delete, key: key) { location, time in
             let bytes = Int(entry.slot.shownBytes)
             remove(entry.number)
-            index.note(
+            index.publish(
                 .delete, .request, tag: tag, bytes: bytes, location: location, pid: engine.pid, time: time,
                 key: key)
         }
         index.add(.deletes)
         reclaim(forAppended: Frame.bytes(key: key.count, extension: 0, value: 0))
         compactIfSparse()
-        engine.noteRoom()
+        engine.scheduleReclaimIfNeeded()
         return .deleted
     }
 
@@ -47,23 +48,23 @@ extension ArchiveSection {
         drainTouches()
         let removal = Removal(entries: index.entryCount, bytes: index.valueBytes)
         guard removal.entries > 0 || index.setAsideCount > 0 else { return removal }
-        // In a segment of its own, so that all older ones can be dropped at once.
+        // In a new segment, so that all older ones can be removed at once.
         try appendBare(.deleteAll, inNewSegment: true) { location, time in
             clearEntries()
-            index.note(
+            index.publish(
                 .delete, .request, tag: 0, bytes: Int(removal.bytes), location: location, pid: engine.pid,
                 time: time
             )
         }
         index.add(.deletes, UInt64(removal.entries))
-        dropSegments(before: index.head.segment)
-        index.shrink(toHold: 0)
+        engine.oweRoom()
         return removal
     }
 
     /// Empties the index.
     func clearEntries() {
         index.beginStructureChange()
+        engine.countHandled(entries: Int(index.usedEntries))
         for number in 0..<index.usedEntries {
             index.entry(number + 1)?.clear()
             index.residency.forget(number + 1)

@@ -1,5 +1,5 @@
-/// Eviction: which entries go, in which frames that is said, and how they leave the index. The order is
-/// ``EntryOrder``'s. Each needs that pending uses are applied.
+/// Eviction: how many entries must go, the frames that name them, and their removal from the index. ``EntryOrder`` has
+/// the order. Each method requires that pending uses are applied.
 extension ArchiveSection {
     /// Evicts entries until the values fit into `limit`; returns how many.
     @discardableResult
@@ -11,8 +11,8 @@ extension ArchiveSection {
         return before - index.entryCount
     }
 
-    /// How many of the next victims make up at least `bytes`, as far as one frame can name them. Only what is more is
-    /// evicted here, in frames of its own.
+    /// How many of the next victims free at least `bytes`, as far as one frame can name them. If there are more, the
+    /// first ones are evicted here, in frames of their own.
     func countVictims(toFree bytes: Int, sparing: UInt32) throws(StorageError) -> Int {
         var count = 0
         var freed = 0
@@ -27,7 +27,7 @@ extension ArchiveSection {
             }
         }
         guard freed >= bytes else {
-            // The totals or the list are not what they were: nothing may be evicted for them.
+            // The totals or the list are damaged: no entry may be evicted because of them.
             throw miscounted()
         }
         return count
@@ -55,7 +55,7 @@ extension ArchiveSection {
         }
     }
 
-    /// Takes the next `count` victims out of the index; `events` is the first of as many claimed numbers.
+    /// Removes the next `count` victims from the index. `events` is the first of as many claimed event numbers.
     @inline(__always)
     func removeVictims(_ count: Int, sparing: UInt32, time: Int64, events: UInt64) {
         var victims = index.order.victims(sparing: sparing)
@@ -63,7 +63,7 @@ extension ArchiveSection {
             guard let (number, slot) = index.order.next(&victims) else { break }
             let (tag, bytes, location) = (slot.tag, Int(slot.valueBytes), slot.location)
             remove(number)
-            // Who follows looks at once, and must not find it any more.
+            // Publishes after the removal: a follower that looks at once must not find the entry.
             index.publishEvent(
                 events &+ UInt64(place), .eviction, .limit, tag: tag, bytes: bytes, location: location,
                 pid: engine.pid, time: time)

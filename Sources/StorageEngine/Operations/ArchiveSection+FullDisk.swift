@@ -1,6 +1,6 @@
-/// A full disk: what is given up so that an archive can be changed all the same. The rules: OnDiskFormat, "A full disk".
+/// A full disk: what is given up so that an archive can still be changed. The rules: OnDiskFormat, "A full disk".
 extension ArchiveEngine {
-    /// As ``put(_:key:tag:)``, and gives up what can be given up on a full disk.
+    /// Like ``put(_:key:tag:)``, but on a full disk frees what may be freed and tries again.
     @inline(__always)
     func putMakingRoom(
         _ request: PutRequest, key: UnsafeRawBufferPointer, tag: UInt32
@@ -17,9 +17,9 @@ extension ArchiveEngine {
         }
     }
 
-    /// Tries `change`, which was refused for want of room, again each time that something was given up: first what could
-    /// still be undone, then, in a cache or a log, the oldest segments with what lives in them. Gives up no more than
-    /// `bytes` need, and two segments: a disk that others fill as fast must not cost the whole archive.
+    /// Repeats `change`, which failed for lack of space, each time that something was given up: first what could be
+    /// undone, then, in a cache or a log, the oldest segments with their live entries. Gives up no more than `bytes`
+    /// plus two segments: if others fill the disk just as fast, that must not cost the whole archive.
     @inline(never)
     func makingRoom<Result>(
         for bytes: Int, refusal: StorageError, _ change: () throws(StorageError) -> Result
@@ -40,7 +40,7 @@ extension ArchiveEngine {
         throw refusal
     }
 
-    /// Bytes that were given back to the file system; 0: there is nothing to give up.
+    /// Returns the bytes given back to the file system; 0 if there is nothing to give up.
     private func giveUpSome(for bytes: Int) throws(StorageError) -> Int {
         let section = try acquire()
         section.drainTouches()
@@ -50,10 +50,10 @@ extension ArchiveEngine {
             return max(1, before - index.segmentBytes)
         }
         try section.dropDeadSegments()
-        // Whatever doesn't fit even then must not cost anything (S4).
+        // A value that wouldn't fit even then must not cost any entries (S4).
         if index.segmentBytes == before, bytes < before {
             guard try section.giveUpOldestSegment() else { return 0 }
-            // Its file may have been gone already, and then the next is to go.
+            // Its file may already have been missing; then the next one goes.
             return max(1, before - index.segmentBytes)
         }
         return before - index.segmentBytes
@@ -61,21 +61,21 @@ extension ArchiveEngine {
 }
 
 extension ArchiveSection {
-    /// Gives up the oldest segments of a cache or a log until that many bytes are free that weren't, as far as there are.
-    /// Needs that pending uses are applied.
+    /// Gives up the oldest segments of a cache or a log until this many bytes have been freed, or none is left.
+    /// Requires that pending uses are applied.
     func giveUpOldest(forBytes bytes: Int) throws(StorageError) {
         let before = index.segmentBytes
         try dropDeadSegments()
         while before - index.segmentBytes < bytes, try giveUpOldestSegment() {}
     }
 
-    /// Removes the oldest segment with what lives in it: the only eviction that needs no room for a frame that tells of it,
-    /// since nothing older is left that could come back. `false` when nothing may go: a collection loses nothing,
-    /// and the newest segment stays. Needs that pending uses are applied.
+    /// Removes the oldest segment with its live entries. This is the only eviction that needs no space for a frame,
+    /// because no older frame is left that could bring an entry back. Returns `false` if nothing may be removed: a
+    /// collection loses nothing, and the newest segment stays. Requires that pending uses are applied.
     ///
-    /// Its entries stay as long as its file does: a key that the index has no more, and a log that is read anew has, could
-    /// be deleted by nobody. Costs a look-up for each frame of the segment, so no more a byte that is then stored than
-    /// reclaiming.
+    /// The entries are removed only after the file. Otherwise a rebuild from the log could bring back a key that the
+    /// index no longer has, so that nobody could delete it. Costs a look-up for each frame of the segment: per byte
+    /// that is then stored, no more than reclaiming.
     func giveUpOldestSegment() throws(StorageError) -> Bool {
         let segment = index.oldestSegment
         guard engine.kind != .collection, segment != 0, segment < index.head.segment, mayRemoveSegments()
@@ -83,7 +83,8 @@ extension ArchiveSection {
             return false
         }
         let next = try log.nextSegment(after: segment, upTo: index.head.segment)
-        // To be read when its file is gone. The log must not begin behind entries that can't be given up now.
+        // Pinned so that it can be read after its file is gone, and early: the log must not begin after entries that
+        // then can't be given up.
         let pin = try log.pinIfPresent(segment)
         defer { if let pin { log.unpin(pin) } }
         if engine.kind == .log {
@@ -98,15 +99,16 @@ extension ArchiveSection {
         crashPoint(.segmentEmptied)
         index.setLiveFrames(ofSegment: segment, 0)
         log.releaseSegments(before: next)
-        // Its room is wanted at once.
+        // The space is needed at once.
         log.unmapReleased()
         return true
     }
 
-    /// The entries of a segment that is gone. Whoever dies meanwhile leaves some of which a repair sees that.
+    /// Removes the entries of a segment that is gone. If this process dies half way, recovery finds the rest by their
+    /// segment.
     private func giveUpEntries(of segment: UInt32, _ pin: SegmentLog.Pin?) {
         if let pin {
-            // What can't be read of it is found below.
+            // Entries that can't be read here are found below.
             _ = try? log.scan(pin, from: SegmentHeader.bytes) { (item) throws(StorageError) in
                 guard case .frame(let frame, let location) = item, frame.keyBytes > 0,
                     let number = index.table.entry(
@@ -115,7 +117,7 @@ extension ArchiveSection {
                 giveUp(number, key: frame.key)
             }
         }
-        // What is set aside, and what the buckets don't lead to or whose frame is damaged.
+        // Remaining entries: those set aside, those that no bucket leads to, and those whose frames are damaged.
         guard index.liveFrames(ofSegment: segment) >> IndexLayout.liveCountShift != 0 else { return }
         for number in 0..<index.usedEntries {
             guard let slot = index.entry(number + 1), slot.location.segment == segment else { continue }
@@ -133,13 +135,13 @@ extension ArchiveSection {
         guard let slot = index.entry(number) else { return }
         let (tag, bytes, location) = (slot.tag, Int(slot.valueBytes), slot.location)
         remove(number)
-        index.note(
+        index.publish(
             .eviction, .noSpace, tag: tag, bytes: bytes, location: location, pid: engine.pid,
             time: Clock.wall(), key: key)
         index.addLocked(.evictions)
     }
 
-    /// The messages before a segment; they are back if it can't be removed what they are in.
+    /// Drops the messages before a segment. If their files can't be removed, the messages are restored.
     private func giveUpMessages(
         before segment: UInt32, removing: () throws(StorageError) -> Void
     ) throws(StorageError) {
@@ -147,7 +149,7 @@ extension ArchiveSection {
             before: Location(segment: segment, offset: SegmentHeader.bytes), removing: removing)
         guard count > 0 else { return }
         index.addLocked(.evictions, UInt64(count))
-        index.note(
+        index.publish(
             .eviction, .noSpace, tag: 0, bytes: bytes, location: .none, pid: engine.pid, time: Clock.wall())
     }
 }

@@ -1,13 +1,13 @@
 /// Limits: keeping them, and changing them together with the rest of the configuration.
 extension ArchiveSection {
-    /// Removes what is first to go until what is there fits.
+    /// Evicts entries, or drops messages, until the rest fits into `limit`.
     func fit(into limit: UInt64) throws(StorageError) {
         if engine.kind == .log { try dropMessages(downTo: limit) } else { try evict(downTo: limit) }
     }
 
-    /// As ``fit(into:)``, on a full disk too: there the entries go in small parts, and what is dead is removed after
-    /// each for the room of the next; where that frees nothing, the oldest segment goes with what is in it. Needs that
-    /// pending uses are applied.
+    /// Like ``fit(into:)``, but also works on a full disk: evicts entries in small parts and removes dead segments
+    /// after each, which frees space for the next part's frame. If that frees nothing, gives up the oldest segment with
+    /// its live entries. Requires that pending uses are applied.
     func fitMakingRoom(into limit: UInt64) throws(StorageError) {
         do throws(StorageError) {
             return try fit(into: limit)
@@ -34,10 +34,10 @@ extension ArchiveSection {
         }
     }
 
-    /// Entries that one frame names on a full disk: it fits into the reserve.
+    /// Entries that one frame names on a full disk, so that it fits into the reserve.
     private static let evictedAtOnce = 256
 
-    /// What the next entries that go make up, more than nothing.
+    /// Bytes of the next entries to be evicted: at least one with a value, if there is any.
     fileprivate func bytesOfNextVictims(_ most: Int = ArchiveSection.evictedAtOnce) -> UInt64 {
         var bytes: UInt64 = 0
         var count = 0
@@ -49,8 +49,8 @@ extension ArchiveSection {
         return bytes
     }
 
-    /// Begins a new segment where the newest one's file was made long for a larger limit: it would keep its room until it is
-    /// full (S3). Where a full disk has none for another, it stays.
+    /// Begins a new segment if the newest one's file was extended for a larger limit: it would keep that space until it
+    /// is full (S3). On a full disk it stays.
     fileprivate func leaveLongSegment() {
         let head = index.head
         guard engine.kind != .log, head != .none, let pin = try? log.pinIfPresent(head.segment) else {
@@ -62,9 +62,10 @@ extension ArchiveSection {
         try? appendBare(.void, inNewSegment: true) { _, _ in }
     }
 
-    /// Brings the index in line with the descriptor, which is the truth: whoever changed it last may have died before
-    /// the index followed. A damaged descriptor says nothing, and then the index's word holds. What no longer fits
-    /// goes if `mayGiveUpEntries`, or else with the next writer that opens; where there is no room to say so, the next put does it.
+    /// Applies the descriptor's configuration to the index. The descriptor is authoritative: the process that changed
+    /// it last may have died before the index followed. If the descriptor is damaged, the index's values stay. With
+    /// `mayGiveUpEntries`, evicts what no longer fits; otherwise the next writer that opens the archive does. If the
+    /// disk is full, the next put does it.
     func followDescriptor(mayGiveUpEntries: Bool = true) throws(StorageError) {
         do throws(StorageError) {
             let descriptor = try Descriptor.read(in: engine.folder)
@@ -86,10 +87,10 @@ extension ArchiveSection {
 }
 
 extension ArchiveEngine {
-    /// Goes over to another configuration: what no longer fits goes, `publish` makes the
-    /// descriptor say so, and the index follows. Whoever dies behind `publish` leaves the section's marker, and the next
-    /// holder of the lock does the rest (``ArchiveSection/followDescriptor()``). When this throws, the old configuration
-    /// holds, and what was evicted for the new one is gone.
+    /// Changes the configuration: evicts what no longer fits, calls `publish` to write the descriptor, and updates the
+    /// index. If the process dies after `publish`, it leaves the section's marker, and the next holder of the lock does
+    /// the rest (``ArchiveSection/followDescriptor(mayGiveUpEntries:)``). If this throws, the old configuration stays,
+    /// but entries that were already evicted are gone.
     func adopt(
         _ configuration: ArchiveConfiguration, publish: () throws(StorageError) -> Void
     ) throws(StorageError) {
@@ -104,7 +105,7 @@ extension ArchiveEngine {
         section.index.setConfiguration(configuration)
         crashPoint(.limitsSet)
         if hasOtherLimits {
-            index.note(
+            index.publish(
                 .resize, .request, tag: 0, bytes: Int(clamping: configuration.diskLimit ?? 0),
                 location: .none,
                 pid: pid, time: Clock.wall())
@@ -112,13 +113,13 @@ extension ArchiveEngine {
         section.leaveLongSegment()
         section.reclaim(forAppended: 0)
         section.compactIfSparse()
-        noteRoom()
+        scheduleReclaimIfNeeded()
     }
 
-    /// Evicts most of what has to go, some under each hold of the lock; where the disk is full, whoever goes over to the
-    /// smaller limit finds a way.
+    /// Evicts most of what must go, in parts, each under one hold of the lock. Stops on a full disk, where
+    /// ``adopt(_:publish:)`` has another way.
     private func evictInSlices(downTo limit: UInt64) throws(StorageError) {
-        guard kind != .log else { return }
+        guard kind != .log else { return try dropMessagesInSlices(downTo: limit) }
         while true {
             let section = try acquire()
             section.drainTouches()
@@ -136,5 +137,20 @@ extension ArchiveEngine {
             letOthersIn()
             try reclaimInSlices()
         }
+    }
+
+    /// The same for the messages of a log, whose files go before the descriptor needs room.
+    private func dropMessagesInSlices(downTo limit: UInt64) throws(StorageError) {
+        do throws(StorageError) {
+            while index.valueBytes > limit {
+                let before = index.firstMessage
+                try acquire().dropMessages(downTo: limit, most: ArchiveEngine.actionBatch)
+                guard index.firstMessage != before else { break }
+                letOthersIn()
+            }
+        } catch {
+            guard case .noSpace = error else { throw error }
+        }
+        if owesRoom.load(ordering: .relaxed) { payForRoom() }
     }
 }

@@ -1,7 +1,7 @@
-/// Messages of a log archive: a ring. They have no keys and no lines in the index, only their order in the
-/// log; when the limit leaves no room the oldest go, and so do segments that hold no others.
+/// Messages of a log archive: a ring. They have no keys and no slots in the index, only their order in the log. When
+/// the limit is reached, the oldest are dropped, and with them segments that hold no other messages.
 extension ArchiveEngine {
-    /// Appends a message, on a full disk in the room of the oldest.
+    /// Appends a message; on a full disk, drops the oldest ones to make room.
     func appendMessage(_ message: UnsafeRawBufferPointer) throws(StorageError) -> UInt64 {
         do throws(StorageError) {
             return try acquire().append(message)
@@ -16,12 +16,12 @@ extension ArchiveEngine {
 }
 
 extension ArchiveSection {
-    /// What must go so that there is room.
+    /// The messages to drop.
     private struct Dropped {
         var first: Location
         var count = 0
         var bytes = 0
-        /// Whether the totals may count messages that can't be read any more, or aren't there.
+        /// Whether the totals may count messages that are missing or can't be read.
         var isDoubtful = false
     }
 
@@ -31,18 +31,18 @@ extension ArchiveSection {
         let now = Clock.wall()
         guard message.count <= min(limit, UInt64(Frame.maximumValueBytes)) else {
             index.add(.rejections)
-            index.note(
+            index.publish(
                 .rejection, .tooLarge, tag: 0, bytes: message.count, location: .none, pid: engine.pid,
                 time: now)
             throw .valueTooLarge(bytes: message.count, limit: limit, archive: engine.name)
         }
-        // It is written into each message's frame, and believed by whoever makes the index anew.
+        // Every message's frame contains this place, and a rebuild of the index relies on it.
         guard index.firstMessage <= index.head else {
             throw index.contradiction(
-                at: IndexLayout.firstMessageOffset, "it has the oldest message behind the last")
+                at: IndexLayout.firstMessageOffset, "it says that the oldest message is behind the last")
         }
         let stamp = drainTouches()
-        // More than the limit when nothing was appended yet: a total that dropping must not go by.
+        // The values exceed the limit before anything was appended: dropping messages by such a total would be wrong.
         if index.valueBytes > limit { try recountMessages() }
         let dropped = try oldestMessages { Int(index.valueBytes) - $0.bytes + message.count > Int(limit) }
         let content = FrameContent(
@@ -61,17 +61,18 @@ extension ArchiveSection {
         if dropped.count > 0 {
             crashPoint(.messagesDropped)
             index.addLocked(.evictions, UInt64(dropped.count))
-            if index.firstMessage.segment > index.oldestSegment {
-                dropSegments(before: index.firstMessage.segment)
-            }
         }
-        index.note(
+        // Whoever emptied or shortened the ring may have died before the files went.
+        if index.firstMessage.segment > index.oldestSegment {
+            dropSegments(before: index.firstMessage.segment)
+        }
+        index.publish(
             .append, .request, tag: 0, bytes: message.count, location: location, pid: engine.pid, time: now)
         return content.sequence
     }
 
-    /// The oldest messages, as long as `mustGoOn` says of those before that more must go. Where damage is met, or others
-    /// are there than the totals say, these are made anew first: by such totals the ring would drop what it has room for.
+    /// The oldest messages, as many as `mustGoOn` asks for given those before. If damage is found or the totals don't
+    /// match the messages, counts them first: with wrong totals the ring would drop messages that fit.
     private func oldestMessages(while mustGoOn: (Dropped) -> Bool) throws(StorageError) -> Dropped {
         var isRecounted = false
         while true {
@@ -83,7 +84,7 @@ extension ArchiveSection {
         }
     }
 
-    /// Leaves the oldest message out of account; `false` when there was none.
+    /// Drops the oldest message from the account; returns `false` if there was none.
     private func dropOldest(_ dropped: inout Dropped) throws(StorageError) -> Bool {
         guard let oldest = try engine.message(from: dropped.first, before: index.head) else {
             dropped.first = .none
@@ -103,21 +104,23 @@ extension ArchiveSection {
         return true
     }
 
-    /// What a frame of the log says of a ring: this message was appended, and the oldest that stayed was at
-    /// `oldest`.
+    /// Replays a message's frame: the message was appended, and the oldest one that stayed was at the frame's
+    /// `created`.
     func replayMessage(_ frame: Frame, at location: Location) throws(StorageError) {
         let said = Location(raw: UInt64(bitPattern: frame.created))
         let oldest = said == .none ? location : min(said, location)
         let dropped = try messages(before: oldest, settled: location)
         index.adjust(.valueBytes, by: frame.valueBytes - dropped.bytes)
         index.adjust(.entryCount, by: 1 - dropped.count)
-        // Looked at again only where it moved: the checksum of a large first message for each that follows is quadratic.
+        // Searched again only if it moved. Otherwise the checksum of a large first message, verified for each one after
+        // it, would make the replay quadratic.
         guard dropped.count > 0 || index.firstMessage == .none else { return }
         index.firstMessage =
             try engine.message(from: dropped.first, before: location, settled: location)?.place ?? location
     }
 
-    /// What a frame says of a ring whose limit got smaller: the oldest message that stayed was at its `created`; 0: none did.
+    /// Replays the frame written when a ring's limit was lowered: the oldest message that stayed was at its `created`;
+    /// 0: none.
     func replayShortening(_ frame: Frame, at location: Location) throws(StorageError) {
         let said = Location(raw: UInt64(bitPattern: frame.created))
         let dropped = try messages(before: said == .none ? location : min(said, location), settled: location)
@@ -128,7 +131,7 @@ extension ArchiveSection {
             try engine.message(from: dropped.first, before: location, settled: location)?.place ?? .none
     }
 
-    /// The messages before a place, and where the last of them ends.
+    /// The messages before a place, and the end of the last of them.
     private func messages(before oldest: Location, settled: Location) throws(StorageError) -> Dropped {
         var dropped = Dropped(first: index.firstMessage)
         while let found = try engine.message(from: dropped.first, before: oldest, settled: settled) {
@@ -139,24 +142,22 @@ extension ArchiveSection {
         return dropped
     }
 
-    /// After a limit was lowered: the oldest messages go. The log says so, or they would be back with the next index, if the
-    /// limit is larger by then.
-    func dropMessages(downTo limit: UInt64) throws(StorageError) {
-        let dropped = try oldestMessages { Int(index.valueBytes) - $0.bytes > Int(clamping: limit) }
+    /// Drops the oldest messages, at most `most`, after the limit was lowered. The log records it; otherwise a rebuilt index
+    /// would bring them back if the limit is larger by then. Their files are removed at the end of the call.
+    func dropMessages(downTo limit: UInt64, most: Int = .max) throws(StorageError) {
+        let dropped = try oldestMessages {
+            $0.count < most && Int(index.valueBytes) - $0.bytes > Int(clamping: limit)
+        }
         guard dropped.first != index.firstMessage else { return }
         try appendBare(.evict, created: Int64(bitPattern: dropped.first.raw)) { _, _ in
             forget(dropped)
             index.addLocked(.evictions, UInt64(dropped.count))
         }
-        if index.firstMessage == .none {
-            dropSegments(before: index.head.segment)
-        } else if index.firstMessage.segment > index.oldestSegment {
-            dropSegments(before: index.firstMessage.segment)
-        }
+        engine.oweRoom()
     }
 
-    /// For want of room: the messages before a place go, and stay if `removing` the segments that they are in fails.
-    /// Returns how many went.
+    /// Drops the messages before a place for lack of disk space; restores them if `removing` their segments fails.
+    /// Returns how many were dropped.
     func dropMessages(
         before place: Location, removing: () throws(StorageError) -> Void
     ) throws(StorageError) -> (count: Int, bytes: Int) {
@@ -175,6 +176,7 @@ extension ArchiveSection {
 
     private func forget(_ dropped: Dropped) {
         guard dropped.first != index.firstMessage else { return }
+        engine.countHandled(entries: dropped.count)
         count(dropped, sign: -1)
         crashPoint(.messagesShortened)
         index.firstMessage = dropped.first
@@ -185,8 +187,8 @@ extension ArchiveSection {
         index.adjust(.entryCount, by: sign * dropped.count)
     }
 
-    /// Makes the totals anew: whoever died while appending may have counted its message, and what went for it, or not;
-    /// and what was damaged since it was counted takes no room. Costs reading all messages.
+    /// Counts the messages again: a process that died while appending may have counted its message and the dropped
+    /// ones, or not; and messages damaged since they were counted must not count. Costs reading all messages.
     func recountMessages() throws(StorageError) {
         let (count, bytes) = try engine.countMessages()
         index.entryCount = count

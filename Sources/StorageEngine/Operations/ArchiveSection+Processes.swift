@@ -1,13 +1,13 @@
-/// Lines of the process table, which processes give back when they leave, or others for those that died.
+/// Slots of the process table: processes give them back when they close the archive; others do so for dead ones.
 extension ArchiveSection {
-    /// Gives back the lines of processes that ended without doing so, with what only they held: all lines, where
-    /// nobody else has the archive open.
+    /// Clears the slots of processes that ended without closing, and removes entries that only they held. With
+    /// `isAlone`, when no other process has the archive open, clears all slots.
     func cleanUpAfterTheDead(isAlone: Bool) {
         let liveness = engine.liveness
         for slot in index.processes.attached where isAlone || !liveness.isAlive(slot) { leave(slot) }
     }
 
-    /// Gives a line of the process table back, with what only that process held.
+    /// Clears a slot of the process table, and removes entries that only that process held.
     func leave(_ slot: ProcessSlot) {
         if slot.memoryBytes != 0 || index.residency.isUsed {
             for number in 1...max(1, index.usedEntries)
@@ -18,7 +18,7 @@ extension ArchiveSection {
                 else { continue }
                 let (tag, bytes, location) = (entry.tag, Int(entry.shownBytes), entry.location)
                 remove(number)
-                index.note(
+                index.publish(
                     .expiry, .processEnded, tag: tag, bytes: bytes, location: location, pid: engine.pid,
                     time: Clock.wall())
             }

@@ -1,33 +1,33 @@
 import CPlatform
 
-/// A put or a delete of a batch whose frame is written.
+/// One put or delete of a batch whose frame has been written.
 struct BatchStep {
     var isPut: Bool
     var tag: UInt32
-    /// The entry that it changes; 0: there is none yet.
+    /// The entry that it changes; 0 if there is none yet.
     var number: UInt32
     var location: Location
-    /// The frame that was the entry's before.
+    /// The entry's previous frame.
     var old = Location.none
 }
 
 /// A batch whose frames are all written behind the head.
 struct BatchPublication {
     var first: Location
-    /// Of all its frames, the first included.
+    /// Size of all its frames, the first included.
     var bytes: Int
     var steps: [BatchStep]
     /// Entries that are evicted for it.
     var victims: [UInt32]
 }
 
-/// How a batch becomes the archive's at one instant. The argument: OnDiskFormat, "Batches".
+/// How a batch becomes part of the archive in one instant. Why this works: OnDiskFormat, "Batches".
 extension ArchiveSection {
-    /// Makes the frames of a batch the archive's; one store decides for all readers. Needs room for the entries that
-    /// are new.
+    /// Makes the frames of a batch part of the archive; for all readers one atomic store decides. Room for new entries
+    /// must be reserved.
     func publish(_ batch: BatchPublication, _ pin: SegmentLog.Pin) {
         var steps = batch.steps
-        // From here on whoever meets one of its frames goes by the frame before.
+        // From here on, readers that meet one of its frames use the entry's previous frame.
         index.batchOpen = batch.first
         crashPoint(.batchMarked)
         for place in steps.indices {
@@ -41,7 +41,8 @@ extension ArchiveSection {
             }
             crashPoint(.batchEntryChanged)
         }
-        // Before the next store: whoever takes the batch for decided must not go by lines that still are the old ones'.
+        // Stored before `batchOpen` is cleared: a process that treats the batch as decided must not trust slots that
+        // still belong to the previous frames.
         index.batchDone = batch.first
         crashPoint(.batchDecided)
         index.batchOpen = .none
@@ -59,7 +60,7 @@ extension ArchiveSection {
         index.batchDone = .none
     }
 
-    /// What a frame of the log says of its entry.
+    /// The content of a step's frame.
     private func content(at step: BatchStep, _ pin: SegmentLog.Pin) -> FrameContent? {
         guard let frame = log.frame(pin, at: step.location.offset) else { return nil }
         var content = engine.content(of: frame)
@@ -68,11 +69,11 @@ extension ArchiveSection {
         return content
     }
 
-    /// Makes the line and the cell of an entry that is new; it has no place in the order yet.
+    /// Makes slot and cell of a new entry, without a place in the order of recency.
     private func addUnpublished(_ step: BatchStep, _ pin: SegmentLog.Pin) -> UInt32 {
         guard let content = content(at: step, pin) else { return 0 }
         index.beginStructureChange()
-        // Room was reserved before the frames were written.
+        // Room for it was reserved before the frames were written.
         let number = index.numbers.allocate()
         if let slot = index.entry(number) {
             fill(number, slot, content, frameBytes: content.frameBytes)
@@ -88,12 +89,12 @@ extension ArchiveSection {
         return number
     }
 
-    /// Brings line, order and totals in line with a frame that is published.
+    /// Updates slot, order and totals from a published frame.
     private func fillPublished(_ step: BatchStep, _ pin: SegmentLog.Pin) {
         guard let slot = index.entry(step.number) else { return }
         if step.old != .none { index.adjustLive(step.old, by: -Int(slot.frameBytes)) }
         guard let content = content(at: step, pin) else { return index.declareDamaged() }
-        // What is on disk, or deleted, ends what any process has of its own.
+        // A value on disk, or a deletion, replaces what processes hold of the key in their memories.
         if slot.isMemoryOnly { removeMemoryOnly(of: content.key, tag: step.tag, sparing: step.number) }
         guard step.isPut else {
             index.adjustLive(step.location, by: Int(slot.frameBytes))

@@ -4,28 +4,28 @@ import CPlatform
 struct PutRequest {
     var value: UnsafeRawBufferPointer
     var encoding: ValueEncoding
-    /// An update: an entry that exists keeps its creation time.
+    /// For an update: an existing entry keeps its creation time.
     var keepsCreation = false
     var traits = EntryTraits()
 }
 
 extension ArchiveEngine {
-    /// Stores `value` as the entry of `key` and makes it the most recent, evicting the least recent until
-    /// the limit is kept (S1, S3, S5). The frame carries its evictions, so both happen or neither; of more than one frame
-    /// can name, 8,127, the first may have gone before a put that fails.
-    /// The key was validated, and `tag` is of its hash.
+    /// Stores `value` as the entry of `key` and makes it the most recent. Evicts the least recent entries until the
+    /// limit is kept (S1, S3, S5). The frame names its evictions, so both happen or neither. One frame can name 8,127;
+    /// if more must go, the first may be gone although the put fails. The caller has validated the key; `tag` is from
+    /// its hash.
     @inline(__always)
     func put(
         _ request: PutRequest, key: UnsafeRawBufferPointer, tag: UInt32
     ) throws(StorageError) -> HeldEntry {
         try admit(request, key: key, tag: tag)
-        // It arrives while the lock is taken.
+        // The bucket is fetched while the lock is being taken.
         index.table.prefetch(tag)
         let section = try acquire()
         return try section.put(request, key: key, tag: tag)
     }
 
-    /// What no put may be, before the lock is taken.
+    /// Checks what needs no lock: the archive's kind and the largest possible value.
     @inline(__always)
     func admit(_ request: PutRequest, key: UnsafeRawBufferPointer, tag: UInt32) throws(StorageError) {
         try requireEntries(to: "put")
@@ -35,36 +35,36 @@ extension ArchiveEngine {
         }
     }
 
-    /// Counts a refusal and says why (S4).
+    /// Counts and publishes a rejection, and returns its error (S4).
     @inline(never)
     func reject(_ key: UnsafeRawBufferPointer, tag: UInt32, bytes: Int, limit: UInt64)
         -> StorageError
     {
-        noteRejection(key, tag: tag, bytes: bytes, .tooLarge)
+        reportRejection(key, tag: tag, bytes: bytes, .tooLarge)
         return .valueTooLarge(bytes: bytes, limit: limit, archive: name)
     }
 
-    func noteRejection(_ key: UnsafeRawBufferPointer, tag: UInt32, bytes: Int, _ cause: EventCause) {
+    func reportRejection(_ key: UnsafeRawBufferPointer, tag: UInt32, bytes: Int, _ cause: EventCause) {
         index.add(.rejections)
-        noteEvent(.rejection, cause, key, tag: tag, bytes: bytes)
+        publishEvent(.rejection, cause, key, tag: tag, bytes: bytes)
     }
 
-    /// An event that is about no frame.
-    func noteEvent(
+    /// Publishes an event that belongs to no frame.
+    func publishEvent(
         _ kind: EventKind, _ cause: EventCause, _ key: UnsafeRawBufferPointer, tag: UInt32, bytes: Int
     ) {
-        index.note(
+        index.publish(
             kind, cause, tag: tag, bytes: bytes, location: .none, pid: pid, time: Clock.wall(), key: key)
     }
 
-    /// What the index keeps of an owner's name; 0 for none.
+    /// The index's hash of an owner's name; 0 for no owner.
     func ownerTag(_ owner: UnsafeRawBufferPointer) -> UInt32 {
         owner.isEmpty ? 0 : max(1, UInt32(truncatingIfNeeded: hash(owner)))
     }
 }
 
 extension ArchiveSection {
-    /// As ``ArchiveEngine/put(_:key:tag:)``; kind and value's size were checked.
+    /// Like ``ArchiveEngine/put(_:key:tag:)``, after its checks.
     @inline(__always)
     func put(
         _ request: PutRequest, key: UnsafeRawBufferPointer, tag: UInt32
@@ -90,8 +90,8 @@ extension ArchiveSection {
             replaced = index.changing(existing.slot)
             replacedNumber = existing.number
             if request.keepsCreation, !engine.isExpired(existing) { content.created = existing.frame.created }
-            engine.letGo(existing)
-            // Of a key that only memories hold, each process has an entry of its own (S11).
+            engine.unpin(existing)
+            // Of a key that only memories hold, each process has its own entry (S11).
             if existing.slot.isMemoryOnly, request.traits.residentBytes != 0 {
                 replacedNumber = engine.ownMemoryOnlyNumber(of: key, tag: tag) ?? 0
                 replaced = index.entry(replacedNumber)
@@ -102,7 +102,7 @@ extension ArchiveSection {
         }
         let replacedBytes = replaced.map { Int($0.valueBytes) } ?? 0
         let bytes = Int(index.valueBytes) - replacedBytes + value.count
-        // Where nothing has to go and nothing comes, the order can wait.
+        // If nothing is evicted and no entry is new, the order of recency can be updated later.
         let isTouchPending =
             replaced != nil && bytes <= limit ?? .max && request.traits.isPlain
             && index.touches.mayWait(recency)
@@ -141,7 +141,7 @@ extension ArchiveSection {
             memoryInterval: request.traits.memoryInterval)
     }
 
-    /// Stores a frame that has an extension: traits, or evictions that free `excess` bytes.
+    /// Stores a frame with an extension: traits, or evictions that free `excess` bytes.
     @inline(never)
     func putExtended(
         _ content: inout FrameContent, _ traits: EntryTraits, _ tag: UInt32, replaced: UInt32, excess: Int
@@ -162,7 +162,7 @@ extension ArchiveSection {
             crashPoint(.putFrameWritten)
             removeVictims(count, sparing: replaced, time: content.time, events: events)
             number = applyPut(content, tag: tag, number: replaced, at: location)
-            // Before it is the archive's: nobody may find an entry that no process seems to hold.
+            // Marked before the commit: no process may find the entry without a holder.
             if traits.residentBytes != 0, let processSlot = engine.processSlot {
                 index.residency.mark(number, line: processSlot.line)
             }

@@ -1,12 +1,13 @@
 import CPlatform
 
-/// Reclaiming: the oldest segment's live frames are copied to the head of the log, and its file is removed.
+/// Reclaiming: the oldest segment's live frames are copied to the head of the log, then its file is removed.
 ///
-/// Always the oldest, in log order: then a delete or an eviction that reaches the end of the log has
-/// nothing older left to hide and can simply be dropped. Each operation pays for the bytes it appended, so
-/// there is no long pause, and what is reclaimed in the background is only what nobody's writing has paid for. Why: OnDiskFormat, "Reclaiming".
+/// Always the oldest segment, in the order of the log: when a delete or an eviction is the oldest frame, there is
+/// nothing older left that it hides, so it can be dropped. Each operation reclaims in proportion to the bytes that it
+/// appended, so there is no long pause; the background only does what writes didn't pay for. Why: OnDiskFormat,
+/// "Reclaiming".
 extension ArchiveSection {
-    /// Does the share of reclaiming that appending `bytes` owes.
+    /// Reclaims as much as appending `bytes` requires.
     @inline(__always)
     func reclaim(forAppended bytes: Int) {
         let used = index.segmentBytes
@@ -17,12 +18,12 @@ extension ArchiveSection {
 
     @inline(never)
     private func reclaimSlowly(share: Int) {
-        // What an index that contradicts itself says is dead may be alive.
+        // A damaged index may call live frames dead.
         guard index.isReady else { return }
         if index.setAsideCount > 0 { forgetSetAside(most: 64) }
         let allowed = engine.allowedSegmentBytes
         let most = max(share, ArchiveSection.workAtOnce)
-        // Going once over the whole log frees all that can be freed.
+        // One pass over the whole log frees all that can be freed.
         let last = index.head.segment
         var work = 0
         while true {
@@ -35,13 +36,13 @@ extension ArchiveSection {
             }
             work += done
         }
-        // Others may be waiting: the rest is done when they have had their turn.
+        // Other threads may be waiting for the lock: the rest is done after their turn.
         if engine.isOverbooked(index.segmentBytes) { engine.oweRoom() }
     }
 
-    /// Reclaims as long as `isWanted`, as much as one hold of the lock is for; `false` when it did nothing.
+    /// Reclaims while `isWanted`, as much as one hold of the lock allows. Returns `false` if it did nothing.
     func reclaimSome(while isWanted: () -> Bool) -> Bool {
-        // What an index that contradicts itself says is dead may be alive.
+        // A damaged index may call live frames dead.
         guard index.isReady else { return false }
         var work = 0
         while work < ArchiveSection.workAtOnce, index.oldestSegment < index.head.segment, isWanted() {
@@ -51,16 +52,16 @@ extension ArchiveSection {
         return work > 0
     }
 
-    /// Bytes of frames that one hold of the lock goes over where nobody has to wait for the rest.
+    /// Bytes of frames processed in one hold of the lock when the rest can wait.
     private static let workAtOnce = 65_536
 
-    /// Goes on reclaiming the oldest segment; bytes of work, or `nil` when that can't be done now.
+    /// Continues with the oldest segment. Returns the bytes of work; `nil` if it can't go on now.
     private func reclaimStep(share: Int) -> Int? {
         let segment = index.oldestSegment
         guard index.liveFrames(ofSegment: segment) == 0 else {
             return reclaimNextFrames(of: segment, share: share)
         }
-        // Looked at once a segment, and with each change only while it holds one back.
+        // Checked when a segment is empty: once for most segments, at each change for one that an undo still needs.
         guard !engine.isNeededToUndo(segment),
             let next = try? log.nextSegment(after: segment, upTo: index.head.segment)
         else { return nil }
@@ -68,32 +69,32 @@ extension ArchiveSection {
         return index.oldestSegment > segment ? 4096 : nil
     }
 
-    // MARK: When nobody writes
+    // MARK: Without writes
 
-    /// Reclaims a slice; `true` when it did something.
+    /// Reclaims a slice; returns `true` if it did something.
     func giveRoomBack() -> Bool {
         guard engine.kind != .log else { return false }
         return reclaimSome { index.segmentBytes > engine.quietSegmentBytes }
-            || index.isReady && engine.isIndexWasted && vacateLastChunk()
+            || giveBackSomeSpareChunks() || index.isReady && engine.isIndexWasted && vacateLastChunk()
     }
 
-    /// A frame that the cleaner looks at.
+    /// A frame that the cleaner examines.
     private struct Candidate {
         var frame: Frame
         var offset: Int
         var tag: UInt32
-        /// The entry whose frame it is; 0: none any more.
+        /// The entry that the frame belongs to; 0 if there is none any more.
         var number: UInt32 = 0
     }
 
-    /// Handles the frames under the cleaner, some at a time so that the lines of the index that they need
-    /// arrive together. Returns the bytes it went over, or `nil` when there is no room to go on.
+    /// Processes the frames at the cleaner's position, several at a time so that the cache lines which they need are
+    /// fetched together. Returns the bytes processed; `nil` if it can't go on for lack of space.
     private func reclaimNextFrames(of segment: UInt32, share: Int) -> Int? {
         let present: SegmentLog.Pin?
         do throws(StorageError) {
             present = try log.pinIfPresent(segment)
         } catch {
-            // It is there and can't be opened now; another operation will.
+            // The file exists but can't be opened now; a later operation will.
             return nil
         }
         guard let pin = present else {
@@ -116,7 +117,7 @@ extension ArchiveSection {
                 offset += frame.bytes
             }
             guard count > 0 else {
-                // What only seems to be the end must not be taken for damage.
+                // An outdated file size must not look like damage.
                 guard (try? log.learnSize(pin)) != nil else { return nil }
                 if log.validFrame(pin, at: start) != nil { return 0 }
                 return skipDamage(pin, at: start)
@@ -153,13 +154,13 @@ extension ArchiveSection {
         return index.table.entry(at: Location(segment: segment, offset: candidate.offset), tag: candidate.tag)
     }
 
-    /// Sends the cleaner on to the next valid frame, or gives the segment up if there is none.
+    /// Advances the cleaner to the next valid frame, or abandons the segment if there is none.
     private func skipDamage(_ pin: SegmentLog.Pin, at offset: Int) -> Int? {
         let found: Int?
         do throws(StorageError) {
             found = try log.nextValidFrame(pin, after: offset, before: log.view(pin).bytes)
         } catch {
-            // It can't be read now; another operation will.
+            // It can't be read now; a later operation will.
             return nil
         }
         guard let next = found else {
@@ -169,7 +170,7 @@ extension ArchiveSection {
         return next - offset
     }
 
-    /// Copies the frame of an entry to the head; with `kept`, of one that is set aside.
+    /// Copies an entry's frame to the head. With `kept`, the entry is set aside.
     func move(_ frame: Frame, _ number: UInt32, _ slot: ChangingSlot, kept: RemovalNote?) -> Bool {
         var content = FrameContent(
             kind: kept != nil ? .kept : frame.kind == .resident ? .resident : .move, encoding: frame.encoding,
@@ -179,7 +180,7 @@ extension ArchiveSection {
         if frame.extensionBytes == 0, slot.deadline == Deadline.never, kept == nil {
             return move(content, number, slot)
         }
-        // The deadline may have changed since the frame was written; what else it says has not.
+        // The deadline may have changed since the frame was written; the other traits can't have.
         var traits = frame.traits
         traits.deadline = slot.deadline
         let size = traits.bytes + (kept == nil ? 0 : FrameExtension.partBytes(RemovalNote.bytes))
@@ -196,6 +197,7 @@ extension ArchiveSection {
     private func move(_ content: FrameContent, _ number: UInt32, _ slot: ChangingSlot) -> Bool {
         guard index.isReady else { return false }
         guard let location = try? append(content) else { return false }
+        engine.countHandled(entries: 1)
         crashPoint(content.kind == .kept ? .keptWritten : .moveWritten)
         let bytes = content.frameBytes
         index.adjustLive(slot.location, by: -Int(slot.frameBytes))
@@ -213,7 +215,7 @@ extension ArchiveSection {
 
     private enum Rescue { case moved, gone, noRoom }
 
-    /// Moves the frame that an entry names, if it is intact and no other entry has its key by now.
+    /// Moves the frame of an entry if it is intact and no other entry has its key.
     private func rescue(_ number: UInt32, _ slot: ChangingSlot) -> Rescue {
         let location = slot.location
         do throws(StorageError) {
@@ -225,21 +227,21 @@ extension ArchiveSection {
             }
             let tag = UInt32(truncatingIfNeeded: engine.hash(frame.key))
             if let other = try engine.find(frame.key, tag: tag) {
-                engine.letGo(other)
-                // Each process may have one of a key that only memories hold.
+                engine.unpin(other)
+                // Each process may have its own entry of a key that only memories hold.
                 if other.number != number, !(slot.isMemoryOnly && other.slot.isMemoryOnly) { return .gone }
             }
             return move(frame, number, slot, kept: nil) ? .moved : .noRoom
         } catch {
-            // What can't be read now, another operation will move; what is damaged is gone.
+            // A frame that can't be read now is moved later; a damaged one is lost.
             guard case .corrupted = error else { return .noRoom }
             return .gone
         }
     }
 
-    /// Drops a segment that the cleaner has been through although entries still name it: because their frames are
-    /// damaged, and then they are gone, or because the buckets don't lead to them, and then they are moved.
-    /// `false` when there is no room for that.
+    /// Removes a segment that the cleaner has finished although entries still name it. Either their frames are damaged:
+    /// then these entries are removed. Or no bucket leads to them: then they are moved. Returns `false` if there is no
+    /// space for that.
     private func abandon(_ segment: UInt32) -> Bool {
         if index.liveFrames(ofSegment: segment) != 0 {
             for number in 0..<index.usedEntries {
@@ -254,7 +256,7 @@ extension ArchiveSection {
                 case .gone:
                     let (tag, bytes, location) = (slot.tag, Int(slot.valueBytes), slot.location)
                     remove(number + 1)
-                    index.note(
+                    index.publish(
                         .eviction, .damage, tag: tag, bytes: bytes, location: location, pid: engine.pid,
                         time: Clock.wall())
                 }
@@ -266,18 +268,18 @@ extension ArchiveSection {
         return true
     }
 
-    /// Whether files of old segments may go: where a power loss must not cost what was synced, what was moved out
-    /// of them has to be on the medium first.
+    /// Whether files of old segments may be removed. If a power loss must not cost what was synced, the frames moved
+    /// out of them have to be on the medium first.
     func mayRemoveSegments() -> Bool {
         guard index.durability != .process else { return true }
-        // Waits little, because others wait for the archive's lock, and once; a later operation removes them.
+        // Waits briefly and only once, because others wait for the archive's lock; a later operation removes the files.
         let second: Int64 = 1_000_000_000
         let patience = engine.syncing.isBusy(since: second) ? 0 : second
         return (try? engine.synchronize(upTo: index.head, patience: patience)) != nil
     }
 
-    /// Removes the files of all segments older than `segment`, oldest first: a younger file must not go
-    /// while an older one, whose frames it may hide, is still there.
+    /// Removes the files of all segments before `segment`, oldest first: a newer file must not be removed while an
+    /// older one exists whose frames it may hide.
     func dropSegments(before segment: UInt32) {
         var oldest = index.oldestSegment
         guard oldest < segment, mayRemoveSegments() else { return }
@@ -290,16 +292,16 @@ extension ArchiveSection {
         log.releaseSegments(before: oldest)
     }
 
-    /// Removes the file of the oldest segment, and has `next` be the oldest. Where it can't be removed nothing has
-    /// changed.
+    /// Removes the file of the oldest segment and makes `next` the oldest. If that fails, nothing has changed.
     func removeOldestSegment(next: UInt32) throws(StorageError) {
         let segment = index.oldestSegment
-        // First: readers that miss the file find that it is no longer part of the log.
+        // Before removing the file, so that readers who miss it find that it is no longer part of the log.
         index.oldestSegment = next
         crashPoint(.segmentForgotten)
         do throws(StorageError) {
             let bytes = try segments.removeFile(of: segment)
             index.adjust(.segmentBytes, by: -bytes)
+            engine.countHandled(files: 1)
         } catch {
             index.oldestSegment = segment
             throw error
@@ -309,32 +311,32 @@ extension ArchiveSection {
 }
 
 extension ArchiveEngine {
-    /// Whether the segments take about what they may. Removing many entries makes it so, for the bound falls with them
-    /// (S3). Somewhat before that: while a segment is copied both take room, and who puts something meanwhile must not find
-    /// that so much is due at once.
+    /// Whether the segments take about as much space as allowed. Removing many entries leads to this, because the bound
+    /// shrinks with them (S3). It is true half a segment early: while a segment is copied both take space, and a put at
+    /// that time must not owe so much at once.
     var isReclaimingDue: Bool {
         kind != .log && index.segmentBytes > allowedSegmentBytes - segmentTarget / 2
     }
 
-    /// Whether the segments take more than they may, and not only by what a change may leave to the next.
+    /// Whether the segments exceed their bound by more than a change may leave to the next one.
     fileprivate func isOverbooked(_ used: Int) -> Bool { used > allowedSegmentBytes + segmentTarget }
 
-    /// Does the reclaiming that removing many entries is a reason for, some under each hold of the lock, at most once over
-    /// the log.
+    /// Reclaims after many entries were removed, in slices, each under one hold of the lock, at most once over the log.
     func reclaimInSlices() throws(StorageError) { try reclaimInSlices { isReclaimingDue } }
 
-    /// Has the call that is under way do, before it ends, what is more than one hold of the lock is for.
+    /// Makes the running call finish, before it returns, what was too much for one hold of the lock.
     func oweRoom() {
         owesRoom.store(true, ordering: .relaxed)
         isRoomDue.store(true, ordering: .relaxed)
     }
 
-    /// Does what was owed, some under each hold of the lock, so that S3 holds when the call returns.
+    /// Does what was owed, in slices, each under one hold of the lock, so that S3 holds when the call returns.
     @inline(never)
     func payForRoom() {
         owesRoom.store(false, ordering: .relaxed)
+        dropDeadSegments()
         if isOverbooked(index.segmentBytes) {
-            // The sum may not be what it was.
+            // The sum of the segments' sizes may be wrong.
             guard let section = try? acquire(), (try? section.recountSegments()) != nil else { return }
             _ = consume section
             try? reclaimInSlices { isOverbooked(index.segmentBytes) }
@@ -344,6 +346,16 @@ extension ArchiveEngine {
             guard let section = try? acquire() else { return }
             section.drainTouches()
             guard section.compactSome() else { return }
+        }
+    }
+
+    /// Removes the oldest segments in which nothing lives, one under each hold of the lock.
+    private func dropDeadSegments() {
+        // The medium is waited for while others get at the archive.
+        if isOldestDead, index.durability != .process { try? synchronize(upTo: index.head) }
+        while isOldestDead {
+            letOthersIn()
+            guard let section = try? acquire(), section.dropDeadSegment() else { return }
         }
     }
 

@@ -1,12 +1,11 @@
-/// Removing many entries at once: expired, idle, an owner's. Entries are chosen and removed some hundred at a
-/// time, so that nobody waits for the lock longer than that takes.
+/// Removing many entries: expired, idle, or of one owner. They are selected and removed some hundred at a time, so that
+/// other callers wait for the lock no longer than that takes.
 extension ArchiveSection {
-    /// How many one frame of a removal names.
+    /// Entries named in one frame of a removal.
     private static let entriesOfFrame = 1024
 
-    /// Logs that the entries of these numbers are gone, in frames that name their places, and takes them out of
-    /// the index; with a `group` they are set aside instead (S12). The reclaiming that this is a reason for is its
-    /// caller's (``ArchiveEngine/reclaimInSlices()``).
+    /// Logs the removal of these entries in frames that name their locations, and removes them from the index; with a
+    /// `group` they are set aside instead (S12). The caller reclaims the space (``ArchiveEngine/reclaimInSlices()``).
     @discardableResult
     func removeBatch(
         _ numbers: [UInt32], _ kind: EventKind, _ cause: EventCause, group: UInt32 = 0
@@ -40,7 +39,7 @@ extension ArchiveSection {
                             } else {
                                 remove(number)
                             }
-                            index.note(
+                            index.publish(
                                 kind, cause, tag: tag, bytes: bytes, location: place, pid: engine.pid,
                                 time: time)
                         }
@@ -50,13 +49,13 @@ extension ArchiveSection {
             keepWithinBudget(group)
         }
         index.add(kind == .expiry ? .expirations : .deletes, UInt64(removal.entries))
-        engine.noteRoom()
+        engine.scheduleReclaimIfNeeded()
         return removal
     }
 
     // MARK: Expired entries (S8)
 
-    /// Removes expired entries; those that a person's action gave their deadline are set aside.
+    /// Removes expired entries; sets those aside whose deadline comes from an action that can be undone.
     func expire(_ numbers: [UInt32]) throws(StorageError) -> Removal {
         let actions = index.undo.isEmpty ? [:] : try engine.deadlinesOfActions()
         guard !actions.isEmpty else { return try removeBatch(numbers, .expiry, .deadline) }
@@ -66,7 +65,7 @@ extension ArchiveSection {
             parts[try engine.action(expiring: number, among: actions), default: []].append(number)
         }
         for (group, part) in parts {
-            // It gets its deadline back in a moment.
+            // It is about to get its old deadline back.
             if index.undo.line(of: group)?.state == .returning { continue }
             let done = try removeBatch(part, .expiry, .deadline, group: group)
             removal.entries += done.entries
@@ -77,12 +76,12 @@ extension ArchiveSection {
 }
 
 extension ArchiveEngine {
-    /// Entry numbers that are looked at, and entries that are removed, under one hold of the lock.
+    /// Slots examined, and at most `actionBatch` entries removed, under one hold of the lock.
     private static let slotsAtOnce: UInt32 = 8192
 
-    /// Removes every entry there is that `isChosen`, some under each hold of the lock. Goes from the highest number to the
-    /// lowest: entries get lower ones meanwhile, never higher ones, so none is missed. `group`: the reversible action that
-    /// this is, asked for under the first hold.
+    /// Removes every entry that `isChosen`, in slices, each under one hold of the lock. Walks from the highest number
+    /// to the lowest: renumbering only gives lower numbers, so none is missed. `group` gives the number of the
+    /// reversible action; it is called under the first hold.
     func removeAll(
         _ kind: EventKind, _ cause: EventCause, group: (borrowing ArchiveSection) -> UInt32 = { _ in 0 },
         where isChosen: (ChangingSlot) throws(StorageError) -> Bool
@@ -117,8 +116,8 @@ extension ArchiveEngine {
         return (removal, action ?? 0)
     }
 
-    /// Removes what has expired, some at a time. Costs nothing while no deadline can have passed, else in proportion to
-    /// what expires (``Deadlines``).
+    /// Removes expired entries in slices. Costs nothing while no deadline has passed, else time in proportion to what
+    /// expires (``Deadlines``).
     func removeExpired() throws(StorageError) -> Removal {
         var removal = Removal(entries: 0, bytes: 0)
         while let part = try removeSomeExpired() {
@@ -130,7 +129,7 @@ extension ArchiveEngine {
         return removal
     }
 
-    /// As much as one hold of the lock is for; `nil` when nothing is due any more, or can't be removed now.
+    /// One slice of it; `nil` if nothing is due or can be removed any more.
     func removeSomeExpired() throws(StorageError) -> Removal? {
         let now = Clock.boot()
         let next = index.nextDeadline
@@ -144,16 +143,16 @@ extension ArchiveEngine {
         return due.isDone || (!due.numbers.isEmpty && removal.entries == 0) ? nil : removal
     }
 
-    /// Rows of 32 entries that are looked at under one hold of the lock.
+    /// Rows of 32 entries examined under one hold of the lock.
     static let rowsAtOnce = 512
 
-    /// Removes an entry that a look-up found expired, if the lock is free: another will do it otherwise, and no
+    /// Removes an entry that a look-up found expired, if the lock is free. Otherwise a later call does, because no
     /// look-up waits (F6).
     @inline(never)
     func removeIfExpired(_ entry: FoundEntry, tag: UInt32) {
         guard let section = tryAcquire() else { return }
         section.drainTouches()
-        // Its deadline may be another one by now.
+        // Its deadline may have been changed since.
         guard section.index.marks.isLive(entry.number, section.index.changing(entry.slot)),
             standing(of: entry.number, entry.slot, at: entry.location) == .expired
         else { return }
@@ -165,7 +164,7 @@ extension ArchiveEngine {
         section.reclaim(forAppended: 0)
     }
 
-    /// Removes what was last accessed longer ago than this (S6).
+    /// Deletes the entries whose last access was longer ago than `interval` (S6).
     func removeIdle(longerThan interval: Duration) throws(StorageError) -> Removal {
         let before = Clock.wall().subtractingSaturating(interval.clampedMicroseconds)
         return try removeAll(.delete, .idle, where: { $0.accessed < before }).removal
@@ -173,7 +172,8 @@ extension ArchiveEngine {
 
     // MARK: Owners
 
-    /// Also those whose bytes are damaged: by the index they are the owner's, and nobody can read them.
+    /// Deletes the entries of an owner. Includes damaged ones: the index says that they are the owner's, and they can't
+    /// be read anyway.
     func removeEntries(ofOwner owner: String) throws(StorageError) -> Removal {
         var owner = owner
         let bytes = owner.withUTF8 { Array($0) }
@@ -187,7 +187,7 @@ extension ArchiveEngine {
                         $0.owner.elementsEqual(bytes)
                     }
                     if isOwners == true { return true }
-                    // Another's with the same hash, unless its bytes are damaged or can't be there.
+                    // Another owner's name with the same hash, unless the frame is damaged or missing.
                     return try withSoundFrame(at: slot.location) { _ in () } == nil
                 } catch {
                     guard case .corrupted = error else { throw error }

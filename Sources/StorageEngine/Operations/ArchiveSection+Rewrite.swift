@@ -1,10 +1,10 @@
-/// Another form of what an entry has, which is no use of it.
+/// Replacing the encoding of a value, which doesn't count as a use.
 extension ArchiveEngine {
-    /// Replaces the value of an entry, if it is still the one that operation `sequence` stored; `false`: it isn't. Its place in
-    /// the order, its times, its hits, its lifetimes and its owner stay. Its frame is a `put` with the stamp and the time of the
-    /// last use, so a replay of the log finds the entry in that place, too.
+    /// Replaces the value of an entry if operation `sequence` stored the present one; returns `false` otherwise.
+    /// Recency, times, hits, lifetimes and owner stay. The frame is a `put` with the stamp and time of the last use, so
+    /// a replay of the log restores that place in the order.
     ///
-    /// On a full disk nothing is given up for it, unlike for a put: what is there can be read as it is.
+    /// Unlike a put, it gives up nothing on a full disk: the old form can still be read.
     func rewrite(
         _ value: UnsafeRawBufferPointer, encoding: ValueEncoding, key: UnsafeRawBufferPointer,
         ifSequence sequence: UInt64
@@ -23,7 +23,7 @@ extension ArchiveSection {
     ) throws(StorageError) -> Bool {
         drainTouches()
         guard let present = try findToChange(key, tag: tag) else { return false }
-        defer { engine.letGo(present) }
+        defer { engine.unpin(present) }
         guard !present.slot.isMemoryOnly, try engine.presentSequence(of: present, key, tag: tag) == sequence
         else { return false }
         let slot = index.changing(present.slot)

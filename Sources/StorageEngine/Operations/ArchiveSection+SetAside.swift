@@ -1,12 +1,13 @@
 import CPlatform
 
-/// Setting aside what a person removes, and giving it up when its grace is over (S12). What it is to be set aside:
+/// Setting aside what a person removes, and giving it up when it can no longer be undone (S12). What "set aside" means:
 /// `EntryMarks.swift`.
 extension ArchiveSection {
-    /// Takes an entry out of every look-up, and notes it in the line of its action. Also what a replay does.
+    /// Hides an entry from every look-up and counts it for its action. A replay does the same.
     func setAside(_ number: UInt32, _ slot: ChangingSlot, note removal: RemovalNote, at location: Location) {
         guard index.marks.isLive(number, slot) else { return }
-        note(removal, first: location, bytes: UInt64(slot.valueBytes))
+        engine.countHandled(entries: 1)
+        countRemoval(removal, first: location, bytes: UInt64(slot.valueBytes))
         index.residency.forget(number)
         index.marks.setAside(number, slot, by: index.undo.lineToBe(of: removal.group))
         index.adjust(.valueBytes, by: -Int(slot.valueBytes))
@@ -14,16 +15,16 @@ extension ArchiveSection {
         crashPoint(.setAsideLinked)
     }
 
-    /// Counts an entry into its action's line, and makes the line if it is the first.
-    func note(_ removal: RemovalNote, first: Location, bytes: UInt64) {
+    /// Counts an entry for its action, and begins the action's line with the first entry.
+    func countRemoval(_ removal: RemovalNote, first: Location, bytes: UInt64) {
         let line = index.undo.lineToBe(of: removal.group)
-        // Frames of an action behind its `restore` only damage, or a forger, makes: they begin it anew.
+        // Frames of an action after its `restore` come only from damage or forgery: they begin it again.
         if line.group != removal.group || line.state == .undone {
-            // So many actions later nobody can undo that one any more.
+            // 64 actions later an action can no longer be undone.
             giveUp(line)
             begin(line, removal, first: first)
         }
-        // What expires because of an action was counted when its deadline was set.
+        // An entry that expires because of an action was counted when its deadline was set.
         guard removal.kind == .deadline || !line.isOfDeadlines else { return }
         line.entries += 1
         line.bytes &+= bytes
@@ -38,12 +39,13 @@ extension ArchiveSection {
         line.state = .reversible
         line.time = removal.time
         line.end = now.boot.addingSaturating(ArchiveEngine.graceMicroseconds - past)
-        // A change of deadlines keeps the log from its first frame on; what is removed keeps what it takes alone.
+        // A change of deadlines keeps the whole log from its first frame on; a removal keeps only the frames of its
+        // entries.
         line.endBytes = removal.kind == .deadline ? appended &+ engine.deadlineGraceBytes : .max
         line.lastAppended = appended
         line.entries = 0
         line.bytes = 0
-        // A replay of the log does not know.
+        // During a replay the process isn't known.
         line.pid = engine.processSlot == nil ? 0 : UInt32(bitPattern: engine.pid)
         line.kind = (removal.kind ?? .delete).rawValue
         line.first = first
@@ -53,15 +55,15 @@ extension ArchiveSection {
         }
     }
 
-    /// Does what is part of an action: what that writes, and the reclaiming that it pays for, doesn't shorten the time
-    /// in which the action can be undone.
+    /// Runs a part of an action. What it writes, and the reclaiming that it causes, don't shorten the time in which the
+    /// action can be undone.
     func withinGrace<Result>(
         of group: UInt32, _ body: () throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
         guard group != 0 else { return try body() }
         let before = index.appendedBytes
         let left = index.undo.line(of: group).flatMap { $0.endBytes == .max ? nil : $0.endBytes &- before }
-        // Nor does it end meanwhile: reclaiming may move far more than that.
+        // Nor may that time end during `body`: reclaiming may move far more than the bytes left.
         if left != nil { index.undo.line(of: group)?.endBytes = .max }
         defer {
             if let line = index.undo.line(of: group) {
@@ -77,8 +79,8 @@ extension ArchiveSection {
         return try body()
     }
 
-    /// An action that does not fit into the budget beside those that were promised their ten minutes before can be
-    /// undone until a twentieth of the limit has been written.
+    /// Bounds an action that doesn't fit into the budget beside earlier ones that were granted ten minutes: it can be
+    /// undone only until a twentieth of the limit has been written.
     func keepWithinBudget(_ group: UInt32) {
         guard let line = index.undo.line(of: group), !line.isOfDeadlines, line.endBytes == .max else {
             return
@@ -86,13 +88,14 @@ extension ArchiveSection {
         if !engine.undoCost.fits(engine.undoLimits) { bound(line) }
     }
 
-    /// What goes beyond the budget is kept until that much has been written.
+    /// Lets an action be undone only until that much has been written.
     private func bound(_ line: ChangingUndoLine) {
         let room = max(ArchiveEngine.leastGraceBytes, (index.diskLimit ?? index.valueBytes) / 20)
         line.endBytes = line.lastAppended &+ room
     }
 
-    /// After a replay, which meets the actions of all times: who was promised what.
+    /// After a replay, which has met all actions in turn: decides again which of them fit into the budget, oldest
+    /// first.
     func judgeGraces() {
         let now = Clock.boot()
         let lines = index.undo.lines.filter { $0.state == .reversible && now < $0.end && !$0.isOfDeadlines }
@@ -104,9 +107,9 @@ extension ArchiveSection {
         }
     }
 
-    // MARK: Recorded anew
+    // MARK: Stored again
 
-    /// The key is being recorded: what was set aside of it stays out for good (S12).
+    /// The key is being stored: what was set aside of it stays out for good (S12).
     @inline(never)
     func supersede(_ key: UnsafeRawBufferPointer, tag: UInt32) {
         for (number, slot) in hidden(key, tag: tag) {
@@ -115,12 +118,12 @@ extension ArchiveSection {
         }
     }
 
-    /// Entries of that key that look-ups don't find. One whose frame can't be read now counts as one of them: it is
-    /// better kept out than brought back over what was recorded later.
+    /// The hidden entries of a key. An entry whose frame can't be read now is included: not restoring it is safer than
+    /// restoring it over what was recorded later.
     func hidden(_ key: UnsafeRawBufferPointer, tag: UInt32) -> [(UInt32, ChangingSlot)] {
         guard let bucket = index.table.bucket(of: tag) else { return [] }
         var found: [(UInt32, ChangingSlot)] = []
-        func look(_ number: UInt32) {
+        func examine(_ number: UInt32) {
             guard let slot = index.entry(number), slot.tag == tag, index.marks.isHidden(number, slot) else {
                 return
             }
@@ -129,18 +132,18 @@ extension ArchiveSection {
             }
         }
         for place in 0..<Bucket.cells where bucket.cell(place) & Bucket.look != 0 {
-            look(bucket.number(place))
+            examine(bucket.number(place))
         }
         var chain = index.table.chain(of: bucket)
-        while chain.next() != nil { look(chain.number) }
+        while chain.next() != nil { examine(chain.number) }
         return found
     }
 
-    // MARK: The end of the grace
+    // MARK: When undo is over
 
-    /// Gives up entries whose action can no longer be undone, and settles what is back, at most `most`. `true` when
-    /// there may be more. Sums that count marks which are not there are put right, once the sweep has come round.
-    /// Costs a look at each line where there is nothing to do.
+    /// Gives up entries whose action can no longer be undone, and settles restored ones; at most `most`. Returns `true`
+    /// if there may be more. After a full sweep, corrects sums that count marks which don't exist. Costs a look at each
+    /// line of the undo table if there is nothing to do.
     @discardableResult
     func forgetSetAside(most: Int, evenReversible: Bool = false) -> Bool {
         var lines: UInt64 = 0
@@ -183,9 +186,10 @@ extension ArchiveSection {
         }
     }
 
-    /// Gives up an entry that is set aside. A mark on one that isn't is damage.
+    /// Gives up an entry that is set aside. A mark on any other entry is damage.
     func forget(_ number: UInt32, _ slot: ChangingSlot) {
         guard slot.isSetAside else { return index.declareDamaged() }
+        engine.countHandled(entries: 1)
         index.beginStructureChange()
         index.table.remove(number, slot)
         index.order.unlink(number, slot)
@@ -196,8 +200,8 @@ extension ArchiveSection {
         index.endStructureChange()
     }
 
-    /// The entries that a line has; in a replay among them such as it no longer has. `ends`: they are all settled or given
-    /// up now.
+    /// The entries marked with a line; during a replay also some that no longer are. `ends`: the caller settles or
+    /// gives up all of them now.
     func marked(by line: ChangingUndoLine, ends: Bool = false) -> [UInt32] {
         let replayed: [UInt32]? = engine.replayedMarks.withLock { marks in
             guard !marks.isEmpty else { return nil }
@@ -207,7 +211,7 @@ extension ArchiveSection {
         return replayed ?? (line.marked > 0 ? index.marks.marked(by: line) : [])
     }
 
-    /// Ends an action whose line is to be another's.
+    /// Ends an action so that its line can be reused.
     func giveUp(_ line: ChangingUndoLine) {
         let numbers = marked(by: line, ends: true)
         guard line.marked > 0 else { return }
@@ -219,13 +223,13 @@ extension ArchiveSection {
         }
     }
 
-    /// Copies or gives up an entry that is set aside in a segment that is being reclaimed; `false` when there is no
-    /// room to.
+    /// Copies or gives up an entry that is set aside in a segment being reclaimed. Returns `false` if there is no space
+    /// for the copy.
     func carryOn(_ frame: Frame, _ number: UInt32, _ slot: ChangingSlot) -> Bool {
         if index.marks.unmarkIfBack(number, slot) { return move(frame, number, slot, kept: nil) }
         let mark = index.marks[number]
         let line = index.undo[mark.place]
-        // The put that superseded it may be gone from the log, so it must not be there either.
+        // The put that superseded it may no longer be in the log, so the entry must not stay there either.
         guard mark.isSet, !mark.isSuperseded, engine.isReversible(line) else {
             forget(number, slot)
             return true
@@ -240,22 +244,22 @@ extension ArchiveSection {
 extension ArchiveEngine {
     static let graceMicroseconds: Int64 = 600_000_000
     fileprivate static let leastGraceBytes: UInt64 = 64 << 10
-    /// What an entry that is set aside takes besides its frame.
+    /// Bytes that an entry which is set aside takes in addition to its frame.
     static let setAsideLineBytes: UInt64 = 128
 
     // MARK: The budget
 
-    /// What can be undone may take this much beside the archive's limit for as long as the grace lasts. The values of one
-    /// whole archive come back, whatever their sizes, but for what would take far more room than it.
+    /// The budget for undo beside the archive's limit, for as long as actions can be undone. It lets the values of a
+    /// whole archive come back, whatever their sizes, unless keys and overhead need far more space than the values.
     fileprivate var undoLimits: UndoCost {
-        // A collection has no limit: the values that it holds, what is set aside included, stand in its place.
+        // A collection has no limit: its values, including those set aside, take the limit's place.
         let setAside = index.undo.lines.reduce(0) { $0 &+ $1.pendingBytes }
         let limit = min(
             index.diskLimit ?? index.valueBytes &+ setAside, ArchiveConfiguration.maximumDiskLimit)
         return UndoCost(values: max(4 << 20, limit), room: max(64 << 20, limit / 8))
     }
 
-    /// What the actions take that were promised their ten minutes.
+    /// What the actions take that were granted ten minutes.
     fileprivate var undoCost: UndoCost {
         index.undo.lines.filter { isReversible($0) && $0.endBytes == .max }.reduce(UndoCost()) { $0.with($1) }
     }
@@ -269,11 +273,12 @@ extension ArchiveEngine {
             roomLeft: limits.room - min(limits.room, used.room))
     }
 
-    /// For as many bytes in the log a change of deadlines can be undone: it keeps the log from its first frame on.
+    /// How many bytes may be written until a change of deadlines can't be undone: it keeps the log from its first frame
+    /// on.
     fileprivate var deadlineGraceBytes: UInt64 { min(undoLimits.values, undoLimits.room) }
 }
 
-/// Bytes of values that are set aside, and what they take on the disk and in the index.
+/// Bytes of values that are set aside, and bytes that they take on disk and in the index.
 private struct UndoCost {
     var values: UInt64 = 0
     var room: UInt64 = 0

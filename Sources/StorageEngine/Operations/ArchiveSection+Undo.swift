@@ -1,12 +1,12 @@
 import CPlatform
 
-/// Undoing reversible actions (S12). What was removed comes back by one frame and one word; nothing is copied, and
-/// all that has to be done before and after is done in slices, between which others get at the archive.
+/// Undoing reversible actions (S12). Removed entries come back by one frame and one word in the index; nothing is
+/// copied. The work before and after that is done in slices, between which the lock is free.
 extension ArchiveEngine {
-    /// Entries that are handled under one hold of the lock.
+    /// Entries handled under one hold of the lock.
     static let actionBatch = 256
 
-    /// Whether an action can still be undone. What deadlines were before is in the log alone.
+    /// Whether an action can still be undone. The old deadlines are only in the log.
     func isReversible<Right>(_ line: UndoLine<Right>) -> Bool {
         line.group != 0 && (line.state == .reversible || line.state == .returning) && Clock.boot() < line.end
             && (line.endBytes == .max || index.appendedBytes < line.endBytes)
@@ -23,16 +23,16 @@ extension ArchiveEngine {
             bytesLeft: line.endBytes == .max ? nil : line.endBytes > appended ? line.endBytes - appended : 0)
     }
 
-    /// Latest first.
+    /// Actions that can be undone, latest first.
     func reversibleActions() -> [ReversibleAction] {
         index.undo.lines.filter { isReversible($0) }.map { describe($0) }
     }
 
-    /// Takes back an action, the latest when none is named; `nil` when there is none that could be. What was removed
-    /// comes back at once, for everybody and for good: that can't be stopped. Deadlines come back some at a time: then
-    /// `progress` is told how much of it is done, 0 to 1, and ends it by `false`.
+    /// Undoes an action, or the latest if `group` is `nil`; returns `nil` if there is none to undo. Removed entries
+    /// come back in one step for every process, and that can't be stopped. Deadlines come back in parts: `progress`
+    /// gets the fraction done, 0 to 1, and returns `false` to stop.
     func undo(_ group: UInt32?, progress: (Double) -> Bool) throws(StorageError) -> UndoOutcome? {
-        // Most of it while nobody waits for the lock.
+        // Does most of the sync before taking the lock.
         try synchronizeBeforeRestoring()
         let lines = index.undo.lines.filter { isReversible($0) }
         guard let line = lines.first(where: { group == nil || $0.group == group }) else { return nil }
@@ -44,13 +44,13 @@ extension ArchiveEngine {
         return try undoRemoval(line, outcome)
     }
 
-    /// A `restore` frame leaves out what was recorded anew before it. If a power loss kept the frame without those
-    /// records, replaying it would bring back what was deleted for good.
+    /// A `restore` frame leaves out entries whose keys were recorded again before it. If a power loss kept the frame
+    /// but not those records, a replay would bring back what was deleted for good.
     func synchronizeBeforeRestoring() throws(StorageError) {
         if index.durability != .process { try synchronize(upTo: index.head) }
     }
 
-    // MARK: What was removed
+    // MARK: Removed entries
 
     private func undoRemoval(_ line: UndoView, _ begun: UndoOutcome) throws(StorageError) -> UndoOutcome? {
         var outcome = begun
@@ -58,13 +58,13 @@ extension ArchiveEngine {
         let coming = Coming(index, line)
         guard try commitReturn(of: line, group, isAll: true, coming, &outcome) else { return nil }
         crashPoint(.restoreCommitted)
-        // Those that went for want of room were counted then.
+        // Those that were given up to make room are counted already.
         let (gone, goneBytes) = (outcome.expired, outcome.expiredBytes)
         outcome.expired = max(gone, min(coming.expired, gone + outcome.entries))
         outcome.entries -= outcome.expired - gone
         outcome.bytes -= min(coming.expiredBytes - min(coming.expiredBytes, goneBytes), outcome.bytes)
         try finishReturn(of: line, group) { outcome.skip($0) }
-        // Of some, which reclaiming has met since, not even the keys are left.
+        // Of some entries that reclaiming has given up since, not even the keys are left.
         outcome.skippedCount = max(
             outcome.skippedCount,
             outcome.action.entries
@@ -72,26 +72,27 @@ extension ArchiveEngine {
         return outcome
     }
 
-    /// Makes room for what an action removed, in slices, and brings it back; `false` when it can no longer be undone:
-    /// another process may have been quicker. `coming`: what was found that it set aside. Nothing is given up for more.
+    /// Makes room for an action's entries, in slices, and restores them. Returns `false` if it can no longer be undone,
+    /// perhaps because another process was faster. `coming` is what was found to be set aside; no room is made for more
+    /// than that.
     func commitReturn(
         of line: UndoView, _ group: UInt32, isAll: Bool, _ coming: Coming, _ outcome: inout UndoOutcome
     ) throws(StorageError) -> Bool {
         var order: ReturnOrder?
         var isOrderWanted = false
         while true {
-            // A sort of all of them, while nobody waits for it.
+            // Sorts all of them, without holding the lock.
             if isOrderWanted { order = ReturnOrder(index, line) }
             let section = try acquire()
             section.drainTouches()
             guard line.group == group, line.state == .reversible, isReversible(line) else { return false }
-            // The action may have gone on meanwhile.
+            // The action may have continued in the meantime.
             guard coming.covers(line) || Coming(index, line).covers(line) else { throw section.miscounted() }
             let wanted = index.valueBytes &+ line.pendingBytes
             if let limit = index.diskLimit, wanted > limit {
                 isOrderWanted = order.map { index.renumberings != $0.renumberings } ?? true
                 guard !isOrderWanted, let known = order else { continue }
-                // It would displace all others, and then have no room itself.
+                // It would displace all other entries and still not fit.
                 if known.largestValue > limit {
                     throw .valueTooLarge(bytes: Int(known.largestValue), limit: limit, archive: name)
                 }
@@ -110,14 +111,14 @@ extension ArchiveEngine {
         }
     }
 
-    /// Whether look-ups find nothing under the key of an entry that is set aside; `false` where its key is damaged.
+    /// Whether no present entry has the key of one that is set aside. `false` if that entry can't be read.
     fileprivate func isKeyFree(_ slot: ChangingSlot) throws(StorageError) -> Bool {
         guard let pin = try log.pinIfPresent(slot.location.segment) else { return false }
         defer { log.unpin(pin) }
         guard let frame = try log.frameIfPresent(pin, at: slot.location.offset) else { return false }
         do throws(StorageError) {
             guard let present = try find(frame.key, tag: slot.tag) else { return true }
-            letGo(present)
+            unpin(present)
             return false
         } catch {
             guard case .corrupted = error else { throw error }
@@ -125,8 +126,8 @@ extension ArchiveEngine {
         }
     }
 
-    /// Makes what is back entries like all others, slice by slice. Whoever dies meanwhile leaves it as it is: it is
-    /// found all the same, and is settled by whoever changes it, or in the background.
+    /// Turns restored entries into ordinary ones, slice by slice. If this process dies before that, they are found all
+    /// the same; the next change of each, or the background, settles them.
     func finishReturn(of line: UndoView, _ group: UInt32, skip: (String) -> Void) throws(StorageError) {
         let lines: UInt64 = 1 << UInt64(line.place)
         var next: UInt32 = 0
@@ -135,7 +136,7 @@ extension ArchiveEngine {
         while !isDone {
             let section = try acquire()
             guard line.group == group, line.isBack else { return }
-            // Entries have got lower numbers meanwhile.
+            // Entries have been renumbered.
             if index.renumberings != renumberings { next = 0 }
             renumberings = index.renumberings
             for _ in 0..<ArchiveEngine.actionBatch {
@@ -145,6 +146,7 @@ extension ArchiveEngine {
                     isDone = next >= index.usedEntries
                     break
                 }
+                countHandled(entries: 1)
                 if section.index.marks.unmarkIfBack(found, slot) { continue }
                 skip(withFrame(at: slot.location) { String(decoding: $0.key, as: UTF8.self) } ?? "?")
                 section.forget(found, slot)
@@ -158,8 +160,8 @@ extension ArchiveEngine {
 }
 
 extension ArchiveSection {
-    /// Logs that what an action removed is back, and makes it visible. Unless that is all that there was to undo, the
-    /// action remains one that can be undone: whoever dies before the rest is done leaves it to be done again.
+    /// Logs that an action's entries are restored, and makes them visible. With `isAll` false the action can still be
+    /// undone afterwards: if this process dies before the rest, the undo can be repeated.
     func restore(_ line: ChangingUndoLine, isAll: Bool) throws(StorageError) {
         let note = RemovalNote(
             group: line.group, cause: .undo, kind: isAll ? nil : .deadline, time: Clock.wall())
@@ -174,8 +176,8 @@ extension ArchiveSection {
         }
     }
 
-    /// All that an action has set aside is visible from here on, its places in the recency order included, but for
-    /// entries whose key was recorded anew.
+    /// Makes all entries visible that an action has set aside, at their places in the order of recency, except those
+    /// whose keys were recorded again.
     private func giveBack(_ line: ChangingUndoLine, isAll: Bool, time: Int64) {
         index.beginReturn()
         line.undone = time
@@ -188,7 +190,7 @@ extension ArchiveSection {
         index.endReturn()
     }
 
-    /// What a replay does with a `restore` frame.
+    /// Replays a `restore` frame.
     func bringBack(_ note: RemovalNote, time: Int64) throws(StorageError) {
         guard let line = index.undo.line(of: note.group) else { return }
         let isAll = note.kind != .deadline
@@ -198,23 +200,23 @@ extension ArchiveSection {
         if !isAll { line.state = .reversible }
     }
 
-    /// What a `restore` frame of the time before the rule that superseded entries stay out brought back.
+    /// For a `restore` frame from before the rule that superseded entries stay out: restores them too.
     private func letBackIn(_ line: ChangingUndoLine) throws(StorageError) {
         for number in marked(by: line) where index.marks[number].isSuperseded {
             guard index.marks[number].place == line.place, let slot = index.entry(number),
                 try engine.isKeyFree(slot)
             else { continue }
-            // Nothing else of its key comes back beside it.
+            // No other entry of its key may come back beside it.
             _ = engine.withFrame(at: slot.location) { supersede($0.key, tag: slot.tag) }
             index.marks.readmit(number, slot)
         }
     }
 
-    // MARK: Room for what comes back
+    // MARK: Room for restored entries
 
-    /// Gives up the least recent entries until what comes back has room, some at a time and before anything comes back: so
-    /// the limit holds at every moment (S3). What comes back goes only when nothing else is left: in a busy cache it would
-    /// always be the least recent, and nothing could be undone there (S12).
+    /// Evicts the least recent entries, in slices, until the restored ones have room, and before any of them is
+    /// restored: so the limit holds at every moment (S3). The restored ones are evicted last. In a busy cache they
+    /// would always be the least recent, and nothing could ever be undone (S12).
     fileprivate func makeRoom(
         _ excess: UInt64, for line: UndoView, _ known: ReturnOrder, _ outcome: inout UndoOutcome
     ) throws(StorageError) -> ReturnOrder {
@@ -239,7 +241,7 @@ extension ArchiveSection {
             left -= min(left, UInt64(slot.valueBytes))
         }
         guard !victims.isEmpty else {
-            // The totals are not what they were.
+            // The totals are wrong.
             throw miscounted()
         }
         try giveUpForRoom(victims, &outcome)
@@ -278,7 +280,7 @@ extension ArchiveSection {
                 for (number, slot) in victims {
                     let (tag, bytes, location) = (slot.tag, Int(slot.valueBytes), slot.location)
                     defer {
-                        index.note(
+                        index.publish(
                             .eviction, .limit, tag: tag, bytes: bytes, location: location, pid: engine.pid,
                             time: time)
                     }
@@ -304,15 +306,15 @@ extension ArchiveSection {
     }
 }
 
-/// What an action has set aside and would come back.
+/// The entries that an action has set aside and that an undo would restore.
 struct Coming {
     private var entries: UInt64 = 0
     private var bytes: UInt64 = 0
-    /// Of these, what has met its deadline since.
+    /// Those of them whose deadline has passed.
     private(set) var expired = 0
     private(set) var expiredBytes: UInt64 = 0
 
-    /// Looks at all of it, while nobody has to wait for that.
+    /// Examines all of them, without holding the lock.
     init(_ index: IndexView, _ line: UndoView) {
         let now = Clock.boot()
         for number in index.marks.marked(by: line) where !index.marks[number].isSuperseded {
@@ -325,17 +327,17 @@ struct Coming {
         }
     }
 
-    /// Whether the line counts no more than this. It may count less, since what is recorded anew stays out.
+    /// Whether the action's line counts no more than this. It may count fewer, because keys recorded again stay out.
     func covers(_ line: UndoView) -> Bool { line.pendingEntries <= entries && line.pendingBytes <= bytes }
 }
 
-/// The entries of an action, the least recent first, as they were when the undo began.
+/// The entries of an action, least recent first, as they were when the undo began.
 struct ReturnOrder {
     var items: [(recency: UInt64, number: UInt32)]
     var next = 0
-    /// How often entries had got other numbers.
+    /// The archive's count of renumberings at that time.
     let renumberings: UInt64
-    /// The size of the largest value among them.
+    /// Size of the largest value among them, in bytes.
     private(set) var largestValue: UInt64 = 0
 
     init(_ index: IndexView, _ line: UndoView) {

@@ -1,16 +1,16 @@
-/// A deadline that an action gave to the entry of a key, and the one that it replaced.
+/// A deadline that an action gave to the entry of a key, and the one before.
 private struct DeadlineChange {
     let key: String
     let new: Int64
     let old: Int64
-    /// Of the frame that says so: an entry with a later one was recorded after the action.
+    /// Sequence of the frame that changed it. An entry with a higher one was recorded after the action.
     let sequence: UInt64
 }
 
-/// Reversible changes of deadlines (S12): the log says what the deadlines were before.
+/// Undoing changes of deadlines (S12). The old deadlines are in the log.
 extension ArchiveEngine {
-    /// The deadlines that reversible actions have set, with their numbers: what expires by one of them is part of
-    /// what the action did, unless it was recorded later.
+    /// The deadlines that reversible actions have set, with the actions' numbers. An entry that expires at one of them
+    /// is part of that action, unless it was recorded later.
     func deadlinesOfActions() throws(StorageError) -> [Int64: (group: UInt32, sequence: UInt64)] {
         var groups: [Int64: (group: UInt32, sequence: UInt64)] = [:]
         for line in index.undo.lines where line.isOfDeadlines && isReversible(line) {
@@ -23,7 +23,7 @@ extension ArchiveEngine {
         return groups
     }
 
-    /// The action by which an entry expires; 0: it expires by itself.
+    /// The action that made an entry expire; 0 if it expires by itself.
     func action(
         expiring number: UInt32, among actions: [Int64: (group: UInt32, sequence: UInt64)]
     ) throws(StorageError) -> UInt32 {
@@ -34,26 +34,26 @@ extension ArchiveEngine {
         return action.group
     }
 
-    /// Whether what an action's deadlines were before is in this segment or behind it: nothing copies those frames, so
-    /// the segment stays until the grace is over.
+    /// Whether the frames with an action's old deadlines begin in this segment or before it. They are never copied, so
+    /// the segment stays until the action can no longer be undone.
     func isNeededToUndo(_ segment: UInt32) -> Bool {
         index.undo.lines.contains { line in
             line.isOfDeadlines && line.first.segment <= segment && isReversible(line)
         }
     }
 
-    /// Gives the entries of an action the deadlines that they had, except where they were changed or recorded anew
-    /// since. Others get at the archive every few hundred entries. Ended before its end, it remains an action that can
-    /// be undone. `nil` when it no longer can.
+    /// Restores the deadlines that an action changed, except where they were changed again or the entry was recorded
+    /// again. The lock is free every few hundred entries. If it is stopped, the action can still be undone. Returns
+    /// `nil` if it no longer can.
     func undoDeadlines(
         _ line: UndoView, _ begun: UndoOutcome, _ progress: (Double) -> Bool
     ) throws(StorageError) -> UndoOutcome? {
         var outcome = begun
         let group = outcome.action.id
-        // Reads the log from the action on: nobody has to wait for that.
+        // Reads the log from the action on, without the lock.
         let changes = try deadlineChanges(of: [line])[group] ?? []
         guard try returnExpired(of: line, group, &outcome) else { return nil }
-        // Those that others removed or changed between two parts: perhaps they expired by this very action.
+        // Entries that others removed or changed between two parts; they may have expired because of this very action.
         var missed: [DeadlineChange] = []
         var done = 0
         while changes.count - done > ArchiveEngine.actionBatch {
@@ -69,7 +69,7 @@ extension ArchiveEngine {
                 return outcome
             }
         }
-        // Others may have removed more of it as expired meanwhile; the last part gives up what is set aside.
+        // Others may have removed more of its entries as expired; the last part gives up what is still set aside.
         var isReturned = done == 0
         while true {
             if !isReturned {
@@ -86,11 +86,11 @@ extension ArchiveEngine {
         return outcome
     }
 
-    /// What expired by the action is back, so that it can get its deadline back.
+    /// Brings back entries that expired because of the action, so that they can get their deadlines back.
     private func returnExpired(
         of line: UndoView, _ group: UInt32, _ outcome: inout UndoOutcome
     ) throws(StorageError) -> Bool {
-        // Counted when its deadline is back.
+        // They are counted when their deadlines are restored.
         var back = UndoOutcome.nothing
         defer {
             outcome.evicted += back.evicted
@@ -104,7 +104,7 @@ extension ArchiveEngine {
         return true
     }
 
-    /// What actions did to deadlines, by their numbers and the word of the log up to its head, which is read once for all.
+    /// The changes of deadlines of these actions, by action number. Reads the log once for all of them, up to its head.
     fileprivate func deadlineChanges<Right>(
         of lines: [UndoLine<Right>]
     ) throws(StorageError) -> [UInt32: [DeadlineChange]] {
@@ -157,7 +157,7 @@ extension ArchiveSection {
         return true
     }
 
-    /// The last part, with which the action is undone. Nothing that would come back may be set aside.
+    /// The last part, which completes the undo. No entry that would come back may be set aside any more.
     fileprivate func finish(
         _ changes: [DeadlineChange], of line: UndoView, _ outcome: inout UndoOutcome
     ) throws(StorageError) {
@@ -173,16 +173,16 @@ extension ArchiveSection {
         reclaim(forAppended: 0)
     }
 
-    /// `false` when the entry is gone, or is not as the action left it.
+    /// Returns `false` if the entry is gone, or isn't as the action left it.
     private func undo(_ change: DeadlineChange, _ outcome: inout UndoOutcome) throws(StorageError) -> Bool {
         let bytes: UInt64? = try withBytes(of: change.key) { (key) throws(StorageError) in
             guard let entry = try engine.find(key, tag: UInt32(truncatingIfNeeded: engine.hash(key))) else {
                 return nil
             }
-            // The deadline alone would not tell: what was recorded anew may have the same, or none like it.
+            // The deadline alone is not enough: an entry recorded later may have the same one.
             let isSame = entry.slot.deadline == change.new && entry.frame.sequence < change.sequence
             let bytes = UInt64(entry.slot.valueBytes)
-            engine.letGo(entry)
+            engine.unpin(entry)
             guard isSame,
                 try changeDeadline(
                     of: key, to: change.old, ifSequence: nil, cause: .undo, evenExpired: true)
@@ -200,8 +200,8 @@ extension ArchiveSection {
         return true
     }
 
-    /// How much each change of deadlines was about, made anew: whoever died in one may have counted its last frame
-    /// already, which is behind the head and is replayed. Needs whole buckets.
+    /// Counts the entries of each change of deadlines again. A process that died during one may have counted its last
+    /// frame, which is behind the head and is replayed. Requires valid buckets.
     func recountDeadlineActions() throws(StorageError) {
         let lines = index.undo.lines.filter { $0.isOfDeadlines && engine.isReversible($0) }
         let changes = try engine.deadlineChanges(of: lines)
@@ -215,7 +215,7 @@ extension ArchiveSection {
                     else {
                         return 0
                     }
-                    defer { engine.letGo(entry) }
+                    defer { engine.unpin(entry) }
                     return UInt64(entry.slot.valueBytes)
                 }
                 line.bytes &+= bytes

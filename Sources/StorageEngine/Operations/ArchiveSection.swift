@@ -1,20 +1,21 @@
 import CPlatform
 
-/// The right to change an archive. Every operation that changes its index or its log is this type's, so none can be
-/// called without one; the value ends at the end of its scope, and others get at the archive again.
+/// The right to change an archive. Every operation that changes the index or the log is a method of this type, so none
+/// can be called without it. When the value's scope ends, the archive is released.
 ///
-/// There are two kinds. ``ArchiveEngine/acquire(nanoseconds:)`` and ``ArchiveEngine/tryAcquire()`` give one that holds
-/// the lock of all processes and threads, and that has the section's marker: whoever dies inside leaves it, and the next
-/// holder repairs what was left half done (F5). ``init(unshared:)`` is for what its maker alone has anyway.
+/// There are two kinds. ``ArchiveEngine/acquire(nanoseconds:)`` and ``ArchiveEngine/tryAcquire()`` return one that
+/// holds the lock against all processes and threads, and has set the section's marker. If its process dies, the marker
+/// stays, and the next holder completes or reverts what was left half done (F5). ``init(unshared:)`` is for an archive
+/// that only the caller can reach.
 ///
-/// Used by one thread. The engine outlives it: whoever has a section has the engine that gave it.
+/// Used by one thread. The engine must outlive it.
 struct ArchiveSection: ~Copyable {
     let engine: ArchiveEngine
-    /// Whether the lock, and the marker in the index, go with it.
+    /// Whether it holds the lock and has set the marker in the index.
     private let holdsLock: Bool
 
-    /// For an archive that nobody else changes: its index is being built, or nobody else has it open and nobody can
-    /// open it; or for who holds the lock and repairs, before the marker is its own.
+    /// For an archive that no one else can change: its index is being built, or no other process has it open or can
+    /// open it. Also for the holder of the lock that repairs before it sets its own marker.
     @inline(__always)
     init(unshared engine: ArchiveEngine) {
         self.engine = engine
@@ -25,6 +26,9 @@ struct ArchiveSection: ~Copyable {
     fileprivate init(locked engine: ArchiveEngine) {
         self.engine = engine
         holdsLock = true
+        #if DEBUG
+        engine.holds.begin()
+        #endif
         index.sectionOwner = UInt64(UInt32(bitPattern: engine.pid))
     }
 
@@ -34,27 +38,28 @@ struct ArchiveSection: ~Copyable {
         index.settleSequence()
         index.sectionOwner = 0
         engine.lock.release()
-        // One, so that no call takes long for what others removed; the background thread does the others.
+        // Unmaps only one, so that a call doesn't pay for segments that others removed; the background thread does the
+        // rest.
         engine.log.unmapReleased(most: 1)
         engine.gate.leave()
     }
 
-    /// What changes the index, for as long as the section lasts.
+    /// The index for changing, valid as long as the section.
     @inline(__always) var index: ChangingIndex { ChangingIndex(self) }
     @inline(__always) var log: SegmentLog { engine.log }
-    /// What changes the log, for as long as the section lasts.
+    /// The log for changing, valid as long as the section.
     @inline(__always) var segments: ChangingLog { ChangingLog(self) }
 
-    /// Applies the uses that are pending; the stamp is later than theirs.
+    /// Applies pending uses. Returns a stamp that is later than theirs.
     @discardableResult
     func drainTouches() -> UInt64 { index.touches.takeStampAndDrain() }
 
-    /// Declares an index damaged that counts more than what it lists.
+    /// Declares the index damaged because its totals exceed its entries.
     func miscounted() -> StorageError {
-        index.contradiction(at: IndexLayout.valueBytesOffset, "it counts more than it lists")
+        index.contradiction(at: IndexLayout.valueBytesOffset, "its totals exceed its entries")
     }
 
-    /// Marks the index as no longer in use, for all processes, and wakes those who wait for events.
+    /// Marks the index as no longer in use, for all processes, and wakes those that wait for events.
     func closeForAll(_ doorbell: Doorbell?) {
         index.state = .building
         index.events.callWaiters(doorbell)
@@ -62,7 +67,7 @@ struct ArchiveSection: ~Copyable {
 }
 
 extension ArchiveEngine {
-    /// Takes the lock, and repairs what a dead holder left half done before anyone sees it (F5).
+    /// Takes the lock, and first repairs what a dead holder left half done (F5).
     /// - Throws: also `closed` once ``detach()`` has begun.
     @inline(__always)
     func acquire(
@@ -73,7 +78,7 @@ extension ArchiveEngine {
         return try lockedSection(nanoseconds: nanoseconds)
     }
 
-    /// For who is within the ``gate``, and leaves it with the section, or when there is none.
+    /// For a caller within the ``gate``. It leaves the gate with the section, or here if there is none.
     @inline(__always)
     func lockedSection(nanoseconds: Int64) throws(StorageError) -> ArchiveSection {
         let outcome = lock.acquire(nanoseconds: nanoseconds)
@@ -82,7 +87,7 @@ extension ArchiveEngine {
             throw refusal(outcome, nanoseconds)
         }
         do throws(StorageError) {
-            // What another process has added must be within reach before anything changes.
+            // Map what other processes have added before anything is changed.
             try index.catchUp()
             if index.sectionOwner != 0 || !index.isReady { try recoverSection() }
         } catch {
@@ -96,7 +101,7 @@ extension ArchiveEngine {
         return section
     }
 
-    /// Takes the lock if nobody holds it and nothing has to be repaired first: for what can wait.
+    /// Takes the lock if it is free and nothing must be repaired first: for work that can wait.
     func tryAcquire() -> ArchiveSection? {
         guard processSlot != nil, gate.enter() else { return nil }
         guard lock.tryAcquire() else {
@@ -111,11 +116,11 @@ extension ArchiveEngine {
         return ArchiveSection(locked: self)
     }
 
-    /// Between two of many holds: a mutex isn't fair, and who lets it go and asks again at once has it before one that must
-    /// be woken first.
+    /// Sleeps between two of many holds of the lock. A mutex isn't fair: a thread that releases it and asks again at
+    /// once gets it before one that must first be woken.
     func letOthersIn() { cp_sleep(50_000) }
 
-    /// Whether the lock was free within that time; takes it for no longer than to find that out.
+    /// Whether the lock became free within this time. Releases it at once.
     func waitForLock(nanoseconds: Int64) -> Bool {
         guard gate.enter() else { return false }
         defer { gate.leave() }
@@ -132,7 +137,7 @@ extension ArchiveEngine {
             archive: name,
             process: Int32(truncatingIfNeeded: index.sectionOwner),
             reason:
-                "it did not let go within \(nanoseconds / 1_000_000_000) s; resume or end it"
+                "it didn't release the lock within \(nanoseconds / 1_000_000_000) s; resume or end it"
         )
     }
 

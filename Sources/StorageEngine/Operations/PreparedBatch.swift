@@ -1,51 +1,51 @@
-/// That an entry is still the one that was seen. Its key is in the batch's `bytes`.
+/// The condition that an entry is unchanged. Its key is in the batch's `bytes`.
 struct BatchCondition {
     var key: Range<Int>
     var tag: UInt32
-    /// `nil`: there was none.
+    /// Sequence of the entry; `nil` if there must be none.
     var sequence: UInt64?
 }
 
-/// One change of a batch as the engine carries it out. Its key is in the batch's `bytes`.
+/// One change of a batch, prepared for the engine. Its key is in the batch's `bytes`.
 struct BatchChange {
-    /// Its place in the batch.
+    /// Its position in the batch; -1 if a later change of the same key replaces it.
     var item: Int
     var key: Range<Int>
     var tag: UInt32
-    /// `nil`: a delete.
+    /// `nil` for a delete.
     var value: [UInt8]?
     var encoding: ValueEncoding
     var keepsCreation: Bool
     var deadline = Deadline.never
     var memoryInterval: Int64 = 0
     var owner: [UInt8] = []
-    /// Which of these three are those of the present entry instead.
+    /// Which of these three terms the present entry keeps.
     var kept: KeptTerms
 
-    /// When its entry was made; under the lock that of an entry that is there. `nil`: now.
+    /// Creation time; `nil`: the time of the batch. Under the lock it is replaced by that of an existing entry.
     var created: Int64?
 
-    // Found out under the lock.
-    /// The present entry; 0: none.
+    // Found under the lock:
+    /// The present entry; 0 if there is none.
     var number: UInt32 = 0
     var previous = Location.none
     var isExpired = false
 
-    /// Whether it leaves a frame in the log.
+    /// Whether it writes a frame to the log.
     var isNeeded: Bool { value != nil || number != 0 }
 }
 
-/// A batch made ready before the lock is taken: keys are checked and hashed, and of several changes of one key the
+/// A batch prepared before the lock is taken: keys are validated and hashed, and of several changes of one key only the
 /// last remains.
 struct PreparedBatch {
-    /// Keys, one behind another.
+    /// The keys, one after another.
     let bytes: [UInt8]
     let changes: [BatchChange]
     let itemCount: Int
     let hasDeadlines: Bool
-    /// What must still be there for the batch to be made.
+    /// Entries that must be unchanged for the batch to be applied.
     let conditions: [BatchCondition]
-    /// Sum of the values that it leaves.
+    /// Sum of the sizes of the values that it stores, in bytes.
     let valueBytes: Int
 
     init(
@@ -115,7 +115,7 @@ struct PreparedBatch {
 }
 
 extension BatchChange {
-    /// Calls `body` with what its frame says besides key and value.
+    /// Calls `body` with the traits of its frame.
     func withTraits<Value>(_ body: (EntryTraits) -> Value) -> Value {
         guard value != nil else { return body(EntryTraits()) }
         return owner.withUnsafeBytes {
@@ -123,14 +123,14 @@ extension BatchChange {
         }
     }
 
-    /// Takes over what it keeps of the entry that is there.
+    /// Takes over the terms that the present entry keeps.
     mutating func keep(_ present: FoundEntry) {
         if kept.contains(.lifetime) { deadline = present.slot.deadline }
         if kept.contains(.memoryLifetime) { memoryInterval = present.frame.memoryInterval }
         if kept.contains(.owner) { owner = Array(present.frame.owner) }
     }
 
-    /// Size of its frame.
+    /// Size of its frame in bytes.
     var frameBytes: Int {
         let size = FrameExtension.partBytes(BatchPart.bytes) + withTraits { $0.bytes }
         return Frame.bytes(key: key.count, extension: size, value: value?.count ?? 0)

@@ -1,32 +1,31 @@
-/// Whether an index without a clean mark, that nobody has open, agrees with itself and with the log. Anything
-/// that does not agree means that the index is built anew from the log, at the cost of recency and counters;
-/// each check is for something that would otherwise let an operation write over, drop or evict what is intact.
+/// Whether an index without a clean mark, which no process has open, is consistent in itself and with the log. If it
+/// isn't, it is rebuilt from the log, which costs recency and counters. Each check prevents something that would let an
+/// operation overwrite, remove or evict intact entries.
 ///
-/// Costs one pass over the index and one segment's frame headers; no value is read.
+/// Costs one pass over the index and the frame headers of one segment; reads no value.
 extension ArchiveEngine {
-    /// What must hold even after a change that was interrupted by the death of its process, so that a repair may
-    /// go by it.
+    /// What must hold even after a change was interrupted by the death of its process, so that recovery can rely on it.
     func headerIsSound(wasInterrupted: Bool) throws(StorageError) -> Bool {
         let numbers = try log.segmentNumbers()
         guard try chunksAddUp() else { return false }
-        // Stamps and sequences never come near this; sums with them must not overflow.
+        // Valid stamps and sequences never reach this; sums with them must not overflow.
         guard index.touches.taken < Touch.largestStamp, index.touches.drained <= index.touches.taken,
             index.sequence < 1 << 62, wasInterrupted || index.firstMessage <= index.head
         else { return false }
         guard index.head != .none else { return numbers.isEmpty && index.usedEntries == 0 }
         let oldest = index.oldestSegment
-        // A removal goes file by file, so at most one that no longer counts is left by an interrupted one.
+        // A removal takes one file after another, so an interrupted one leaves at most one file that no longer counts.
         guard oldest > 0, oldest <= index.head.segment, numbers.contains(oldest),
             numbers.contains(index.head.segment),
             numbers.count(where: { $0 < oldest }) <= (wasInterrupted ? 1 : 0), try newestNames(oldest)
         else { return false }
-        // What was stored in a segment that the index does not know would be found by nobody.
+        // No look-up would find what was stored in a segment that the index doesn't know.
         if !wasInterrupted, try log.highestSegment(above: index.head.segment) != nil { return false }
         guard try headIsBehindAFrame(wasInterrupted: wasInterrupted) else { return false }
         return entriesAreWithin(oldest, wasInterrupted: wasInterrupted)
     }
 
-    /// Whether the newest segment's header is right, and does not say that the log begins behind `oldest`.
+    /// Whether the newest segment's header is valid, and doesn't say that the log begins after `oldest`.
     private func newestNames(_ oldest: UInt32) throws(StorageError) -> Bool {
         do throws(StorageError) {
             return try log.checkHeader(of: index.head.segment).oldest <= oldest
@@ -45,7 +44,7 @@ extension ArchiveEngine {
             && index.bucketCount >= IndexLayout.firstBuckets
     }
 
-    /// A head inside a frame or before one would have the next operation write over it.
+    /// With a head inside or before a frame the next operation would overwrite that frame.
     private func headIsBehindAFrame(wasInterrupted: Bool) throws(StorageError) -> Bool {
         guard let pin = try log.pinIfPresent(index.head.segment) else { return false }
         defer { log.unpin(pin) }
@@ -74,7 +73,7 @@ extension ArchiveEngine {
 
     // MARK: What holds between two operations
 
-    /// Entries against totals, segments' counts, recency list, buckets and free list.
+    /// Compares the entries with totals, segments' counts, order of recency, buckets and free list.
     func addsUp() throws(StorageError) -> Bool {
         if kind == .log {
             guard index.structureVersion & 1 == 0 else { return false }

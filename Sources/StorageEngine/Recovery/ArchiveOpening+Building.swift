@@ -1,15 +1,17 @@
 import CPlatform
 
-/// Making an index anew from the log.
+/// Building an index from the log.
 extension ArchiveOpening {
-    /// Makes the index anew from the log, and gives whether other processes see it. It keeps what a witness, the index
-    /// that is given up for it, knows of losses. Needs the turn to open, and that nobody has the archive open for writing.
+    /// Builds the index from the log, and returns whether other processes can see it. It keeps what `witness`, the
+    /// replaced index, knew about losses. Requires the turn to open, and that no process has the archive open for
+    /// writing.
     ///
-    /// What no longer fits into the limit goes. On a full disk the index that is given up makes room. Where that isn't enough,
-    /// or there was none, what an archive with a limit would evict first goes, or else the index stays in the memory of this
-    /// process: so whoever comes to make room always can. For who looks no entry goes. OnDiskFormat, "A full disk".
+    /// Entries that no longer fit into the limit are evicted. On a full disk the replaced index makes room. If that
+    /// isn't enough, or there was none, an archive with a limit evicts entries in its usual order; otherwise the index
+    /// stays in this process' memory. So a process that opens the archive in order to make room always can. When
+    /// opening for reading no entry is evicted. OnDiskFormat, "A full disk".
     func buildIndex(
-        attachment: OpenFile, witness: IndexWitness?
+        attachment: FileDescriptor, witness: IndexWitness?
     ) throws(StorageError) -> (IndexMemory, isShared: Bool) {
         try forgetUnwrittenBytes()
         do throws(StorageError) {
@@ -25,7 +27,7 @@ extension ArchiveOpening {
     }
 
     private func buildIndexFile(
-        attachment: OpenFile, witness: IndexWitness?, isRoomy: Bool
+        attachment: FileDescriptor, witness: IndexWitness?, isRoomy: Bool
     ) throws(StorageError) -> IndexMemory {
         try folder.unlink(ArchiveOpening.newIndexName)
         let file = try folder.newFile(named: ArchiveOpening.newIndexName)
@@ -50,10 +52,10 @@ extension ArchiveOpening {
         return try mapForWriting(file)
     }
 
-    /// Removes the index that is there, which nobody trusts, and builds in its room; `nil` where that isn't enough.
-    /// Observers that still have it mapped let go of it at their next look.
+    /// Removes the untrusted index and builds in the space that this frees; `nil` if it isn't enough. Observers that
+    /// still have it mapped release it at their next access.
     private func buildIndexInPlaceOfTheOld(
-        attachment: OpenFile, witness: IndexWitness?
+        attachment: FileDescriptor, witness: IndexWitness?
     ) throws(StorageError) -> IndexMemory? {
         guard try folder.hasEntry(named: ArchiveOpening.indexName) else { return nil }
         try folder.unlink(ArchiveOpening.indexName)
@@ -69,13 +71,13 @@ extension ArchiveOpening {
         return nil
     }
 
-    /// How often room is looked for that observers are about to give back.
+    /// How often to check for space that observers are about to free.
     private static let looksForRoom = 12
 
-    /// Builds in the memory of this process, makes room for a file from there, and builds that if there is enough. An
-    /// archive that holds nothing has nothing to give up: there it is `refusal`.
+    /// Builds in this process' memory, makes room for a file from there, and builds the file if there is enough. Throws
+    /// `refusal` if the archive is empty, because then there is nothing to give up.
     private func buildIndexInMemory(
-        attachment: OpenFile, witness: IndexWitness?, refusal: StorageError
+        attachment: FileDescriptor, witness: IndexWitness?, refusal: StorageError
     ) throws(StorageError) -> (IndexMemory, isShared: Bool) {
         let memory = try memoryForIndex(mayGrow: true)
         let engine = try fill(
@@ -93,8 +95,8 @@ extension ArchiveOpening {
         }
     }
 
-    /// Memory of this process for an index of the log that there is: it reserves addresses, not memory, for more than the
-    /// log can need. `mayGrow`: entries will be added.
+    /// Memory of this process for an index of the present log. Reserves addresses, not memory, for more than the log
+    /// can need. `mayGrow`: entries will be added.
     func memoryForIndex(mayGrow: Bool) throws(StorageError) -> IndexMemory {
         let log = try SegmentLog(folder: folder, identity: descriptor.identity, writable: false)
         let most = try log.mostEntries(in: log.segmentNumbers())
@@ -103,9 +105,9 @@ extension ArchiveOpening {
         return try IndexMemory(privateBytes: bytes, room: mayGrow ? 2 * bytes : 0, path: folder.path)
     }
 
-    /// Fills an empty index from the log; it stays in the state *being built*.
+    /// Fills an empty index from the log. Its state stays `building`.
     func fill(
-        _ memory: IndexMemory, file: OpenFile?, as role: ArchiveRole, witness: IndexWitness?,
+        _ memory: IndexMemory, file: FileDescriptor?, as role: ArchiveRole, witness: IndexWitness?,
         isRoomy: Bool = true
     ) throws(StorageError) -> ArchiveEngine {
         try initialize(ChangingIndex(unshared: memory), file: file)
@@ -118,13 +120,13 @@ extension ArchiveOpening {
         return engine
     }
 
-    /// After a sync that failed, the kernel may show bytes of the log that the medium does not have. Nobody has
-    /// the archive open now, so they can be forgotten, and the index is made from what is really there.
+    /// After a failed sync the kernel may show bytes of the log that the medium doesn't have. No process has the
+    /// archive open now, so they can be dropped from the cache, and the index is built from what the medium really has.
     private func forgetUnwrittenBytes() throws(StorageError) {
         guard try hasFailedToSync() else { return }
         for name in try folder.names() where SegmentHeader.number(ofFileName: name) != nil {
             guard let file = try openIfPresent(name, writable: true) else { continue }
-            // What can still be written is; that some could not be is known.
+            // Writes what can still be written; that some of it could not be is known already.
             try? file.synchronize()
             file.forgetCachedBytes()
         }
@@ -135,8 +137,8 @@ extension ArchiveOpening {
         return try IndexHeader(index)?.state == .syncFailed
     }
 
-    private func initialize(_ index: ChangingIndex, file: OpenFile?) throws(StorageError) {
-        // A lock that nobody else sees needs no namespace.
+    private func initialize(_ index: ChangingIndex, file: FileDescriptor?) throws(StorageError) {
+        // A lock that no other process sees needs no namespace.
         let mode = file == nil ? LockingMode.automatic.resolved : lockingForNewIndex
         var salt = ByteReader(try RandomSource.bytes(8, for: folder.path))
         index.beginBuilding(archive: descriptor.identity, salt: salt.uint64())

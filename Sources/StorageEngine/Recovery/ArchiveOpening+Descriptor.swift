@@ -1,13 +1,14 @@
-/// Replacing the descriptor, whole or not at all. Files: OnDiskFormat, "Descriptors".
+/// Replacing the descriptor completely or not at all. Files: OnDiskFormat, "Descriptors".
 extension ArchiveOpening {
-    /// That the descriptor names another archive than its folder: a folder that was renamed or copied.
-    static func nameProblem(_ other: String, in folder: OpenFile) -> String {
+    /// The line about a descriptor that names another archive than its folder, because the folder was renamed or
+    /// copied.
+    static func nameProblem(_ other: String, in folder: FileDescriptor) -> String {
         "\(folder.path)/\(Descriptor.fileName): names the archive \"\(other.unicodeScalars.map { $0.escaped(asASCII: false) }.joined())\", "
-            + "and its folder does not"
+            + "but its folder has another name"
     }
 
-    /// `nil` where the descriptor is missing or damaged; that it can't be read just now is an error.
-    static func ifDescribed(_ folder: OpenFile, _ options: StoreOptions) throws(StorageError)
+    /// `nil` if the descriptor is missing or damaged. If it can't be read at the moment, that is an error.
+    static func ifDescribed(_ folder: FileDescriptor, _ options: StoreOptions) throws(StorageError)
         -> ArchiveOpening?
     {
         do throws(StorageError) {
@@ -18,7 +19,7 @@ extension ArchiveOpening {
         }
     }
 
-    static func replaceDescriptor(_ descriptor: Descriptor, in folder: OpenFile) throws(StorageError) {
+    static func replaceDescriptor(_ descriptor: Descriptor, in folder: FileDescriptor) throws(StorageError) {
         let next = try NextDescriptor(descriptor, in: folder)
         do throws(StorageError) {
             try next.publish()
@@ -29,10 +30,10 @@ extension ArchiveOpening {
         next.keepSpare()
     }
 
-    /// Changes the archive's configuration, for all processes. One process at a time, and none that is opening. The new
-    /// descriptor gets its name while `engine` holds the archive's lock, and the index follows before it is let go:
-    /// whoever is killed in between leaves the section's marker, and the next holder goes by the descriptor. So
-    /// nothing is ever acknowledged under another limit than the descriptor's.
+    /// Changes the archive's configuration for all processes: one process at a time, and not during an opening. The new
+    /// descriptor gets its name while `engine` holds the archive's lock, and the index follows before the lock is
+    /// released. A process that is killed in between leaves the section's marker, and the next holder follows the
+    /// descriptor. So no change is ever acknowledged under another limit than the descriptor's.
     static func changeConfiguration(
         through engine: ArchiveEngine,
         _ change: (inout ArchiveConfiguration) throws(StorageError) -> Void
@@ -57,9 +58,9 @@ extension ArchiveOpening {
 
 extension Descriptor {
     /// The descriptor of the archive in that folder.
-    static func read(in folder: OpenFile) throws(StorageError) -> Descriptor {
+    static func read(in folder: FileDescriptor) throws(StorageError) -> Descriptor {
         guard try folder.hasEntry(named: fileName) else {
-            // The files of an archive that is removed go one by one, when its folder has got another name.
+            // When an archive is removed its folder is renamed, and then its files go one by one.
             guard try folder.isInItsPlace else {
                 throw .fromErrno(SystemCode.missing, operation: "open", path: folder.path + "/" + fileName)
             }
@@ -72,17 +73,17 @@ extension Descriptor {
     }
 }
 
-/// A descriptor that is on the medium and waits to be given its name. Used by one thread, which has the turn to open.
+/// A descriptor that is on the medium and only has to be renamed. Used by one thread, which has the turn to open.
 private struct NextDescriptor {
     private static let newName = Descriptor.fileName + ".new"
 
-    private let folder: OpenFile
+    private let folder: FileDescriptor
     private let bytes: [UInt8]
-    /// Where it waits.
+    /// Its temporary name.
     private let name: String
 
-    /// Writes it, on a full disk into the spare file's blocks: a limit can be made smaller then, too.
-    init(_ descriptor: Descriptor, in folder: OpenFile) throws(StorageError) {
+    /// Writes it; on a full disk into the spare file's blocks, so that a limit can be lowered even then.
+    init(_ descriptor: Descriptor, in folder: FileDescriptor) throws(StorageError) {
         self.folder = folder
         bytes = descriptor.encoded
         do throws(StorageError) {
@@ -101,14 +102,14 @@ private struct NextDescriptor {
         crashPoint(.descriptorRenamed)
     }
 
-    /// Takes it back. What was written over the spare file stays there, as room for the next.
+    /// Discards it. What was written over the spare file stays there, as space for the next one.
     func discard() {
         if name != Descriptor.spareName { try? folder.unlink(name) }
     }
 
-    /// Makes the spare file if there is none that is as long as the descriptor: an archive's descriptors all have the
-    /// same length. The blocks of the one that was replaced are free again; without room there is none. What is there
-    /// stays where that can't be told.
+    /// Creates the spare file unless there is one of the descriptor's length, which is the same for all descriptors of
+    /// an archive. The blocks of the replaced descriptor are free now; on a full disk there is no spare file. If its
+    /// state can't be found out, it is left alone.
     func keepSpare() {
         do throws(StorageError) {
             let present = try folder.status(ofEntry: Descriptor.spareName)
@@ -124,7 +125,7 @@ private struct NextDescriptor {
         }
     }
 
-    private static func write(_ bytes: [UInt8], in folder: OpenFile) throws(StorageError) {
+    private static func write(_ bytes: [UInt8], in folder: FileDescriptor) throws(StorageError) {
         try folder.unlink(newName)
         let file = try folder.newFile(named: newName)
         do throws(StorageError) {
@@ -137,8 +138,8 @@ private struct NextDescriptor {
         }
     }
 
-    /// Writes over the spare file's bytes, which takes no room; `false` when there is none of the right size.
-    private static func useSpare(for bytes: [UInt8], in folder: OpenFile) throws(StorageError) -> Bool {
+    /// Overwrites the spare file, which needs no new blocks. Returns `false` if there is none of the right size.
+    private static func useSpare(for bytes: [UInt8], in folder: FileDescriptor) throws(StorageError) -> Bool {
         guard let file = try folder.fileIfPresent(named: Descriptor.spareName, writable: true),
             try file.status().bytes == bytes.count
         else { return false }

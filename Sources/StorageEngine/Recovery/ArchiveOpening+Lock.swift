@@ -8,10 +8,10 @@ import Musl
 import Darwin
 #endif
 
-/// Which lock an archive has, and who may take it. Fields: OnDiskFormat, "The index"; why: "Containers" there.
+/// Which lock an archive has, and who may take it. Fields: OnDiskFormat, "The index"; reasons: "Containers" there.
 extension ArchiveOpening {
-    /// A robust mutex names its holder by a number of its PID namespace, and the kernel compares numbers when somebody
-    /// who waits for it is killed: where the namespace isn't known, it is no lock.
+    /// A robust mutex names its holder by a number in its PID namespace, and the kernel compares numbers when a waiter
+    /// is killed. So if the namespace is unknown, the mutex can't be used.
     var lockingForNewIndex: LockingMode {
         options.locking == .automatic && Namespaces.processes == 0 ? .fileLock : options.locking.resolved
     }
@@ -23,7 +23,8 @@ extension ArchiveOpening {
         return ArchiveLock(robustMutexAt: index.mutex)
     }
 
-    /// Whoever is alone makes the lock one that it may take; others are refused where it is another namespace's mutex.
+    /// The only process that has the archive open makes the lock one that it can use. Others are refused if the mutex
+    /// belongs to another namespace.
     func adaptLock(of memory: IndexMemory, isAlone: Bool) throws(StorageError) {
         let index = IndexView(memory)
         guard index.locking == .robustMutex else { return }
@@ -52,7 +53,7 @@ extension ArchiveOpening {
         }
     }
 
-    /// Whether somebody who died is in the index's critical section.
+    /// Whether a process died inside a section of the index.
     func isLeftInterrupted(_ index: IndexView) -> Bool {
         let owner = index.sectionOwner
         guard owner != 0 else { return false }

@@ -1,13 +1,13 @@
 import CPlatform
 
-/// Whether an index that is there may be used as it is (F3). What each check is for: OnDiskFormat, "Opening".
+/// Whether an existing index may be used (F3). The purpose of each check: OnDiskFormat, "Opening".
 extension ArchiveOpening {
-    /// The index file, if it is this archive's, of this boot, the very file it says it is, and agrees with
-    /// the segments that are there; else `nil`.
+    /// The index file if it belongs to this archive and this boot, is the very file that it claims to be, and agrees
+    /// with the segments; else `nil`.
     ///
-    /// Those who have it open go on meanwhile: they may give up the segment that the header named, or make the file
-    /// smaller. So it is only found wanting where its header still says the same afterwards.
-    func trustedIndex(writable: Bool) throws(StorageError) -> OpenFile? {
+    /// Processes that have it open may change it during the check, remove the segment that the header named, or shrink
+    /// the file. So it is rejected only if its header is still the same afterwards.
+    func trustedIndex(writable: Bool) throws(StorageError) -> FileDescriptor? {
         for _ in 0..<ArchiveOpening.mostLooksAtIndex {
             guard let file = try openIfPresent(ArchiveOpening.indexName, writable: writable),
                 let header = try IndexHeader(file)
@@ -21,24 +21,24 @@ extension ArchiveOpening {
 
     private static let mostLooksAtIndex = 100
 
-    /// Where the index says that the log ends, if the index is this archive's.
+    /// The end of the log according to the index, if the index is this archive's.
     var claimedHead: Location? {
         get throws(StorageError) { try ownIndex()?.1.head }
     }
 
-    /// Pid of a living process that has the archive open for writing, as far as its index tells.
+    /// Process number of a living process that has the archive open for writing, if the index names one.
     var firstUser: Int32? {
         guard let (file, _) = try? ownIndex(),
             let memory = try? IndexMemory(file, as: .open(file, in: folder), writable: false)
         else { return nil }
-        // A view takes no hold on it.
+        // A view doesn't retain it.
         defer { withExtendedLifetime(memory) {} }
         return IndexView(memory).processes.attached.first(
             where: Liveness(folder: folder, attachment: nil, ownLine: nil).isAlive)?
             .identity.pid
     }
 
-    private func ownIndex() throws(StorageError) -> (OpenFile, IndexHeader)? {
+    private func ownIndex() throws(StorageError) -> (FileDescriptor, IndexHeader)? {
         guard let file = try openIfPresent(ArchiveOpening.indexName, writable: false) else { return nil }
         guard let header = try IndexHeader(file), isOwn(header, of: file, try file.status()) else {
             return nil
@@ -46,7 +46,9 @@ extension ArchiveOpening {
         return (file, header)
     }
 
-    private func isOwn(_ header: IndexHeader, of file: OpenFile, _ status: OpenFile.Status) -> Bool {
+    private func isOwn(_ header: IndexHeader, of file: FileDescriptor, _ status: FileDescriptor.Status)
+        -> Bool
+    {
         header.isOf(descriptor.identity) && header.state == .ready && header.isOfThisBoot
             && header.isOf(file, status) && header.fits(fileOf: status.bytes)
     }
@@ -57,8 +59,8 @@ extension ArchiveOpening {
         return try file.map { (file) throws(StorageError) in try file.status().bytes >= head.offset } ?? false
     }
 
-    /// Whether anything is written where an index says that the log ends. Nobody leaves it so who leaves a clean mark: then the index
-    /// is an older one.
+    /// Whether there is data where an index says that the log ends. A writer that leaves a clean mark leaves none, so
+    /// the index must be an old one.
     func isWrittenBehind(_ head: Location) throws(StorageError) -> Bool {
         guard head.segment != 0,
             let file = try openIfPresent(SegmentHeader.fileName(head.segment), writable: false)
@@ -66,9 +68,9 @@ extension ArchiveOpening {
         return try file.read(atMost: 8, from: head.offset).contains { $0 != 0 }
     }
 
-    /// `nil` when there is no such file, or none that may be used. That it can't be opened now (no descriptor is
-    /// free) is an error, and says nothing about the file.
-    func openIfPresent(_ name: String, writable: Bool) throws(StorageError) -> OpenFile? {
+    /// `nil` if there is no such file, or it may not be used. If it can't be opened now (no descriptor is free), that
+    /// is an error, which says nothing about the file.
+    func openIfPresent(_ name: String, writable: Bool) throws(StorageError) -> FileDescriptor? {
         do throws(StorageError) {
             return try folder.file(named: name, writable: writable)
         } catch {
@@ -79,35 +81,35 @@ extension ArchiveOpening {
         }
     }
 
-    /// Whether a trusted index that nobody has open is what its last users left, and not damaged since: by its
-    /// clean mark, or, when a user died, by adding up what is in it. Takes the clean mark away.
+    /// Whether a trusted index that no process has open is as its last users left it, and not damaged since: judged by
+    /// its clean mark or, if a user died, by verifying its totals. Removes the clean mark.
     ///
-    /// Without this, a limit or a segment's count that had changed in a closed index made the next operation evict
-    /// or drop what was intact.
+    /// Without this check, a changed limit or segment count in a closed index would make the next operation evict or
+    /// remove intact entries.
     func isSound(
-        _ memory: IndexMemory, _ log: SegmentLog, mark: MarkStanding, attachment: OpenFile
+        _ memory: IndexMemory, _ log: SegmentLog, mark: MarkStanding, attachment: FileDescriptor
     ) throws(StorageError) -> Bool {
         let index = ChangingIndex(unshared: memory)
         index.cleanMark.remove()
         let wasInterrupted = index.sectionOwner != 0
-        // Whoever died while changing them left them to whoever takes the lock next.
+        // If a process died while changing the limits, the next holder of the lock completes that.
         guard wasInterrupted || index.hasLimits(of: descriptor.configuration) else { return false }
         switch mark {
-        // What was stored behind its head would be found by nobody.
+        // No look-up would find what was stored behind its head.
         case .right where try isWrittenBehind(index.view.head) == false:
             return try log.highestSegment(above: index.view.head.segment) == nil
         case .wrong: return false
         case .right, .none: break
         }
         switch index.locking {
-        // Nobody can hold it, and what is there may be no mutex.
+        // No process can hold it, and its bytes may not be a valid mutex.
         case .robustMutex: guard cp_mutex_init(index.mutex) == 0 else { return false }
         case .fileLock: break
         case .automatic, nil: return false
         }
         let engine = try engine(on: memory, as: .writer(attachment: attachment, slot: nil))
         guard try engine.headerIsSound(wasInterrupted: wasInterrupted) else { return false }
-        // Totals and links of an interrupted change are made anew by the repair that comes with the lock.
+        // After an interrupted change, recovery recomputes totals and links when the lock is taken.
         guard !wasInterrupted else { return true }
         guard try engine.addsUp() else { return false }
         try ArchiveSection(unshared: engine).recountSegments()

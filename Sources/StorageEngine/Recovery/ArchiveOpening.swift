@@ -1,7 +1,7 @@
 import CPlatform
 
-/// How a handle on an archive comes to be, as a writer's, an observer's or a copy: descriptor, trusted or rebuilt index,
-/// log, lock, a line in the process table. States and their transitions: OnDiskFormat, "Opening".
+/// Opens a handle on an archive, as a writer, as an observer or as a copy: descriptor, trusted or rebuilt index, log,
+/// lock, a slot in the process table. States and their transitions: OnDiskFormat, "Opening".
 ///
 /// Used by one thread.
 struct ArchiveOpening {
@@ -10,10 +10,10 @@ struct ArchiveOpening {
     static let attachedName = "attached"
     static let lockName = "lock"
 
-    let folder: OpenFile
-    /// Under the folder's name: by that it is found.
+    let folder: FileDescriptor
+    /// With the name of its folder, by which the archive is found.
     let descriptor: Descriptor
-    /// The name in the descriptor, where it is another one.
+    /// The name in the descriptor, if it differs.
     let otherName: String?
     let options: StoreOptions
     let purpose: Purpose
@@ -21,14 +21,14 @@ struct ArchiveOpening {
     /// What an archive is opened for.
     enum Purpose {
         case writing
-        /// For someone who looks: what is put right for that waits for nobody, and gives up no entry.
+        /// For reading. Repairs for this purpose wait for no other process, and evict no entry.
         case looking
 
         fileprivate var nanoseconds: Int64 { self == .writing ? ArchiveEngine.patienceNanoseconds : 0 }
     }
 
     init(
-        folder: OpenFile, options: StoreOptions, for purpose: Purpose = .writing
+        folder: FileDescriptor, options: StoreOptions, for purpose: Purpose = .writing
     ) throws(StorageError) {
         self.folder = folder
         self.options = options
@@ -48,8 +48,8 @@ struct ArchiveOpening {
         self.descriptor = descriptor
     }
 
-    /// The one place where a handle is made. Its log is mapped for what its role may do; whoever only looks has no use for
-    /// the archive's lock, and makes no file. `log`: one that knows of no segment behind this index.
+    /// The only place that creates a handle. The log is mapped with the access that the role needs. A reader doesn't
+    /// use the archive's lock and creates no file. `log`: a log already known to have no segments beyond this index.
     func engine(
         on memory: IndexMemory, as role: ArchiveRole, log known: SegmentLog? = nil
     ) throws(StorageError) -> ArchiveEngine {
@@ -63,7 +63,8 @@ struct ArchiveOpening {
             log = known
         } else {
             log = try SegmentLog(folder: folder, identity: descriptor.identity, writable: isWriter)
-            // What has a segment's name and is no file is an error here, and not first when somebody misses what was in it.
+            // Anything with a segment's name that isn't a file is reported here, and not later when its content is
+            // missed.
             _ = try log.segmentNumbers()
         }
         return ArchiveEngine(self, memory: memory, log: log, lock: lock, role: role)
@@ -74,7 +75,7 @@ struct ArchiveOpening {
     func openForWriting() throws(StorageError) -> ArchiveEngine {
         let turn = try OpeningTurn.take(in: folder, archive: descriptor.name)
         defer { turn.pass() }
-        // Whoever had the turn may have removed the archive, since it could not make all of it.
+        // A process that had the turn before may have removed the archive because it could not complete its creation.
         guard try folder.hasEntry(named: Descriptor.fileName) else { throw .closed(name: descriptor.name) }
         let (engine, isAlone) = try handle()
         let section = try enter(engine, isAlone: isAlone)
@@ -86,20 +87,20 @@ struct ArchiveOpening {
         return ArchiveEngine(engine, slot: slot)
     }
 
-    /// A handle on an index that is right, and whether nobody else has the archive open. Needs the turn to open.
+    /// A handle on a valid index, and whether no other process has the archive open. Requires the turn to open.
     private func handle() throws(StorageError) -> (engine: ArchiveEngine, isAlone: Bool) {
         let attachment = try folder.fileMakingIfMissing(named: ArchiveOpening.attachedName)
         let isAlone = try attachment.lock(.exclusive, wait: false)
         let (memory, log, isShared) = try rightIndex(attachment, isAlone: isAlone)
         try adaptLock(of: memory, isAlone: isAlone)
-        // An index that no other process can see keeps them out, by the attachment's lock.
+        // If no other process can see this index, the attachment's exclusive lock keeps them out.
         if isShared, try attachment.lock(.shared, within: purpose.nanoseconds) == false {
             throw .busy(archive: descriptor.name, process: 0, reason: "another process is repairing it")
         }
         return (try engine(on: memory, as: .writer(attachment: attachment, slot: nil), log: log), isAlone)
     }
 
-    /// The first section of a handle: cleans up what the dead have left. Needs the turn to open.
+    /// The first section of a handle: cleans up after processes that died. Requires the turn to open.
     private func enter(_ engine: ArchiveEngine, isAlone: Bool) throws(StorageError) -> ArchiveSection {
         let section = try engine.acquire(nanoseconds: purpose.nanoseconds)
         section.cleanUpAfterTheDead(isAlone: isAlone)
@@ -107,16 +108,16 @@ struct ArchiveOpening {
         return section
     }
 
-    /// The index that is there, if it can be trusted and is sound, else a new one; its log, where that has been gone through
-    /// for it; and whether other processes see it.
+    /// The existing index if it can be trusted and is sound, else a new one; its log, if that was searched for this;
+    /// and whether other processes see the index.
     private func rightIndex(
-        _ attachment: OpenFile, isAlone wasAlone: Bool
+        _ attachment: FileDescriptor, isAlone wasAlone: Bool
     ) throws(StorageError) -> (IndexMemory, log: SegmentLog?, isShared: Bool) {
         var isAlone = wasAlone
         var mark: MarkStanding?
         if let file = try trustedIndex(writable: true) {
             let memory = try mapForWriting(file)
-            // Those who have it open have seen that it is sound.
+            // Processes that have it open have checked that it is sound.
             guard isAlone else { return (memory, nil, true) }
             mark = try IndexView(memory).cleanMark.standing()
             let log = try SegmentLog(folder: folder, identity: descriptor.identity, writable: true)
@@ -130,31 +131,31 @@ struct ArchiveOpening {
             throw .busy(
                 archive: descriptor.name, process: 0,
                 reason:
-                    "its index was removed or replaced while it is in use, or a full disk has no room for one; "
-                    + "close those processes first")
+                    "its index was removed or replaced while other processes use it, or the disk is too full for one; "
+                    + "close it there first")
         }
         let witness = try IndexWitness(folder, descriptor, mark: mark)
         let (memory, isShared) = try buildIndex(attachment: attachment, witness: witness)
         return (memory, nil, isShared)
     }
 
-    /// Maps the index that others find; its file isn't kept open.
-    func mapForWriting(_ file: OpenFile) throws(StorageError) -> IndexMemory {
+    /// Maps the index that other processes find. The file isn't kept open.
+    func mapForWriting(_ file: FileDescriptor) throws(StorageError) -> IndexMemory {
         try IndexMemory(
             file, as: .named(ArchiveOpening.indexName, in: folder, file.status()), writable: true)
     }
 
-    /// Takes the attachment's lock exclusively if nobody has the archive open.
-    private func isUnattached(_ attachment: OpenFile) throws(StorageError) -> Bool {
-        try attachment.lock(.exclusive, within: min(purpose.nanoseconds, OpenFile.startNanoseconds))
+    /// Locks the attachment exclusively if no process has the archive open.
+    private func isUnattached(_ attachment: FileDescriptor) throws(StorageError) -> Bool {
+        try attachment.lock(.exclusive, within: min(purpose.nanoseconds, FileDescriptor.startNanoseconds))
     }
 
     // MARK: Observers and copies
 
-    /// An observer's handle: maps read-only, holds no lock, and stays out of the process table. An index
-    /// that cannot be trusted, or that a dead process left half changed, is first put right if this user may
-    /// write and nobody has to be waited for; else the log is read into memory of this process. Whoever is stopped,
-    /// wherever, holds up nobody here (F6).
+    /// An observer's handle: maps read-only, holds no lock, and doesn't appear in the process table. An index that
+    /// can't be trusted, or that a dead process left half changed, is repaired first if this user may write and that
+    /// waits for no other process. Otherwise the log is read into this process' memory. A stopped process never delays
+    /// an observer (F6).
     func openForReading(mayWrite: Bool) throws(StorageError) -> ArchiveEngine {
         if let engine = try observe() { return engine }
         if mayWrite, (try? putIndexRight()) != nil, let engine = try observe() { return engine }
@@ -163,7 +164,7 @@ struct ArchiveOpening {
 
     private func putIndexRight() throws(StorageError) {
         let engine = try enterToLook()
-        // Takes the turn again, to mark the index as clean.
+        // This takes the turn again, to mark the index as clean.
         engine.detach()
     }
 
@@ -178,20 +179,20 @@ struct ArchiveOpening {
     private func observe() throws(StorageError) -> ArchiveEngine? {
         guard let file = try trustedIndex(writable: false) else { return nil }
         let memory = try IndexMemory(file, as: .open(file, in: folder), writable: false)
-        // A view takes no hold on it.
+        // A view doesn't retain it.
         defer { withExtendedLifetime(memory) {} }
         let index = IndexView(memory)
         guard !isLeftInterrupted(index) else { return nil }
         let mark = try index.cleanMark.standing()
         guard mark != .wrong else { return nil }
-        // Or by a writer who has just come, and has taken the mark away.
+        // Or by a writer that has just opened it and removed the mark.
         if mark == .right, try isWrittenBehind(index.head), try index.cleanMark.standing() == .right {
             return nil
         }
         return try engine(on: memory, as: .observer)
     }
 
-    /// Begins anew when a segment is reclaimed before it was read: what lived in it may be in one that was begun since.
+    /// Starts again if a segment is reclaimed before it was read: its live frames may be in a newer one.
     private func readIntoMemory() throws(StorageError) -> ArchiveEngine {
         for attempt in 1...ArchiveOpening.readings {
             do throws(StorageError) {
@@ -208,11 +209,11 @@ struct ArchiveOpening {
             reason: "its log is written faster than it can be read; try again")
     }
 
-    /// How often the log is read anew; some 200 ms of pauses.
+    /// How often the log is read again, with pauses of some 200 ms in all.
     private static let readings = 20
 
     private func readOnceIntoMemory() throws(StorageError) -> ArchiveEngine {
-        // Before the log is read: what others append meanwhile only makes it longer.
+        // Created before the log is read: appends by others after that only make the log longer.
         let witness = try IndexWitness(folder, descriptor)
         let present = try folder.status(ofEntry: ArchiveOpening.indexName)?.number
         let memory = try memoryForIndex(mayGrow: false)
@@ -222,24 +223,24 @@ struct ArchiveOpening {
     }
 }
 
-/// What a handle on an archive is for.
+/// The purpose of a handle on an archive.
 enum ArchiveRole {
-    /// It changes the archive. `attachment` is locked as long as it is open; `slot` is its line in the process table, if
+    /// Changes the archive. `attachment` is locked as long as it is open; `slot` is its slot in the process table, if
     /// it has one.
-    case writer(attachment: OpenFile, slot: ProcessSlot?)
-    /// It looks at the index that the writers share, and leaves no trace.
+    case writer(attachment: FileDescriptor, slot: ProcessSlot?)
+    /// Reads the index that the writers share, and leaves no trace.
     case observer
-    /// It has read the log into memory of its own, since the index that was there, if any, couldn't be used, and shows what it
-    /// was then.
-    case copy(beside: OpenFile.FileNumber?)
+    /// Has read the log into its own memory, because there was no usable index, and shows its state at that time.
+    /// `beside` identifies the unusable index.
+    case copy(beside: FileDescriptor.FileNumber?)
 
-    var attachment: OpenFile? {
+    var attachment: FileDescriptor? {
         if case .writer(let attachment, _) = self { attachment } else { nil }
     }
     var slot: ProcessSlot? {
         if case .writer(_, let slot) = self { slot } else { nil }
     }
-    var unusableIndex: OpenFile.FileNumber? {
+    var unusableIndex: FileDescriptor.FileNumber? {
         if case .copy(let index) = self { index } else { nil }
     }
 }

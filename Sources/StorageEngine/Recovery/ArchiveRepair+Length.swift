@@ -1,6 +1,7 @@
-/// A segment's file that is longer than a segment can be, or whose end is missing: the segment gets one of its own length.
+/// A segment's file that is longer than a segment can be, or whose end is missing: the segment gets a file of the right
+/// length.
 extension ArchiveRepair {
-    /// The file as it was is kept, however much of it is blank: it takes no more room under another name.
+    /// The old file is kept, however much of it is blank: under another name it takes no more space.
     mutating func giveOwnLength(_ log: SegmentLog, _ number: UInt32) throws(StorageError) {
         guard let problem = try log.lengthProblem(of: number), let pin = try log.pinIfPresent(number) else {
             return
@@ -25,8 +26,8 @@ extension ArchiveRepair {
         let kept = try DamagedFile.freeName(for: name, in: folder)
         try folder.link(name, as: kept)
         try folder.rename(new, to: name)
-        // What is mapped is the file that was there.
+        // The mappings still show the old file.
         log.releaseUnused()
-        note("\(problem); it has a file of its own length now, and what was there is kept as \(kept)")
+        report("\(problem); it now has a file of the right length, and the old one is kept as \(kept)")
     }
 }

@@ -1,9 +1,9 @@
 import CPlatform
 
-/// Putting the log in order: afterwards every file under a segment's name is one of this archive, and its frames
-/// follow each other without a gap.
+/// Tidies up the log: afterwards every file with a segment's name belongs to this archive, and its frames follow each
+/// other without gaps.
 extension ArchiveRepair {
-    /// Stretches longer than this are covered by several frames, so that no large buffer is needed.
+    /// Longer ranges are covered by several frames, so that no large buffer is needed.
     private static let mostVoidBytes = 16 << 20
 
     mutating func mendSegments() throws(StorageError) {
@@ -17,7 +17,7 @@ extension ArchiveRepair {
                 oldest = max(oldest, try log.checkHeader(of: number).oldest)
             } catch {
                 guard case .corrupted(_, _, let reason) = error else { throw error }
-                // A segment whose header was never written held nothing acknowledged.
+                // A segment whose header was never written held nothing that was acknowledged.
                 if number == numbers.last, try log.isUnwritten(number) { continue }
                 guard try log.holdsFrames(number) else {
                     try setAside(SegmentHeader.fileName(number), reason)
@@ -33,8 +33,8 @@ extension ArchiveRepair {
         }
     }
 
-    /// Of this archive's segments that lie further apart than those of one log, those stay that lie within reach of where the
-    /// log is known to end, or else hold the most frames together, in bytes.
+    /// If the archive's segments are further apart than those of one log can be, keeps those within reach of the known
+    /// end of the log or, if that is unknown, the group with the most frame bytes.
     private mutating func setStraysAside(_ log: SegmentLog) throws(StorageError) {
         let names = try log.segmentNames()
         for stray in names.strays { try setAside(SegmentHeader.fileName(stray), SegmentLog.strayReason) }
@@ -52,12 +52,12 @@ extension ArchiveRepair {
             {
                 oldest = max(oldest, header.oldest)
             } else if frameBytes == 0 {
-                // It is nobody's, and is moved away as that.
+                // It belongs to no archive, and is moved away for that reason.
                 continue
             }
             segments.append((number, frameBytes))
         }
-        // Leftovers may be as far away as they like.
+        // Leftovers may be any distance away.
         segments.removeAll { $0.number < oldest }
         let numbers = segments.map(\.number)
         guard !SegmentLayout.isSpan(numbers) else { return }
@@ -77,13 +77,13 @@ extension ArchiveRepair {
         for number in numbers where !staying.numbers.contains(number) {
             try setAside(
                 SegmentHeader.fileName(number),
-                "it lies further from the other segments than a log is long, and they hold more of the archive"
+                "it is further from the other segments than a log can reach, and they hold more of the archive"
             )
         }
     }
 
-    /// Batches that are not whole and don't count: their frames are taken out, so that they never will. And whether the log ends
-    /// with one that counts, of which the last frames are damaged or gone.
+    /// Finds incomplete batches that don't count, so that their frames can be removed and never will count. Also
+    /// returns whether the log ends with a batch that counts although its last frames are damaged or gone.
     private mutating func droppedBatches(
         _ log: SegmentLog, _ numbers: [UInt32]
     ) throws(StorageError) -> ([BatchSieve<Frame>.Dropped], endsDamaged: Bool) {
@@ -100,7 +100,7 @@ extension ArchiveRepair {
         }
         let endsDamaged = sieve.damagedEnd != nil
         let cut = try sieve.endLog { (_, _) throws(StorageError) in }
-        // What the index names had come to the medium, whatever it looks like now.
+        // A batch whose frames the index names had reached the medium, whatever it looks like now.
         let dropped = witness?.takeUnknown(of: sieve.dropped) ?? sieve.dropped
         return (dropped, endsDamaged || cut != nil && dropped.last?.first != cut)
     }
@@ -108,8 +108,8 @@ extension ArchiveRepair {
     private mutating func setAside(_ file: String, _ reason: String) throws(StorageError) {
         let bytes = try folder.status(ofEntry: file)?.bytes ?? 0
         let kept = try DamagedFile.setAside(file, in: folder)
-        note(
-            "\(folder.path)/\(file): \(ArchiveRepair.whole(bytes))no part of the log (\(reason)); renamed to \(kept)"
+        report(
+            "\(folder.path)/\(file): \(ArchiveRepair.whole(bytes))not part of the log (\(reason)); renamed to \(kept)"
         )
     }
 
@@ -123,12 +123,12 @@ extension ArchiveRepair {
         try file.write(header.encoded)
         try file.synchronize()
         salvagedFrom[number] = 0
-        note(
-            "\(file.path): bytes 0 to \(SegmentHeader.bytes): header written anew (\(reason)); "
-                + "what was there is kept in \(keeper)")
+        report(
+            "\(file.path): bytes 0 to \(SegmentHeader.bytes): header rewritten (\(reason)); "
+                + "the old bytes are kept in \(keeper)")
     }
 
-    /// Copies bytes to a new file, to the offsets at which they were; what is between takes no room.
+    /// Copies bytes to a new file at their original offsets; the gaps are holes.
     private func keep(_ parts: [(offset: Int, bytes: [UInt8])], of number: UInt32) throws(StorageError)
         -> String
     {
@@ -157,26 +157,26 @@ extension ArchiveRepair {
             }
         }
         for batch in dropped {
-            note(
-                "\(log.path(of: number)): the batch from byte \(batch.first.offset) on is not whole and never counted"
+            report(
+                "\(log.path(of: number)): the batch from byte \(batch.first.offset) on is incomplete and never counted"
             )
         }
         stretches = ArchiveRepair.united(stretches + dropped.map { $0.first.offset..<$0.end.offset })
         var tail = result.isBlankBehind ? nil : result.end..<log.view(pin).writtenEnd
         if goesOn, endsInBatch, tail != nil || isNewest {
-            // Zeros would say that the rest of a batch never came, and end what counts of it.
+            // Zeros would mean that the rest of the batch was never written, and so end the batch.
             let rest = tail ?? result.end..<result.end
             let end = max(rest.upperBound, rest.lowerBound + Frame.headerBytes)
             stretches.append(rest.lowerBound..<min(end, log.view(pin).bytes & ~7))
             tail = nil
         }
         if isNewest, let knownHead, knownHead <= Location(segment: number, offset: result.end), tail != nil {
-            // The remains of an operation that was never acknowledged.
+            // Leftovers of an operation that was never acknowledged.
             try segments.clearRemains(pin, from: result.end)
             tail = nil
         }
         guard !stretches.isEmpty || tail != nil else { return }
-        // Blocks behind every byte: writing through the mapping must not meet a full disk (F4).
+        // Allocates all blocks: writing through the mapping must not meet a full disk (F4).
         try segments.reserveBlocks(pin)
         let all = stretches + (tail.map { [$0] } ?? [])
         let kept = try keep(all.map { ($0.lowerBound, log.view(pin).copy($0)) }, of: number)
@@ -187,19 +187,19 @@ extension ArchiveRepair {
             let isCovered = cover(stretch, segments, pin)
             let done =
                 isCovered
-                ? "covered; what was there is kept in \(kept)" : "too short for a frame; left as it is"
-            note("\(log.path(of: number)): bytes \(stretch.lowerBound) to \(stretch.upperBound): \(done)")
+                ? "covered; the old bytes are kept in \(kept)" : "too short for a frame; left as it is"
+            report("\(log.path(of: number)): bytes \(stretch.lowerBound) to \(stretch.upperBound): \(done)")
         }
         if let tail {
             segments.view(pin).blank(from: tail.lowerBound)
-            note(
+            report(
                 "\(log.path(of: number)): bytes \(tail.lowerBound) to \(tail.upperBound): no entry follows; cleared, "
-                    + "what was there is kept in \(kept)")
+                    + "the old bytes are kept in \(kept)")
         }
         try log.fileToSynchronize(pin)?.synchronize(mapped: log.view(pin).mapped)
     }
 
-    /// The ranges in order, those that overlap or touch as one.
+    /// The ranges in order; overlapping or adjacent ones are joined.
     private static func united(_ ranges: [Range<Int>]) -> [Range<Int>] {
         var united: [Range<Int>] = []
         for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
@@ -212,14 +212,14 @@ extension ArchiveRepair {
         return united
     }
 
-    /// Puts frames without content over a stretch between two frames; `false` when it is shorter than a frame.
+    /// Covers a range between two frames with frames without content. Returns `false` if it is shorter than a frame.
     private func cover(_ stretch: Range<Int>, _ segments: ChangingLog, _ pin: SegmentLog.Pin) -> Bool {
         guard stretch.count >= Frame.headerBytes else { return false }
         let now = Clock.wall()
         var offset = stretch.lowerBound
         while offset < stretch.upperBound {
             let rest = stretch.upperBound - offset
-            // What remains for the next one must be a frame as well.
+            // What is left for the next frame must be large enough for one.
             let size =
                 rest <= ArchiveRepair.mostVoidBytes ? rest : ArchiveRepair.mostVoidBytes - Frame.headerBytes
             let zeros = [UInt8](repeating: 0, count: size - Frame.headerBytes)

@@ -1,41 +1,41 @@
 import CPlatform
 
-/// A repair of one archive, from taking its locks to its new index. Used by one thread.
+/// A repair of one archive, from taking its locks to building the new index. Used by one thread.
 ///
-/// The index goes first and comes last, and each step in between leaves a log that opens, so a crash on the way
-/// is an ordinary crash. What is done to segments is in `ArchiveRepair+Segments.swift`.
+/// The index is removed first and built last, and after each step in between the log can be opened, so a crash during a
+/// repair is an ordinary crash. `ArchiveRepair+Segments.swift` repairs the segments.
 struct ArchiveRepair {
-    let folder: OpenFile
+    let folder: FileDescriptor
     let name: String
     let identity: [UInt8]
     let kind: ArchiveKind
-    /// Where the log ended by the word of an index that could be trusted.
+    /// The end of the log according to a trusted index.
     let knownHead: Location?
-    /// What the old index knows of losses.
+    /// What the old index knows about losses.
     var witness: IndexWitness?
     private(set) var damaged = 0
     private(set) var problems: [String] = []
-    /// In which segments entries count as salvaged, and from which offset on.
+    /// For each segment, the offset from which on entries count as salvaged.
     var salvagedFrom: [UInt32: Int] = [:]
 
     static func run(
-        on folder: OpenFile, name: String, options: StoreOptions
+        on folder: FileDescriptor, name: String, options: StoreOptions
     ) throws(StorageError) -> RepairReport {
-        // First, because the locks are such files. No process can have what is no file locked.
-        var obstacles: [String] = []
-        for obstacle in try Obstacle.all(in: folder) {
-            if let refusal = obstacle.refusal { throw refusal }
-            let kept = try DamagedFile.setAside(obstacle.name, in: folder)
-            obstacles.append(obstacle.description + "; renamed to \(kept)")
+        // First, because the locks are such files. No process can hold a lock on something that isn't a file.
+        var conflicts: [String] = []
+        for conflict in try NameConflict.all(in: folder) {
+            if let refusal = conflict.refusal { throw refusal }
+            let kept = try DamagedFile.setAside(conflict.name, in: folder)
+            conflicts.append(conflict.description + "; renamed to \(kept)")
         }
         let turn = try OpeningTurn.take(in: folder, archive: name)
         defer { turn.pass() }
         let attachment = try folder.fileMakingIfMissing(named: ArchiveOpening.attachedName)
         let known = try ArchiveOpening.ifDescribed(folder, options)
-        guard try attachment.lock(.exclusive, within: OpenFile.startNanoseconds) else {
+        guard try attachment.lock(.exclusive, within: FileDescriptor.startNanoseconds) else {
             throw .busy(
                 archive: name, process: known?.firstUser ?? 0,
-                reason: "a repair needs the archive for itself; close it there, then try again")
+                reason: "a repair needs exclusive access; close it there, then try again")
         }
         defer { attachment.unlock() }
         let (descriptor, loss) = try ArchiveRepair.descriptor(of: folder, name: name, options: options)
@@ -44,13 +44,13 @@ struct ArchiveRepair {
             kind: descriptor.configuration.kind,
             knownHead: loss == nil ? try known?.claimedHead : nil,
             witness: try IndexWitness(folder, descriptor, keepsIndex: true))
-        for obstacle in obstacles { repair.note(obstacle) }
+        for conflict in conflicts { repair.report(conflict) }
         for name in [ArchiveOpening.indexName, ArchiveOpening.newIndexName] { try folder.unlink(name) }
         if let loss {
             try repair.replaceDescriptor(descriptor, loss)
         } else if let other = known?.otherName {
             try ArchiveOpening.replaceDescriptor(descriptor, in: folder)
-            repair.note(ArchiveOpening.nameProblem(other, in: folder) + "; it has the folder's name now")
+            repair.report(ArchiveOpening.nameProblem(other, in: folder) + "; it has the folder's name now")
         }
         try repair.mendSegments()
         return try repair.finish(
@@ -58,7 +58,7 @@ struct ArchiveRepair {
     }
 
     private init(
-        folder: OpenFile, name: String, identity: [UInt8], kind: ArchiveKind, knownHead: Location?,
+        folder: FileDescriptor, name: String, identity: [UInt8], kind: ArchiveKind, knownHead: Location?,
         witness: IndexWitness?
     ) {
         self.folder = folder
@@ -69,25 +69,25 @@ struct ArchiveRepair {
         self.witness = witness
     }
 
-    mutating func note(_ problem: String) {
+    mutating func report(_ problem: String) {
         damaged += 1
         remark(problem)
     }
 
-    /// A line about something that is no damage of its own.
+    /// Adds a line about something that doesn't count as damage.
     mutating func remark(_ problem: String) {
         if problems.count < CheckReport.maximumProblems { problems.append(problem) }
     }
 
-    /// The bytes of a whole file, as the beginning of what is said of them; nothing where there are none.
+    /// The byte range of a whole file, as the beginning of a line about it; empty for an empty file.
     static func whole(_ bytes: Int) -> String { bytes == 0 ? "" : "bytes 0 to \(bytes): " }
 
     // MARK: The descriptor
 
-    /// The archive's descriptor, or a new one and why. The identity is known from the segments, the name from the
-    /// folder; the secret may be another one because the index is built anew.
+    /// The archive's descriptor, or a new one and the reason. Segments determine the identity, the folder determines
+    /// the name. The secret may change because the index is rebuilt.
     private static func descriptor(
-        of folder: OpenFile, name: String, options: StoreOptions
+        of folder: FileDescriptor, name: String, options: StoreOptions
     ) throws(StorageError) -> (Descriptor, loss: String?) {
         var loss: String
         var present: Descriptor?
@@ -103,7 +103,7 @@ struct ArchiveRepair {
             guard present.name != name else { return (present, nil) }
             var renamed = present
             renamed.name = name
-            return (renamed, "named the archive \"\(present.name)\", whose folder this isn't")
+            return (renamed, "named the archive \"\(present.name)\", which doesn't match the folder")
         }
         var identity = try RandomSource.bytes(16, for: folder.path)
         if let best = identities.best { identity = best }
@@ -120,28 +120,28 @@ struct ArchiveRepair {
         var kept = ""
         if try folder.hasEntry(named: file) {
             bytes = try folder.status(ofEntry: file)?.bytes ?? 0
-            kept = "; what was there is kept as \(try DamagedFile.setAside(file, in: folder))"
+            kept = "; the old file is kept as \(try DamagedFile.setAside(file, in: folder))"
         }
         try ArchiveOpening.replaceDescriptor(descriptor, in: folder)
-        note(
-            "\(folder.path)/\(file): \(ArchiveRepair.whole(bytes))made anew (\(loss))\(kept). "
+        report(
+            "\(folder.path)/\(file): \(ArchiveRepair.whole(bytes))recreated (\(loss))\(kept). "
                 + LogContent.description(of: descriptor.configuration))
     }
 
     // MARK: The new index
 
     private mutating func finish(
-        _ opening: ArchiveOpening, attachment: OpenFile
+        _ opening: ArchiveOpening, attachment: FileDescriptor
     ) throws(StorageError) -> RepairReport {
-        // Without the witness: what it knows is said here, and from then on the log is whole as it is.
+        // Without the witness: what it knows is reported here, and from then on the log counts as complete.
         let (memory, _) = try opening.buildIndex(attachment: attachment, witness: nil)
-        // A view takes no hold on it.
+        // A view doesn't retain it.
         defer { withExtendedLifetime(memory) {} }
         let index = ChangingIndex(unshared: memory)
         let entries = index.entryCount
         let end = index.head
         if let loss = witness?.loss(logEndsAt: end, messages: entries) {
-            note(loss.description(in: folder) + "; from now on the log counts as whole without it")
+            report(loss.description(in: folder) + "; from now on the log counts as complete without it")
         }
         var salvaged = 0
         if !salvagedFrom.isEmpty {
@@ -161,13 +161,13 @@ struct ArchiveRepair {
     }
 }
 
-/// Which archive the files of a folder belong to, by the word of its segments.
+/// Which archive the files of a folder belong to, judged by its segments.
 struct ArchiveIdentities {
-    /// The descriptor's identity, unless no segment has it and two, or one and the index, have another; without a
-    /// descriptor the one that most segments have. `nil` when there is none.
+    /// The descriptor's identity, unless no segment has it and two segments, or one segment and the index, agree on
+    /// another one. Without a descriptor the identity that most segments have. `nil` if there is none.
     let best: [UInt8]?
 
-    init(_ folder: OpenFile, descriptor: Descriptor?) throws(StorageError) {
+    init(_ folder: FileDescriptor, descriptor: Descriptor?) throws(StorageError) {
         var votes: [[UInt8]: Int] = [:]
         var unsure: [UInt32] = []
         var guesses: Set<[UInt8]> = []
@@ -191,7 +191,7 @@ struct ArchiveIdentities {
             guard bytes.count == 32 else { continue }
             guesses.insert(Array(bytes[16..<32]))
         }
-        // Where headers say nothing, frames do: only those of the right identity pass their checksums.
+        // If the headers say nothing, frames do: only those with the right identity pass their checksums.
         if votes.isEmpty {
             for guess in guesses {
                 for number in unsure {

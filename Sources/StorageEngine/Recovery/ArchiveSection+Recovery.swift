@@ -1,9 +1,9 @@
 import CPlatform
 
 extension ArchiveSection {
-    /// Makes the index whole after the lock's holder died in the middle of a change (F5): chains, lists and
-    /// totals are made anew from the entries, each of which names a frame, and frames that were written
-    /// behind the committed head are replayed. Idempotent.
+    /// Makes the index consistent after the lock's holder died in the middle of a change (F5): chains, lists and totals
+    /// are rebuilt from the entries, each of which names a frame, and frames written behind the committed head are
+    /// replayed. Idempotent.
     func recover() throws(StorageError) {
         let isDecided = index.batchDone != .none
         if isDecided { index.batchOpen = .none }
@@ -16,20 +16,21 @@ extension ArchiveSection {
         try dropLeftovers()
         try recountDeadlineActions()
         try replayBehindHead()
-        // Of a batch that is still open not all frames are there any more: nothing names one of them.
+        // If a batch is still open, not all of its frames are there, and no slot names one of them.
         index.batchOpen = .none
         crashPoint(.repairReplayed)
         index.touches.drainAll()
-        // Last: what was replayed is younger than uses that were still pending.
+        // Last, because replayed frames are more recent than uses that were still pending.
         index.order.sort(entries: index.entryCount + Int(index.setAsideCount))
         crashPoint(.repairSorted)
-        // Whoever died may have been changing the configuration.
+        // The dead process may have been changing the configuration.
         try followDescriptor()
         index.batchDone = .none
         try recountSegments()
     }
 
-    /// Chains, recency, free list and totals from the entries alone; those that it does not keep are freed.
+    /// Rebuilds chains, order of recency, free list and totals from the entries alone. Frees entries for which `keeps`
+    /// is false.
     func relink<Failure>(keeping keeps: (ChangingSlot) throws(Failure) -> Bool) throws(Failure) {
         let highWater = index.usedEntries
         var linked: [(recency: UInt64, number: UInt32)] = []
@@ -43,7 +44,7 @@ extension ArchiveSection {
         beginRecountOfSetAside()
         for number in (0..<highWater).reversed() {
             guard let slot = index.entry(number + 1) else { continue }
-            // A death while entries were being given other numbers leaves one of them twice.
+            // A death during a renumbering leaves an entry in two slots.
             guard try keeps(slot), recountSetAside(number + 1, slot),
                 index.table.entry(at: slot.location, tag: slot.tag) == nil
             else {
@@ -73,7 +74,7 @@ extension ArchiveSection {
         index.endReturn()
     }
 
-    // MARK: What is set aside, and how many entries each action has there
+    // MARK: Entries that are set aside, and their number for each action
 
     private func beginRecountOfSetAside() {
         index.setAsideCount = 0
@@ -83,14 +84,14 @@ extension ArchiveSection {
             line.pendingBytes = 0
             line.frameBytes = 0
             line.marked = 0
-            // An undone action tells how much it was; of others what is there is counted.
+            // An undone action keeps its totals; for others they are counted again.
             guard !line.isOfDeadlines, line.state == .reversible else { continue }
             line.entries = 0
             line.bytes = 0
         }
     }
 
-    /// Brings an entry's flag and mark in line; `false` when it is set aside for nothing.
+    /// Makes an entry's flag and mark agree. Returns `false` if it is set aside without an action.
     private func recountSetAside(_ number: UInt32, _ slot: ChangingSlot) -> Bool {
         let mark = index.marks[number]
         guard slot.isSetAside else {
@@ -122,7 +123,8 @@ extension ArchiveSection {
         line.bytes &+= UInt64(slot.valueBytes)
     }
 
-    /// Sizes and tag of an entry from its frame, and all of its line where that was not filled; `false` when it names none.
+    /// Restores an entry's tag and sizes from its frame, and the whole slot if that was not filled. Returns `false` if
+    /// the slot names no frame.
     private func refill(_ slot: ChangingSlot) throws(StorageError) -> Bool {
         try takeBack(slot)
         let location = slot.location
@@ -157,8 +159,8 @@ extension ArchiveSection {
         return true
     }
 
-    /// Lets a line name the frame before, where it names one of a batch that is not published; readers took it for that
-    /// already.
+    /// If a slot names a frame of an unpublished batch, makes it name the entry's previous frame, which readers already
+    /// use.
     private func takeBack(_ slot: ChangingSlot) throws(StorageError) {
         let open = index.batchOpen
         let location = slot.location
@@ -171,7 +173,7 @@ extension ArchiveSection {
         slot.location = part.previous
     }
 
-    /// Files that a killed removal left behind.
+    /// Removes files that a killed removal left behind.
     private func dropLeftovers() throws(StorageError) {
         for number in try log.segmentNumbers() where number < index.oldestSegment {
             _ = try segments.removeFile(of: number)
@@ -186,12 +188,12 @@ extension ArchiveSection {
             let start = number == index.head.segment ? index.head.offset : SegmentHeader.bytes
             var offset = start
             if number > index.head.segment {
-                // Begun and still empty. It is used and never made anew: whoever has it mapped would go on with the
-                // old file (F7).
+                // Begun and still empty. It is used as it is and never recreated: a process that has it mapped would go
+                // on with the old file (F7).
                 if index.oldestSegment == 0 { index.oldestSegment = number }
                 index.head = Location(segment: number, offset: start)
             }
-            // Only an unbroken run of valid frames: what is behind a torn one was never acknowledged.
+            // Only an unbroken run of valid frames counts: what follows a torn frame was never acknowledged.
             while let frame = log.validFrame(pin, at: offset) {
                 if frame.kind == .batch, engine.kind != .log {
                     guard let end = log.endOfBatch(pin, at: offset) else { break }
@@ -212,7 +214,8 @@ extension ArchiveSection {
         }
     }
 
-    /// Does a batch whose frames are all there, at one instant for readers as when it was first tried.
+    /// Carries out a batch that is complete in the log; readers see it at one instant, as they would have the first
+    /// time.
     private func republish(
         from first: Location, to end: Int, _ pin: SegmentLog.Pin
     ) throws(StorageError) {
@@ -221,25 +224,25 @@ extension ArchiveSection {
         while offset < end, let frame = log.frame(pin, at: offset) {
             let location = Location(segment: first.segment, offset: offset)
             offset += frame.bytes
-            noteReplayed(frame)
+            countReplayed(frame)
             for evicted in FrameExtension.evictions(of: frame) {
                 if let number = try number(at: evicted) { batch.victims.append(number) }
             }
             guard let kind = engine.meaning(of: frame), kind == .put || kind == .delete else { continue }
             let tag = UInt32(truncatingIfNeeded: engine.hash(frame.key))
             let present = try engine.find(frame.key, tag: tag)
-            if let present { engine.letGo(present) }
+            if let present { engine.unpin(present) }
             batch.steps.append(
                 BatchStep(
                     isPut: frame.kind == .put, tag: tag, number: present?.number ?? 0, location: location))
         }
         try reserveEntries(batch.steps.count { $0.isPut && $0.number == 0 })
         publish(batch, pin)
-        // Counted with each frame already.
+        // Each frame has been counted already.
         index.adjust(.appendedBytes, by: -batch.bytes)
     }
 
-    /// The sum of the files' sizes decides how much is reclaimed, and nothing else.
+    /// Recomputes the sum of the files' sizes, which only determines how much is reclaimed.
     func recountSegments() throws(StorageError) {
         var bytes = 0
         for number in try log.segmentNumbers() { bytes += try log.fileBytes(of: number) }

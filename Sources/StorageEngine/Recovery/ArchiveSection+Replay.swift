@@ -1,30 +1,30 @@
 import CPlatform
 
 extension ArchiveEngine {
-    /// What a replay met besides valid frames.
+    /// What a replay found besides valid frames.
     struct ReplayFindings {
         var damaged = 0
         var problems: [String] = []
-        /// In the newest segment, with the place from which on it is: where a batch is cut off behind which there is nothing,
-        /// nothing that was acknowledged is missing.
+        /// Findings in the newest segment, with their locations. If the log ends with an incomplete batch, those behind
+        /// its beginning don't count: nothing acknowledged is missing there.
         private var atEnd: [(place: Location, problem: String)] = []
 
-        mutating func note(_ problem: String) {
+        mutating func add(_ problem: String) {
             damaged += 1
             if problems.count < CheckReport.maximumProblems { problems.append(problem) }
         }
 
-        mutating func note(_ problem: String, at place: Location, isNewest: Bool) {
-            if isNewest { atEnd.append((place, problem)) } else { note(problem) }
+        mutating func add(_ problem: String, at place: Location, isNewest: Bool) {
+            if isNewest { atEnd.append((place, problem)) } else { add(problem) }
         }
 
         mutating func endLog(cut: Location?) {
-            for (place, problem) in atEnd where cut.map({ place < $0 }) ?? true { note(problem) }
+            for (place, problem) in atEnd where cut.map({ place < $0 }) ?? true { add(problem) }
             atEnd = []
         }
     }
 
-    /// What a frame does in this archive; `nil`: nothing.
+    /// The effect of a frame in this archive; `nil` if it has none.
     func meaning(of frame: Frame) -> FrameKind? {
         frame.kind.flatMap { $0.isMeant(in: kind, hasKey: frame.keyBytes > 0) ? $0 : nil }
     }
@@ -36,25 +36,24 @@ extension ArchiveEngine {
             extensionBytes: frame.extension)
     }
 
-    /// Of a segment, to judge the others by it.
+    /// Bytes of a segment that are sampled for an estimate.
     fileprivate static let sampleBytes = 4 << 20
 }
 
 extension ArchiveSection {
-    /// Does to the index what a frame of the log says. Doing it twice is doing it once, so a crash during
-    /// recovery is an ordinary crash (F3).
+    /// Applies a frame of the log to the index. Idempotent, so a crash during recovery is an ordinary crash (F3).
     func replay(_ frame: Frame, at location: Location, tag: UInt32) throws(StorageError) {
         switch engine.meaning(of: frame) {
         case .put, .move, .resident:
             for evicted in FrameExtension.evictions(of: frame) { try removeEntry(at: evicted, nil, location) }
             guard frame.kind != .resident else {
-                // On disk there is none any more. Of the entry in memory its process knows, if it lives: others' of
-                // that key, and one that was only moved, stay.
+                // There is no value on disk any more. The entry in memory is known to its process, if that is alive.
+                // Other processes' entries of this key, and one whose frame was only moved, stay.
                 if let present = try engine.find(frame.key, tag: tag) {
-                    engine.letGo(present)
+                    engine.unpin(present)
                     if !present.slot.isMemoryOnly { remove(present.number) }
                 }
-                // Whoever recorded it died before it was marked as held.
+                // The process that recorded it died before it was marked as held.
                 if let number = index.table.entry(at: location, tag: tag), index.residency[number] == 0 {
                     remove(number)
                 }
@@ -67,12 +66,12 @@ extension ArchiveSection {
                 content.take(traits, ownerTag: engine.ownerTag(traits.owner))
             }
             let present = try engine.find(frame.key, tag: tag)
-            if let present { engine.letGo(present) } else { try index.numbers.reserve() }
+            if let present { engine.unpin(present) } else { try index.numbers.reserve() }
             let number = applyPut(content, tag: tag, number: present?.number ?? 0, at: location)
             if let hits = frame.hits { index.entry(number)?.hits = hits }
         case .delete:
             if let present = try engine.find(frame.key, tag: tag) {
-                engine.letGo(present)
+                engine.unpin(present)
                 if present.slot.isMemoryOnly {
                     removeMemoryOnly(of: frame.key, tag: tag, sparing: present.number)
                 }
@@ -98,15 +97,15 @@ extension ArchiveSection {
         case .batch, .void, nil:
             break
         }
-        noteReplayed(frame)
+        countReplayed(frame)
     }
 
-    /// What every frame of the log tells besides what it does.
-    func noteReplayed(_ frame: Frame) {
+    /// What every frame tells in addition to its effect.
+    func countReplayed(_ frame: Frame) {
         if frame.kind == .deadline || frame.kind == .evict, let note = RemovalNote(of: frame),
             let line = index.undo.line(of: note.group)
         {
-            // What an action itself wrote doesn't shorten its grace.
+            // What an action itself wrote doesn't shorten the time in which it can be undone.
             line.lastAppended = index.appendedBytes &+ UInt64(frame.bytes)
             if line.endBytes != .max { line.endBytes &+= UInt64(frame.bytes) }
         }
@@ -118,20 +117,21 @@ extension ArchiveSection {
         index.touches.raiseStamps(above: frame.recency)
     }
 
-    /// Removes the entry whose frame is at `location`, or sets it aside if the note says that this can be undone.
+    /// Removes the entry whose frame is at `location`, or sets it aside if `note` belongs to an action that can be
+    /// undone.
     private func removeEntry(at location: Location, _ note: RemovalNote?, _ place: Location)
         throws(StorageError)
     {
-        // Nearly always nothing lives there any more, and that is known without opening a file.
+        // In most cases the entry is no longer live, and that is known without opening a file.
         guard location < place, location.segment >= index.oldestSegment,
             index.liveFrames(ofSegment: location.segment) != 0,
             let number = try number(at: location), let slot = index.entry(number)
         else { return }
-        // Given up before its grace was over, for the room that an undo needs.
+        // It was given up early, to make room for an undo.
         guard index.marks.isLive(number, slot) else {
             return note?.group ?? 0 == 0 ? forget(number, slot) : ()
         }
-        // However long ago that was: a restore may follow in the log.
+        // However old the action is: the log may contain its restore.
         if let note, note.group != 0, !slot.isMemoryOnly {
             let tag = slot.tag
             _ = engine.withFrame(at: location) { forgetFormer($0.key, tag: tag, of: note.group) }
@@ -154,30 +154,30 @@ extension ArchiveSection {
     private func replayDeadline(_ frame: Frame, at location: Location, tag: UInt32) throws(StorageError) {
         let note = RemovalNote(of: frame)
         guard let present = try engine.find(frame.key, tag: tag) else {
-            // Its frame has been copied since and comes behind this one; what it was can be undone all the same.
-            if let note, note.group != 0 { self.note(note, first: location, bytes: 0) }
+            // The entry's frame was copied and comes later in the log. The change can be undone all the same.
+            if let note, note.group != 0 { countRemoval(note, first: location, bytes: 0) }
             return
         }
-        defer { engine.letGo(present) }
+        defer { engine.unpin(present) }
         let deadline = FrameExtension.deadline(.deadline, of: frame)?.resolved(now: Clock.read())
         setDeadline(of: present.number, index.changing(present.slot), to: deadline ?? Deadline.never)
         if let note, note.group != 0 {
-            self.note(note, first: location, bytes: UInt64(present.slot.valueBytes))
+            countRemoval(note, first: location, bytes: UInt64(present.slot.valueBytes))
         }
     }
 
-    /// An entry that was set aside and had to be copied: it is set aside again, in place of what it was copied from.
+    /// An entry that was set aside and copied by reclaiming: sets the copy aside in place of the original.
     private func replayKept(_ frame: Frame, at location: Location, tag: UInt32) throws(StorageError) {
         guard let note = RemovalNote(of: frame), note.group != 0 else { return }
-        // Whoever died while copying it may have got this far.
+        // The process that died while copying it may have got this far.
         guard index.table.entry(at: location, tag: tag) == nil else { return }
-        // An entry that is there is a later one.
+        // An existing entry of the key is newer.
         var isOlder = false
         if let present = try engine.find(frame.key, tag: tag) {
-            engine.letGo(present)
+            engine.unpin(present)
             isOlder = true
         }
-        // What an action did was counted with the frame that says so, as long as that is there.
+        // The action's totals already include it if the frame that removed it is still in the log.
         let line = index.undo.line(of: note.group)
         let known = (entries: line?.entries ?? 0, bytes: line?.bytes ?? 0)
         var isCounted = line?.isOfDeadlines ?? false
@@ -195,7 +195,7 @@ extension ArchiveSection {
         var content = engine.content(of: frame)
         let traits = frame.traits
         content.take(traits, ownerTag: engine.ownerTag(traits.owner))
-        // As a put, and as its removal.
+        // Applied like a put followed by its removal.
         let number = applyPut(content, tag: tag, number: 0, at: location, supersedes: false)
         guard let slot = index.entry(number) else { return }
         setAsideInReplay(number, slot, note, location)
@@ -215,7 +215,7 @@ extension ArchiveSection {
         }
     }
 
-    /// An action has one entry of a key: that which was set aside last.
+    /// An action has at most one entry of a key: the one that was set aside last.
     private func forgetFormer(_ key: UnsafeRawBufferPointer, tag: UInt32, of group: UInt32) {
         guard index.setAsideCount != 0 else { return }
         for (number, slot) in hidden(key, tag: tag)
@@ -224,8 +224,9 @@ extension ArchiveSection {
         }
     }
 
-    /// Fills an empty index from all segments of the log, oldest first. `isRoomy`: there is room for as many entries as
-    /// the log may well have; else the index grows as they come, and takes no more than it needs.
+    /// Fills an empty index from all segments of the log, oldest first. With `isRoomy` the table is sized in advance
+    /// for the entries that the log may have; otherwise the index grows as they come and takes no more space than
+    /// needed.
     func rebuild(isRoomy: Bool = true) throws(StorageError) -> ArchiveEngine.ReplayFindings {
         var findings = ArchiveEngine.ReplayFindings()
         engine.replayedMarks.withLock { $0 = [[UInt32]](repeating: [], count: IndexLayout.undoLines) }
@@ -233,7 +234,7 @@ extension ArchiveSection {
         let numbers = try belongingSegments(&findings)
         var segmentBytes = 0
         if isRoomy { try index.table.prepare(forEntries: try estimatedEntries(numbers)) }
-        // Frames wait for a moment, so that the buckets they need arrive together.
+        // Frames are applied in groups, so that the buckets that they need are fetched together.
         var waiting: [(frame: Frame, location: Location, tag: UInt32)] = []
         waiting.reserveCapacity(32)
         func replayWaiting() throws(StorageError) {
@@ -251,7 +252,8 @@ extension ArchiveSection {
         defer { for pin in pins { log.unpin(pin) } }
         for number in numbers {
             guard let pin = try log.pinIfPresent(number) else {
-                // For an observer it may be reclaimed meanwhile; for whoever has the archive alone, it belongs.
+                // For an observer the segment may have been reclaimed; for the only user of the archive it must be
+                // there.
                 guard engine.attachment == nil else {
                     throw .corrupted(
                         path: log.path(of: number), offset: 0, reason: "it can't be read any more")
@@ -259,15 +261,15 @@ extension ArchiveSection {
                 throw .system(operation: "open", path: log.path(of: number), code: SystemCode.missing)
             }
             defer { log.unpin(pin) }
-            if let problem = try log.lengthProblem(of: number) { findings.note(problem) }
+            if let problem = try log.lengthProblem(of: number) { findings.add(problem) }
             try log.learnSize(pin)
             segmentBytes += log.view(pin).bytes
             if index.oldestSegment == 0 { index.oldestSegment = number }
-            // Cells tell a segment's number as one near that of the head.
+            // Cells store only low bits of a segment's number, which are completed from the head's.
             index.head = Location(segment: number, offset: SegmentHeader.bytes)
             let result = try log.scan(pin, from: SegmentHeader.bytes) { (item) throws(StorageError) in
                 if case .damage(let from, let to) = item {
-                    findings.note(
+                    findings.add(
                         "\(log.path(of: number)): bytes \(from) to \(to) hold no valid entry",
                         at: Location(segment: number, offset: from), isNewest: number == numbers.last)
                 }
@@ -279,10 +281,10 @@ extension ArchiveSection {
             let end = damagedEnd ?? result.end
             if !result.isBlankBehind {
                 if number != numbers.last || damagedEnd != nil {
-                    findings.note("\(log.path(of: number)): no valid entry from byte \(result.end) on")
+                    findings.add("\(log.path(of: number)): no valid entry from byte \(result.end) on")
                 }
                 if number == numbers.last, engine.attachment != nil {
-                    // The remains of an operation that was not acknowledged.
+                    // Leftovers of an operation that was not acknowledged.
                     try segments.clearRemains(pin, from: end)
                 }
             }
@@ -292,7 +294,7 @@ extension ArchiveSection {
         let cut = try sieve.endLog(replaySoon)
         findings.endLog(cut: cut)
         try replayWaiting()
-        try noteDropped(sieve.dropped, cut: cut, &findings)
+        try reportDropped(sieve.dropped, cut: cut, &findings)
         index.segmentBytes = segmentBytes
         index.order.sort(entries: index.entryCount + Int(index.setAsideCount))
         judgeGraces()
@@ -301,15 +303,15 @@ extension ArchiveSection {
         return findings
     }
 
-    /// A batch at the end of the log that is not whole is, as a torn frame there, the remains of an operation that was not
-    /// acknowledged; one before it was lost in part, and is left out.
-    private func noteDropped(
+    /// An incomplete batch at the end of the log, like a torn frame there, is a leftover of an operation that was not
+    /// acknowledged. An incomplete one before that was partly lost, and is left out.
+    private func reportDropped(
         _ dropped: [BatchSieve<Frame>.Dropped], cut: Location?, _ findings: inout ArchiveEngine.ReplayFindings
     ) throws(StorageError) {
         for batch in dropped where batch.first != cut {
-            findings.note(
-                "\(log.path(of: batch.first.segment)): the batch from byte \(batch.first.offset) on never came to the "
-                    + "medium as a whole and is left out")
+            findings.add(
+                "\(log.path(of: batch.first.segment)): the batch from byte \(batch.first.offset) on never reached the "
+                    + "medium completely and is left out")
         }
         guard let cut else { return }
         if cut.segment == index.head.segment { index.head = cut }
@@ -319,9 +321,9 @@ extension ArchiveSection {
         try segments.clearRemains(pin, from: cut.offset)
     }
 
-    /// About how many entries the log has, judged by intact frames of its oldest and its newest segment, so that the table
-    /// need not be split while it fills. No more than files of that size can hold: what the table takes is in proportion
-    /// to them.
+    /// Estimates the number of entries in the log from intact frames of its oldest and newest segment, so that the
+    /// table need not be split while it fills. Never more than files of this size can hold, so the table's size stays
+    /// in proportion to them.
     private func estimatedEntries(_ numbers: [UInt32]) throws(StorageError) -> Int {
         guard engine.kind != .log else { return 0 }
         var keys = Set<UInt64>()
@@ -341,18 +343,18 @@ extension ArchiveSection {
             let status = try engine.folder.status(ofEntry: SegmentHeader.fileName(number))
             bytes += min(status?.bytes ?? 0, status?.allocatedBytes ?? 0)
         }
-        // A fifth of them is taken to be stored anew later.
+        // Assumes that a fifth of them is stored again later.
         let estimate = Int(Double(keys.count) * Double(bytes) / Double(max(frameBytes, 1)) * 0.8)
         return min(estimate, try log.mostEntries(in: numbers))
     }
 
-    /// Numbers of the segments that are part of the log; leftovers of an interrupted removal are not.
+    /// Numbers of the segments that are part of the log, without leftovers of an interrupted removal.
     private func belongingSegments(_ findings: inout ArchiveEngine.ReplayFindings) throws(StorageError)
         -> [UInt32]
     {
         let names = try log.segmentNames()
         let numbers = try names.files(of: log)
-        for stray in names.strays { findings.note(log.strayProblem(stray)) }
+        for stray in names.strays { findings.add(log.strayProblem(stray)) }
         var oldest: UInt32 = 0
         var readable: [UInt32] = []
         var foreign = 0
@@ -362,13 +364,13 @@ extension ArchiveSection {
                 oldest = max(oldest, header.oldest)
                 readable.append(number)
             } catch {
-                // A segment whose header was never written held nothing acknowledged.
+                // A segment whose header was never written held nothing that was acknowledged.
                 let isLast = number == numbers.last
                 if case .corrupted = error, isLast, try log.isUnwritten(number) { continue }
                 guard case .corrupted(_, let offset, _) = error else { throw error }
-                // Its first page may be lost together with the batch that began it.
+                // Its first page may have been lost together with the batch that began it.
                 let isLost = isLast ? try log.beginsBlank(number) : false
-                findings.note(
+                findings.add(
                     error.description,
                     at: Location(segment: number, offset: SegmentHeader.bytes), isNewest: isLost)
                 if try log.holdsFrames(number) {
@@ -378,11 +380,11 @@ extension ArchiveSection {
                 }
             }
         }
-        // Rather than the whole log the descriptor is another's, and what is stored now would begin a second log.
+        // More likely the descriptor is foreign than the whole log, and storing now would begin a second log.
         guard !readable.isEmpty || foreign == 0 || engine.attachment == nil else {
             throw .corrupted(
                 path: engine.folder.path + "/" + Descriptor.fileName, offset: 16,
-                reason: "all segments belong to another archive; repair it to go by them")
+                reason: "all segments belong to another archive; a repair recreates the descriptor from them")
         }
         let belonging = readable.filter { $0 >= oldest }
         if let first = belonging.first, let last = belonging.last, !SegmentLayout.isSpan(belonging) {

@@ -1,10 +1,10 @@
 import CPlatform
 
-/// Giving the room of an index back that was once larger, where its file can get no holes while others may read it.
+/// Shrinking the file of an index that was once larger, where holes can't be punched while others may read it.
 extension ArchiveSection {
-    /// Puts a copy in the index's place that is as long as is needed now, with its clean mark set; `false` when there is
-    /// little to gain. Observers notice and open it. Needs that nobody else has the archive open for writing, and that
-    /// nobody is opening it.
+    /// Replaces the index by a copy of the needed length, with its clean mark set; returns `false` if that would gain
+    /// little. Observers notice and open the copy. Requires that no other process has the archive open for writing or
+    /// is opening it.
     func leaveSmallerIndex() throws(StorageError) -> Bool {
         let needed = index.indexBytes
         guard let status = try index.fileStatus(), needed >= IndexLayout.fileBytes(chunks: 1),
@@ -16,7 +16,7 @@ extension ArchiveSection {
             try file.extend(from: 0, to: needed)
             let memory = try IndexMemory(file, as: .open(file, in: engine.folder), writable: true)
             try memory.takeContent(of: index.memory.memory, bytes: needed)
-            // A view takes no hold on it.
+            // A view doesn't retain it.
             defer { withExtendedLifetime(memory) {} }
             let copy = ChangingIndex(unshared: memory)
             try copy.identify(file)
@@ -38,6 +38,6 @@ extension ArchiveSection {
 }
 
 extension ArchiveEngine {
-    /// Files that are larger than needed by less are not worth a copy.
+    /// Less surplus in bytes than this isn't worth a copy.
     fileprivate static let leastSurplus = 256 << 10
 }

@@ -1,21 +1,21 @@
-/// Gives the frames of a log on in their order, and those of a batch when it is clear whether the batch counts:
-/// OnDiskFormat, "Batches". For one reading of a log, segment by segment, however it is read. It holds the frames of the
-/// batch that is just met; what they point to has to stay until ``BatchSieve/isOpen`` is false.
+/// Passes on the frames of a log in order, and those of a batch once it is clear whether the batch counts:
+/// OnDiskFormat, "Batches". For one reading of a log, segment by segment, by whatever means. It holds the frames of the
+/// batch being read; what they point to must stay valid until ``BatchSieve/isOpen`` is false.
 struct BatchSieve<Item> {
-    /// A batch that never happened: not all of it came to the medium.
+    /// A batch that never happened, because not all of it reached the medium.
     struct Dropped {
-        /// Where what there is of it begins.
+        /// The beginning of what is there of it.
         var first: Location
-        /// Behind the last frame of it that is there.
+        /// The end of its last frame that is there.
         var end: Location
     }
 
     private enum Hole: Int, Comparable {
         case none
-        /// A repair stood there, and left what is beside it to count.
+        /// A repair has covered this range; frames beside it count.
         case mended
         case damaged
-        /// Bytes that never came to the medium.
+        /// Bytes that never reached the medium.
         case lost
 
         static func < (first: Hole, second: Hole) -> Bool { first.rawValue < second.rawValue }
@@ -23,28 +23,29 @@ struct BatchSieve<Item> {
 
     private struct Open {
         let first: Location
-        /// Where it was met; of one without its first frame that may be another segment than that of ``first``.
+        /// Where the batch was found. If its first frame is missing, that may be another segment than that of
+        /// ``first``.
         let segment: UInt32
         let begin: Int
-        /// Behind its last frame; unknown while its first frame is missing.
+        /// The end of its last frame; unknown if its first frame is missing.
         let end: Int?
         var reached: Int
         var hole: Hole
-        /// Behind the last of its frames that are there.
+        /// The end of the last of its frames that are there.
         var framesEnd: Int?
-        /// Whether what is missing at its end begins with a checksum. That is written last.
+        /// Whether the missing part at its end begins with a checksum, which is written last.
         var endsWritten = false
         var items: [(item: Item, location: Location)] = []
     }
 
-    /// Does something with a frame that counts.
+    /// Called with each frame that counts.
     typealias Emit = (Item, Location) throws(StorageError) -> Void
-    /// Whether bytes of the segment that is being read are all zero; those behind the end of its file are.
+    /// Whether bytes of the current segment are all zero; bytes beyond the end of its file are.
     typealias Zeros = (Range<Int>) throws(StorageError) -> Bool
 
     private let isLog: Bool
     private var open: Open?
-    /// Without a frame but `void`, directly before what comes next.
+    /// The range without frames (other than `void`) directly before the next frame.
     private var stretch: (range: Range<Int>, hole: Hole)?
     private(set) var dropped: [Dropped] = []
 
@@ -52,10 +53,10 @@ struct BatchSieve<Item> {
 
     var isOpen: Bool { open != nil }
 
-    /// Lets those go that it holds and that are of no interest any more.
+    /// Drops held frames that are of no interest any more.
     mutating func keep(_ isOfInterest: (Item) -> Bool) { open?.items.removeAll { !isOfInterest($0.item) } }
 
-    /// `item`: `nil` for a frame that is of no interest itself; what it says about the batch counts.
+    /// `item` is `nil` for a frame that is of no interest itself; what it says about the batch still counts.
     mutating func take(
         _ item: Item?, _ role: BatchRole, _ location: Location, bytes: Int, _ emit: Emit
     ) throws(StorageError) {
@@ -84,8 +85,8 @@ struct BatchSieve<Item> {
         stretch = nil
     }
 
-    /// A batch of which the first frame is not there. It was in the stretch before; else these are the remains of one that
-    /// was given up, with the log gone on in its place.
+    /// A batch without its first frame. Either the frame was in the damaged range before it, or these are leftovers of
+    /// an abandoned batch that newer frames have partly overwritten.
     private func headless(_ first: Location, from location: Location) -> Open {
         guard first.segment == location.segment, let stretch, stretch.range.contains(first.offset) else {
             return Open(
@@ -97,11 +98,11 @@ struct BatchSieve<Item> {
             reached: location.offset, hole: stretch.hole)
     }
 
-    /// Bytes between two frames that hold none.
+    /// A range between two frames that contains none.
     mutating func take(damage range: Range<Int>, _ zeros: Zeros) throws(StorageError) {
         let hole: Hole = try looksLost(range, isEnd: false, zeros) ? .lost : .damaged
         var ofOpen = hole
-        // What came later stands right behind it where a batch behind it was given up.
+        // If a batch behind it was abandoned, newer frames follow directly.
         if let end = open?.end, end > range.lowerBound, end <= range.upperBound {
             ofOpen = try looksLost(range.lowerBound..<end, isEnd: true, zeros) ? .lost : .damaged
         }
@@ -119,7 +120,7 @@ struct BatchSieve<Item> {
         open?.reached = max(present.reached, range.upperBound)
     }
 
-    /// At the end of a segment, whose bytes `zeros` tells of.
+    /// Call it at the end of a segment; `zeros` reads that segment.
     mutating func endSegment(_ segment: UInt32, _ zeros: Zeros) throws(StorageError) {
         stretch = nil
         guard let present = open, present.first.segment == segment, let end = present.end,
@@ -131,15 +132,16 @@ struct BatchSieve<Item> {
         open?.endsWritten = try zeros(present.reached..<min(present.reached + 4, end)) == false
     }
 
-    /// Where the batch at the end of the log ends that counts although its last frames are damaged: the log goes on behind it, or
-    /// they would be taken for frames that were never written. Known at the end of the last segment.
+    /// The end of a batch at the end of the log that counts although its last frames are damaged. The log continues
+    /// after it; otherwise they would be taken for frames that were never written. Known at the end of the last
+    /// segment.
     var damagedEnd: Int? {
         guard let open, open.hole == .damaged, open.endsWritten else { return nil }
         return open.end
     }
 
-    /// At the end of the log. Gives the batch on, or gives the place where one begins that is not whole and so never
-    /// happened.
+    /// Call it at the end of the log. Passes on the last batch, or returns the beginning of one that is incomplete and
+    /// so never happened.
     mutating func endLog(_ emit: Emit) throws(StorageError) -> Location? {
         let known = dropped.count
         try close(atLogEnd: true, emit)
@@ -153,7 +155,7 @@ struct BatchSieve<Item> {
         switch present.hole {
         case .none: counts = present.reached == present.end || !atLogEnd
         case .mended: counts = true
-        // All of it had come to the medium, if its writer ever came to its end; that only its first frame tells.
+        // All of it had reached the medium if its writer finished it, which only its first frame can tell.
         case .damaged:
             counts =
                 !atLogEnd || present.endsWritten || present.end == nil
@@ -169,11 +171,12 @@ struct BatchSieve<Item> {
         for (item, location) in present.items { try emit(item, location) }
     }
 
-    /// Whether a stretch without a valid frame is one that never came to the medium, or not as it was in the end: it has no
-    /// checksum, which is written last; all that it has of a sector of 512 bytes, which media write whole, is zero; or the end of a
-    /// page of 4,096 is, which systems write whole, perhaps when half of it was filled. What was written and damaged later is not
-    /// like that, unless its value is. A sector that it ends in came with the frame that follows; `isEnd`: the batch ends there, and
-    /// no frame of it follows.
+    /// Whether a range without a valid frame never reached the medium, or only in an unfinished state. That is so if it
+    /// has no checksum, which is written last; if its whole part of a sector of 512 bytes, which media write as a unit,
+    /// is zero; or if the end of a page of 4,096 bytes is, because systems write pages as a unit, perhaps half filled.
+    /// Data that was written and damaged later doesn't look like this, unless its value does. The sector in which the
+    /// range ends was written with the next frame; `isEnd` means that the batch ends there, and none of its frames
+    /// follows.
     private func looksLost(_ range: Range<Int>, isEnd: Bool, _ zeros: Zeros) throws(StorageError) -> Bool {
         var start = range.lowerBound
         guard start < range.upperBound else { return false }
@@ -183,7 +186,7 @@ struct BatchSieve<Item> {
             let stop = min(end, range.upperBound)
             if end <= range.upperBound || isEnd {
                 let isPageEnd = stop % 4096 == 0 || isEnd && stop == range.upperBound
-                // Of the sector before, which came, nothing is asked.
+                // Ignores the part of the sector before the range, which did reach the medium.
                 if try zeros(max(isPageEnd ? stop - 64 : start, start)..<stop) { return true }
             }
             start = end
@@ -193,7 +196,7 @@ struct BatchSieve<Item> {
 }
 
 extension BatchSieve<Frame> {
-    /// What a scan of a mapped segment meets. The segment has to stay pinned as long as the sieve is open.
+    /// Takes an item from the scan of a mapped segment. The segment must stay pinned as long as the sieve is open.
     mutating func take(
         _ item: SegmentLog.ScanItem, _ log: SegmentLog, _ pin: SegmentLog.Pin, _ emit: Emit
     ) throws(StorageError) {
@@ -205,7 +208,7 @@ extension BatchSieve<Frame> {
         }
     }
 
-    /// Gives the pin of a segment that has to stay pinned for what is not decided yet.
+    /// Returns the pin of a segment that must stay pinned for a batch that isn't decided yet.
     mutating func endSegment(_ log: SegmentLog, _ pin: SegmentLog.Pin) throws(StorageError) -> SegmentLog.Pin?
     {
         try endSegment(pin.segment) { log.view(pin).copy($0).allSatisfy { $0 == 0 } }

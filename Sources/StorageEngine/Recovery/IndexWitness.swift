@@ -1,28 +1,28 @@
 import CPlatform
 
-/// What the index that lies in an archive's folder tells of the log, also one that can't be used any more. Asked before
-/// that index is given up, and held against the log that the new one is made from: it is all that is left of
-/// operations whose segments were cut off or taken away. When it is believed: OnDiskFormat, "Losses of the log".
+/// What an existing index, even an unusable one, tells about the log. It is read before that index is replaced, and
+/// compared with the log from which the new one is built: it is the only trace of operations whose segments were cut
+/// off or removed. When it is trusted: OnDiskFormat, "Losses of the log".
 struct IndexWitness {
-    /// The loss that it has a note of.
+    /// The loss that it has recorded.
     let noted: LogLoss?
-    /// The log went on at least to here; none where nothing is known.
+    /// The log reached at least to here; `none` if nothing is known.
     let end: Location
-    /// Segments that must be there, and aren't.
+    /// Segments that must exist but don't.
     private let missing: [UInt32]
-    /// Of a log archive: segments that aren't there, if it has fewer messages than this.
+    /// For a log archive: absent segments, which count as lost if it has fewer messages than ``messages``.
     private let gaps: [UInt32]
     private let messages: Int
-    /// The index, where it is one of this boot that can be trusted. Its room on the disk isn't given back as long as it is here.
+    /// The index, if it is a trusted one of this boot. Its disk space isn't freed as long as this exists.
     private var memory: IndexMemory?
 
-    /// `nil` when there is no index of this archive that may be read. `mark`: its clean mark, if that has been looked
-    /// at and taken away. `keepsIndex`: for ``takeUnknown(of:)``.
+    /// `nil` if there is no readable index of this archive. `mark`: its clean mark, if that was already read and
+    /// removed. `keepsIndex`: needed for ``takeUnknown(of:)``.
     init?(
-        _ folder: OpenFile, _ descriptor: Descriptor, mark knownMark: MarkStanding? = nil,
+        _ folder: FileDescriptor, _ descriptor: Descriptor, mark knownMark: MarkStanding? = nil,
         keepsIndex: Bool = false
     ) throws(StorageError) {
-        let found: OpenFile?
+        let found: FileDescriptor?
         do throws(StorageError) {
             found = try folder.fileIfPresent(named: ArchiveOpening.indexName, writable: false)
         } catch {
@@ -35,7 +35,7 @@ struct IndexWitness {
             header.isOf(descriptor.identity)
         else { return nil }
         let memory = try IndexMemory(file, as: .open(file, in: folder), writable: false)
-        // A view takes no hold on it.
+        // A view doesn't retain it.
         defer { withExtendedLifetime(memory) {} }
         let index = IndexView(memory)
         noted = header.loss
@@ -55,7 +55,7 @@ struct IndexWitness {
         end = head
         let numbers = header.olderSegments
         let present = try Set(folder.names().compactMap(SegmentHeader.number(ofFileName:)))
-        // A segment that was reclaimed meanwhile is older than the oldest is now (the index says so first).
+        // A segment that was reclaimed in the meantime is older than the present oldest (the index is updated first).
         let oldest = index.oldestSegment
         let absent = numbers.filter { !present.contains($0) && $0 >= oldest }
         missing = absent.filter {
@@ -68,8 +68,8 @@ struct IndexWitness {
         self.memory = keepsIndex ? memory : nil
     }
 
-    /// Those of the batches, which are in their order, of which it names no frame: the others were whole once. Costs a pass
-    /// over the index where there are any, and lets go of that.
+    /// Those of the batches, given in order, of which the index names no frame; the others were complete once. Costs a
+    /// pass over the index if there are any, and releases the index.
     mutating func takeUnknown<Item>(of batches: [BatchSieve<Item>.Dropped]) -> [BatchSieve<Item>.Dropped] {
         let memory = memory
         self.memory = nil
@@ -89,13 +89,14 @@ struct IndexWitness {
         return zip(batches, isKnown).filter { !$0.1 }.map(\.0)
     }
 
-    /// What the log lacks, by this witness, when it ends at `end` and, of a log archive, has that many messages.
+    /// What the log lacks according to this witness, if it ends at `end` and, for a log archive, has this many
+    /// messages.
     func loss(logEndsAt end: Location, messages: Int) -> LogLoss? {
         var loss = noted
         let first = Location(segment: 1, offset: SegmentHeader.bytes)
         loss = .joining(loss, LogLoss(from: end == .none ? first : end, to: self.end))
         for number in missing + (messages < self.messages ? gaps : []) {
-            // Where it ended is not known; the next number is behind that.
+            // The end of the missing segment is unknown; the beginning of the next number is beyond it.
             loss = .joining(
                 loss,
                 LogLoss(

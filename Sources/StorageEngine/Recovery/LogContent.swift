@@ -1,12 +1,12 @@
-/// What kind of archive a log was written by, for a repair that has no descriptor to go by. Costs reading all segments.
+/// The kind of archive that wrote a log, for a repair without a descriptor. Costs reading all segments.
 struct LogContent {
     private var messages = 0
     private var entries = 0
     private var evictions = 0
-    /// Sum of the sizes of all values, those included that were replaced since.
+    /// Sum of the sizes of all values, including replaced ones.
     private var valueBytes: UInt64 = 0
 
-    init(_ folder: OpenFile, identity: [UInt8]) throws(StorageError) {
+    init(_ folder: FileDescriptor, identity: [UInt8]) throws(StorageError) {
         let log = try SegmentLog(folder: folder, identity: identity, writable: false)
         for number in try log.segmentNames().numbers {
             guard let pin = try log.pinIfPresent(number) else { continue }
@@ -23,10 +23,10 @@ struct LogContent {
         case .message: messages += 1
         case .put, .move, .resident:
             entries += 1
-            // Only a limit makes a put name other entries.
+            // A put names other entries only because of a limit.
             if evicts { evictions += 1 }
         case .evict:
-            // What was removed for another reason says so.
+            // Removals for another reason have a note that says so.
             let cause = RemovalNote(of: frame)?.cause ?? .limit
             if evicts, cause == .limit { evictions += 1 }
             return
@@ -35,7 +35,7 @@ struct LogContent {
         valueBytes += UInt64(frame.valueBytes)
     }
 
-    /// Evicts nothing of what is there: its disk limit is at least the sum of all values that the log holds.
+    /// A configuration that evicts nothing: its disk limit is at least the sum of all values in the log.
     var configuration: ArchiveConfiguration {
         let kind: ArchiveKind = messages > entries ? .log : evictions > 0 ? .cache : .collection
         let usual = ArchiveConfiguration().diskLimit ?? 0
@@ -44,18 +44,18 @@ struct LogContent {
             kind: kind, diskLimit: kind == .collection ? nil : limit, memoryLimit: nil)
     }
 
-    /// What a repair has made of an archive, for its report.
+    /// The sentence about the restored configuration in the report of a repair.
     static func description(of configuration: ArchiveConfiguration) -> String {
         let limit = configuration.diskLimit ?? 0
         let known =
-            "with a disk limit of \(limit) bytes, in which all that is there has room, and no memory limit; "
+            "with a disk limit of \(limit) bytes, which has room for all its values, and no memory limit; "
             + "set others with resize"
         switch configuration.kind {
-        case .log: return "The archive is a log, for it holds messages, \(known)"
-        case .cache: return "The archive is a cache, for entries were evicted from it, \(known)"
+        case .log: return "The archive is a log, because it has messages, \(known)"
+        case .cache: return "The archive is a cache, because entries were evicted from it, \(known)"
         case .collection:
             return
-                "The archive is a collection now, for nothing tells of another kind: it has no disk limit and "
+                "The archive is now a collection, because nothing shows another kind: it has no disk limit and "
                 + "evicts nothing; its memory limit was lost, set it with resize --memory"
         }
     }

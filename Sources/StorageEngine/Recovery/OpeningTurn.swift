@@ -1,20 +1,21 @@
 import CPlatform
 
-/// The turn to open an archive for writing, to make it, or to change its configuration: one process at a time. It is the
-/// lock of the file `opening`, which the kernel lets go when its holder dies; the file says which process has it.
+/// The turn to open an archive for writing, to create it, or to change its configuration: one process at a time. It is
+/// the lock on the file `opening`, which the kernel releases when its holder dies. The file names the process that
+/// holds it.
 ///
-/// Used by one thread. Who only looks never waits for a turn: its holder may be stopped (F6).
+/// Used by one thread. A reader never waits for a turn: its holder may be stopped (F6).
 struct OpeningTurn {
     static let fileName = "opening"
     private static let digits = 11
 
-    private let file: OpenFile
+    private let file: FileDescriptor
 
-    /// Takes the turn, waiting at most `nanoseconds`, by the monotonic clock. While it is held the archive isn't removed.
-    /// - Throws: `busy`, which names the holder; `closed` where the archive was removed meanwhile: who went on in its folder
-    ///   would store what nobody finds.
+    /// Takes the turn; waits at most `nanoseconds` on the monotonic clock. While it is held the archive isn't removed.
+    /// - Throws: `busy`, which names the holder; `closed` if the archive was removed in the meantime, because what is
+    ///   stored in its folder would be lost.
     static func take(
-        in folder: OpenFile, archive: String, nanoseconds: Int64 = ArchiveEngine.patienceNanoseconds
+        in folder: FileDescriptor, archive: String, nanoseconds: Int64 = ArchiveEngine.patienceNanoseconds
     ) throws(StorageError) -> OpeningTurn {
         while true {
             let file = try folder.fileMakingIfMissing(named: fileName)
@@ -23,7 +24,7 @@ struct OpeningTurn {
                     archive: archive, process: pid(in: file) ?? 0,
                     reason: "it has been opening it for \(nanoseconds / 1_000_000_000) s; resume or end it")
             }
-            // Whoever had the turn may have removed the file with an archive that it could not make.
+            // A process that had the turn may have removed the file with an archive that it could not create.
             guard try file.status().links > 0 else { continue }
             let turn = OpeningTurn(file: file)
             guard try folder.isInItsPlace else {
@@ -37,8 +38,8 @@ struct OpeningTurn {
 
     func pass() { file.unlock() }
 
-    /// The process that has the turn now: 0 if that can't be told, `nil` if there is none.
-    static func holder(in folder: OpenFile) throws(StorageError) -> Int32? {
+    /// The process that holds the turn: 0 if that can't be found out, `nil` if there is none.
+    static func holder(in folder: FileDescriptor) throws(StorageError) -> Int32? {
         guard try folder.hasEntry(named: fileName) else { return nil }
         let file = try folder.file(named: fileName, writable: false)
         if try file.lock(.shared, wait: false) {
@@ -48,14 +49,15 @@ struct OpeningTurn {
         return pid(in: file) ?? 0
     }
 
-    /// Leaves the pid for those who wait in vain. On a full disk the file may have no room for it: then nobody is named.
+    /// Writes the process number for those who wait in vain. On a full disk there may be no room for it; then no
+    /// process is named.
     private func sign() {
         let text = String(ProcessIdentity.current().pid)
         try? file.write(
             Array((text + String(repeating: " ", count: OpeningTurn.digits - text.count) + "\n").utf8))
     }
 
-    private static func pid(in file: OpenFile) -> Int32? {
+    private static func pid(in file: FileDescriptor) -> Int32? {
         guard let bytes = try? file.read(atMost: digits),
             let pid = Int32(String(decoding: bytes.prefix { $0 != UInt8(ascii: " ") }, as: UTF8.self)),
             ProcessIdentity(pid: pid, start: cp_process_start(pid)).isAlive
@@ -64,13 +66,13 @@ struct OpeningTurn {
     }
 }
 
-extension OpenFile {
-    /// A process that is just starting has copies of its maker's descriptors, and with them locks, until it runs a program of its
-    /// own: where its maker was killed, a lock may for that long be taken that nobody has.
+extension FileDescriptor {
+    /// A new process shares its parent's descriptors, and with them its locks, until it executes its own program. If
+    /// the parent was killed, a lock may seem to be held for this long.
     static let startNanoseconds: Int64 = 200_000_000
 
-    /// As ``lock(_:wait:)``, and waits at most `nanoseconds`, by the monotonic clock: no signal and no change of the wall
-    /// clock makes that longer.
+    /// Like ``lock(_:wait:)``, but waits at most `nanoseconds` on the monotonic clock, whatever signals or changes of
+    /// the wall clock occur.
     func lock(_ kind: LockKind, within nanoseconds: Int64) throws(StorageError) -> Bool {
         let start = cp_monotonic_time()
         while try lock(kind, wait: false) == false {

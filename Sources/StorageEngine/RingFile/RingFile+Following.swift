@@ -1,65 +1,70 @@
-/// What a ring file was made with: whoever appends must have the same. Sendable value type.
+/// The settings that a ring file was created with; every writer must use the same. Sendable value type.
 public struct RingFileSettings: Sendable, Hashable {
-    /// Most bytes that the file may have, its header of 64 included.
+    /// Largest size of the file in bytes, including its header of 64.
     public let maximumBytes: UInt64
+    /// Whether the oldest messages make room for new ones; otherwise nothing is appended when the file is full.
     public let overwritesOldMessages: Bool
 }
 
-/// How far somebody has read a ring file: behind which message. Sendable value type.
+/// A position in a ring file: after the message that was read last. Sendable value type.
 ///
-/// Messages have no numbers in the file, so it remembers where the message began, its length, and a checksum of its first 16
-/// KiB. Where another of the same has come to stand at the same place since, which takes a whole turn of the ring, it is
-/// taken for that.
+/// Messages have no numbers in the file, so the cursor remembers where the last message began, its length, and a
+/// checksum of its first 16 KiB. If after a whole turn of the ring an equal message is at the same place, the cursor
+/// takes it for the old one.
 public struct RingFileCursor: Sendable, Hashable {
-    /// `nil`: before the first.
+    /// `nil`: before the first message.
     fileprivate var last: RingFileMark?
 
-    /// Before the oldest message.
+    /// The position before the oldest message.
     public init() {}
 }
 
-/// What was appended to a ring file since the last look. Sendable value type.
+/// New messages of a ring file. Sendable value type.
 public struct RingFileNews: Sendable {
-    /// The oldest first.
+    /// The messages, oldest first.
     public var messages: [[UInt8]] = []
+    /// The position after these messages.
     public var next: RingFileCursor
-    /// Whether the message that was read last is gone, and so maybe others that nobody has read; how many, the file
-    /// doesn't tell.
+    /// Whether the message that was read last is gone, so that messages after it may have been missed. The file can't
+    /// tell how many.
     public var someMayBeLost = false
-    /// What is wrong with the file behind these messages; asking for what comes next will throw it.
+    /// Damage behind these messages; reading on from ``next`` throws it.
     public var damage: StorageError?
 }
 
 /// What is in a ring file at one moment. Sendable value type.
 public struct RingFileOutline: Sendable, Hashable {
-    /// `nil`: the file is empty, so nobody has chosen.
+    /// The file's settings; `nil` if it is empty and has none yet.
     public var settings: RingFileSettings?
+    /// Number of messages.
     public var messages = 0
-    /// Sum of the messages' sizes.
+    /// Sum of the messages' sizes in bytes.
     public var messageBytes: UInt64 = 0
+    /// Size of the file in bytes.
     public var fileBytes = 0
 }
 
-/// Looking at a file that others append to. Nothing of it changes.
+/// Reading a file to which others append. Changes nothing in it.
 extension RingFile {
-    /// What the file at `path` was made with; `nil` if it is empty. Costs two reads.
-    /// - Throws: `corrupted` for what is no regular file; `damagedRingFile`, `unsupportedVersion`, `permissionDenied`,
+    /// The settings that the file at `path` was created with; `nil` if it is empty. Costs two reads.
+    /// - Throws: `corrupted` if it isn't a regular file; `damagedRingFile`, `unsupportedVersion`, `permissionDenied`,
     ///   `ringFileInUse`, `system`.
     public static func settings(ofFileAt path: String) throws(StorageError) -> RingFileSettings? {
         let ring = try RingFile(path: path, maximumBytes: 0, overwritesOldMessages: false, mode: .readOnly)
-        return try ring.looked { () throws(StorageError) in
+        return try ring.reading { () throws(StorageError) in
             try ring.readHeader()?.header.settings
         }
     }
 
-    /// Before the last `count` messages, or before all if there are no more. Of a damaged file, before the last that can be
-    /// read. Costs reading the file, and 24 bytes of memory a message for `count` of them.
+    /// The position before the last `count` messages, or before all if there are fewer. In a damaged file, before the
+    /// last readable ones. Costs reading the file, and 24 bytes of memory for each of the `count` messages.
+    /// - Throws: like ``messages()``, except for `damagedRingFile`.
     public func cursor(beforeLast count: Int) throws(StorageError) -> RingFileCursor {
         var cursor = RingFileCursor()
         var reader = try RingFileReader(self)
-        // Before which there are none that anybody could read.
+        // More than the file can hold: before all of them.
         guard count < reader.fileBytes else { return cursor }
-        // The last of them, and the one before, in a ring of their own.
+        // A ring buffer of the last `count` messages and the one before them.
         let most = max(0, count) + 1
         var marks: [RingFileMark] = []
         var losses = 0
@@ -73,16 +78,17 @@ extension RingFile {
                 passed += 1
             }
         } catch {
-            // Whoever reads on from there is told.
+            // Reading on from the cursor reports the damage.
             guard case .damagedRingFile = error else { throw error }
         }
         if passed >= most { cursor.last = marks[passed % most] }
         return cursor
     }
 
-    /// The messages behind `cursor`, as many as asked for: at least one if there is any, and then those that `mostBytes` leave
-    /// room for. Where the cursor's message is gone, it begins with the oldest. Costs reading these and one more.
-    /// - Throws: `damagedRingFile` where that can't be read which comes next; else as ``messages()``.
+    /// The messages after `cursor`: at least one if there is any, then further ones up to `most` in number and
+    /// `mostBytes` in size. If the cursor's message is gone, begins with the oldest. Costs reading these messages and
+    /// one more.
+    /// - Throws: `damagedRingFile` if the next message can't be read; otherwise like ``messages()``.
     public func news(
         after cursor: RingFileCursor, most: Int = .max, mostBytes: Int = .max
     ) throws(StorageError) -> RingFileNews {
@@ -104,8 +110,8 @@ extension RingFile {
         return news
     }
 
-    /// How much is in the file. Costs reading it, up to 16 KiB of each message.
-    /// - Throws: as ``messages()``.
+    /// Counts what is in the file. Costs reading it, up to 16 KiB of each message.
+    /// - Throws: like ``messages()``.
     public func outline() throws(StorageError) -> RingFileOutline {
         var outline = RingFileOutline()
         var losses = 0
@@ -113,7 +119,7 @@ extension RingFile {
         while reader.position != nil {
             try reader.skip()
             if reader.losses != losses {
-                // What was counted before is no longer there.
+                // Messages counted so far are no longer in the file.
                 losses = reader.losses
                 outline = RingFileOutline()
             }

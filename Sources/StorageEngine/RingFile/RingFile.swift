@@ -1,54 +1,56 @@
 import CPlatform
 import Synchronization
 
-/// A bounded ring of messages in one file of its own, outside any store: the oldest make room for new ones, or nothing is
-/// appended once it is full. Safe from any thread, and from any number of processes that use this type; one message is
-/// appended at a time. The file's format, and what a crash leaves: RingFileFormat.
+/// A bounded ring of messages in a file of its own, outside any store. When it is full, either the oldest messages make
+/// room for new ones, or nothing more is appended. Safe from any thread, and from any number of processes that use this
+/// type; messages are appended one at a time. The file's format, and what a crash leaves: RingFileFormat.
 ///
-/// Nothing of the file is mapped, since another program may cut it off at any time; then calls throw `corrupted`. A message
-/// is in the system's memory when ``append(_:)`` returns: it survives the death of the process, and a power failure only
-/// after ``synchronize()``.
+/// The file isn't mapped, because another program may truncate it at any time; then calls throw `damagedRingFile`. A
+/// message is in the system's memory when ``append(_:)`` returns. It survives the death of the process, and a power
+/// failure only after ``synchronize()``.
 ///
-/// Work and memory are in proportion to the file's size, whatever it holds. Reading keeps no message from being
-/// appended for longer than a fifth of a second, also where the reader was stopped in the middle of it.
+/// Work and memory are proportional to the file's size, whatever it contains. Reading delays appends by a fifth of a
+/// second at most, even if the reader was stopped in the middle.
 public final class RingFile: Sendable {
-    /// Most bytes of a message: readers of 32 bits must be able to count them.
+    /// Largest message in bytes. Readers that count with 32 bits must be able to read it.
     public static let maximumMessageBytes = Int(Int32.max)
 
+    /// Path that the file was opened with.
     public let path: String
-    /// Most bytes that the file may have, its header of 64 included.
+    /// Largest size of the file in bytes, including its header of 64.
     public let maximumBytes: UInt64
+    /// Whether the oldest messages make room for new ones; otherwise nothing is appended when the file is full.
     public let overwritesOldMessages: Bool
 
-    let file: OpenFile
+    let file: FileDescriptor
     private let isReadOnly: Bool
     private let forks = cp_watch_forks()
-    /// Lets one thread at a time use the file; what it guards is the file itself.
+    /// Admits one thread of this process at a time to the file.
     private let turn = Guarded<Void>(())
-    /// Whether all messages were found to be readable before the first was appended.
+    /// Whether all messages have been verified as readable, which is required before the first append.
     private let isVerified = Guarded<Bool>(false)
     /// Whether messages must survive a power failure; never reset. Guarded by `turn`.
     private let isDurable = Atomic<Bool>(false)
 
-    /// Opens the file at `path`, which must exist; an empty one is begun with the first message, or by ``begin()``. A file that was made with
-    /// other settings can be read and not appended to (``isWritable()``).
+    /// Opens the file at `path`, which must exist. An empty file gets its header with the first message, or by
+    /// ``begin()``. A file that was created with other settings can be read but not appended to (``isWritable()``).
     ///
-    /// - Parameter maximumBytes: any number: a message that doesn't fit is refused, and below 69 none does.
-    /// - Throws: `corrupted` for what is no regular file; `permissionDenied`, `system`.
+    /// - Parameter maximumBytes: any number. A message that doesn't fit is refused; below 69 none fits.
+    /// - Throws: `corrupted` if it isn't a regular file; `permissionDenied`, `system`.
     public init(
         path: String, maximumBytes: UInt64, overwritesOldMessages: Bool, mode: AccessMode = .readWrite
     ) throws(StorageError) {
         self.path = path
         self.maximumBytes = maximumBytes
         self.overwritesOldMessages = overwritesOldMessages
-        file = try OpenFile.file(at: path, writable: mode == .readWrite)
+        file = try FileDescriptor.file(at: path, writable: mode == .readWrite)
         isReadOnly = mode == .readOnly
     }
 
     // MARK: Reading
 
-    /// All messages, the oldest first. Where old ones make room meanwhile, those are left out. Costs reading the file.
-    /// - Throws: `damagedRingFile` where they are not what the format says, and how many there are before;
+    /// All messages, oldest first. Messages that make room during the call are left out. Costs reading the file.
+    /// - Throws: `damagedRingFile` if messages don't match the format, with the number of those before the damage;
     ///   `unsupportedVersion`, `ringFileInUse`, `system`.
     public func messages() throws(StorageError) -> [[UInt8]] {
         var messages: [[UInt8]] = []
@@ -56,7 +58,7 @@ public final class RingFile: Sendable {
         var reader = try RingFileReader(self)
         while let message = try reader.next() {
             if reader.losses != losses {
-                // What was read before is no longer there either: it was older.
+                // Messages read so far were older, so they are no longer in the file either.
                 losses = reader.losses
                 messages = []
             }
@@ -65,10 +67,10 @@ public final class RingFile: Sendable {
         return messages
     }
 
-    /// Calls `body` with each message, the oldest first; before an error with those that could be read. Others may append
-    /// meanwhile: what comes after the call began may be left out.
+    /// Calls `body` with each message, oldest first; if there is an error, first with the readable ones. Others may
+    /// append at the same time: messages that come after the call began may be left out.
     /// - Returns: whether messages may have made room before they were read.
-    /// - Throws: as ``messages()``.
+    /// - Throws: like ``messages()``.
     @discardableResult
     public func forEachMessage(_ body: ([UInt8]) -> Void) throws(StorageError) -> Bool {
         var reader = try RingFileReader(self)
@@ -76,14 +78,16 @@ public final class RingFile: Sendable {
         return reader.losses > 0
     }
 
-    /// Whether there is no message. Costs one read.
+    /// Whether there are no messages. Costs one read.
+    /// - Throws: like ``messages()``.
     public func isEmpty() throws(StorageError) -> Bool {
-        try looked { () throws(StorageError) in try readHeader()?.header.isEmpty ?? true }
+        try reading { () throws(StorageError) in try readHeader()?.header.isEmpty ?? true }
     }
 
-    /// Whether the file was made with these settings, so that messages can be appended; also an empty one.
+    /// Whether messages can be appended: the file is empty, or was created with these settings.
+    /// - Throws: like ``messages()``.
     public func isWritable() throws(StorageError) -> Bool {
-        try looked { () throws(StorageError) in
+        try reading { () throws(StorageError) in
             guard !isReadOnly else { return false }
             return try readHeader().map { isOurs($0.header) } ?? true
         }
@@ -91,9 +95,9 @@ public final class RingFile: Sendable {
 
     // MARK: Appending
 
-    /// Makes an empty file a ring without messages, with these settings; another is left as it is. Costs one system call
-    /// besides the lock.
-    /// - Throws: as ``append(_:)``.
+    /// Writes the header of an empty file, with these settings and without messages. Leaves any other file as it is.
+    /// Costs one system call besides the lock.
+    /// - Throws: like ``append(_:)``.
     public func begin() throws(StorageError) {
         guard !isReadOnly else { throw .readOnly(operation: "begin \(path)") }
         try alone { () throws(StorageError) in
@@ -101,14 +105,14 @@ public final class RingFile: Sendable {
         }
     }
 
-    /// Appends a message. Costs three system calls besides the locks, and two or three more where old
-    /// messages have to make room. The first call first looks whether all that is there can be read, for nobody could read a
-    /// message behind damage: that costs reading the file, up to 16 KiB of each message, while others may append.
+    /// Appends a message. Costs three system calls besides the locks, and two or three more if old messages have to
+    /// make room. The first call verifies that all present messages can be read, because no one could read a message
+    /// behind damage: that costs reading the file, up to 16 KiB of each message, while others may append.
     ///
-    /// - Throws: `invalidConfiguration` if the file was made with other settings, or the message is empty; `valueTooLarge`
-    ///   if there is no room (for a ring that doesn't overwrite: left; for one that does: at all), and then nothing has
-    ///   changed; `closed` if the file was removed; `damagedRingFile`, `unsupportedVersion`, `noSpace`, `readOnly`,
-    ///   `ringFileInUse`, `system`.
+    /// - Throws: `invalidConfiguration` if the file was created with other settings, or the message is empty;
+    ///   `valueTooLarge` if the message doesn't fit (into the space left, or for an overwriting ring into the file),
+    ///   and then nothing has changed; `closed` if the file was removed; `damagedRingFile`, `unsupportedVersion`,
+    ///   `noSpace`, `readOnly`, `ringFileInUse`, `system`.
     public func append(_ message: [UInt8]) throws(StorageError) {
         guard !isReadOnly else { throw .readOnly(operation: "append to \(path)") }
         guard !message.isEmpty else {
@@ -131,18 +135,20 @@ public final class RingFile: Sendable {
             var bytes = withUnsafeBytes(of: UInt32(message.count).bigEndian) { Array($0) }
             bytes += message
             try file.write(bytes, at: Int(header.end))
-            // It counts from here on.
+            // The message counts from here on.
             header.end += needed
             try writePlaces(header)
         }
     }
 
-    /// Returns when all that was appended before is on the medium: a power failure loses none of it but what has made room.
+    /// Returns when everything appended before is on the medium. A power failure then loses no message that hasn't made
+    /// room.
     ///
-    /// From the first call on, this object has the medium know which messages made room before it writes over them, which
-    /// takes a sync. So that not each message takes one, they make room for a 64th of the file at once. Other objects and
-    /// processes that append to the file must have called it once, too; what an object does that hasn't may, at a
-    /// power failure, cost everything in the ring.
+    /// From the first call on, this object also syncs which messages have made room before it overwrites them. So that
+    /// not every append needs such a sync, room is made for a 64th of the file at once. All other objects and processes
+    /// that append to the file must have called this once, too; otherwise an overwrite by one of them may cost all
+    /// messages at a power failure.
+    /// - Throws: `closed`, `system`.
     public func synchronize() throws(StorageError) {
         try inTurn { (_) throws(StorageError) in
             isDurable.store(true, ordering: .relaxed)
@@ -164,21 +170,21 @@ public final class RingFile: Sendable {
         do throws(StorageError) {
             try file.write(header.encoded)
         } catch {
-            // A part of a header would be refused ever after.
+            // A partial header would be refused for ever.
             try? file.truncate(to: 0)
             throw error
         }
         return (header, RingFileHeader.bytes)
     }
 
-    /// `nil`: the file is yet to be begun.
+    /// `nil` if the file has no header yet.
     private func headerToAppend() throws(StorageError) -> (RingFileHeader, fileBytes: Int)? {
         guard let (header, fileBytes) = try readHeader() else { return nil }
         guard isOurs(header) else {
             throw .invalidConfiguration(
-                reason: "\(path) was made for at most \(header.maximumBytes) bytes"
+                reason: "\(path) was created for at most \(header.maximumBytes) bytes"
                     + (header.overwritesOldMessages ? ", overwriting" : ", without overwriting")
-                    + "; open it like that, or begin another file")
+                    + "; open it with these settings, or begin another file")
         }
         guard !header.isCutOff(fileBytes: fileBytes) else {
             throw .damagedRingFile(
@@ -190,8 +196,8 @@ public final class RingFile: Sendable {
         return (header, fileBytes)
     }
 
-    /// Lets the oldest messages go until `needed` bytes fit behind the newest, or at the beginning. Each step leaves a
-    /// file with all messages but those that have gone; what is to be overwritten is let go before.
+    /// Drops the oldest messages until `needed` bytes fit after the newest, or at the beginning. After each step the
+    /// file contains all messages that haven't been dropped; a message is dropped before it is overwritten.
     private func makeRoom(
         for needed: UInt64, _ header: inout RingFileHeader, _ fileBytes: inout Int
     ) throws(StorageError) {
@@ -199,15 +205,15 @@ public final class RingFile: Sendable {
         var isBeginning = false
         if header.end + needed > maximumBytes {
             if header.isWrapped {
-                // All behind the newest has to go, for the file will end there.
+                // All messages behind the newest must go, because the file will end there.
                 header.oldest = first
-                try letGo(header)
+                try release(header)
             }
             isBeginning = true
         }
         guard isBeginning || header.isWrapped else { return }
         let start = isBeginning ? first : header.end
-        // The end of what is written must not meet the oldest message: that would be an empty ring.
+        // The end of the new message must not meet the oldest one: that would mean an empty ring.
         var reader = RingFileReader(lockedRing: self, header, fileBytes: fileBytes)
         var oldest = reader.position.map { UInt64($0) }
         func isInTheWay(_ place: UInt64, of bytes: UInt64) -> Bool {
@@ -218,7 +224,7 @@ public final class RingFile: Sendable {
             oldest = reader.position.map { UInt64($0) }
         }
         if oldest != header.oldest, isDurable.load(ordering: .relaxed) {
-            // The newest stays, and what comes next needs no sync.
+            // Keeps the newest message. The next appends then need no sync.
             let ahead = needed + maximumBytes / 64
             while let place = oldest, isInTheWay(place, of: ahead) {
                 try reader.skip()
@@ -227,16 +233,16 @@ public final class RingFile: Sendable {
             }
         }
         if oldest == nil {
-            // It takes the room of all: the ring is empty before the first of them is written over.
+            // It needs all the room: the ring becomes empty before the first message is overwritten.
             header.oldest = start
             header.end = start
-            try letGo(header)
+            try release(header)
         } else if let oldest, oldest != header.oldest {
             header.oldest = oldest
-            try letGo(header)
+            try release(header)
         }
         guard isBeginning, !header.isEmpty else { return }
-        // The file ends behind the newest of those that stay: there a reader goes on at the beginning.
+        // The file ends after the newest remaining message; readers continue at the beginning from there.
         if fileBytes > Int(header.end) {
             try file.truncate(to: Int(header.end))
             fileBytes = Int(header.end)
@@ -245,8 +251,8 @@ public final class RingFile: Sendable {
         header.end = first
     }
 
-    /// Lets messages go: what they are in may be written over, or cut off, when this returns.
-    private func letGo(_ header: RingFileHeader) throws(StorageError) {
+    /// Publishes that messages are dropped. When this returns, their bytes may be overwritten or truncated.
+    private func release(_ header: RingFileHeader) throws(StorageError) {
         try writePlaces(header)
         try synchronizeIfDurable()
     }
@@ -265,10 +271,10 @@ public final class RingFile: Sendable {
         header.maximumBytes == maximumBytes && header.overwritesOldMessages == overwritesOldMessages
     }
 
-    /// `nil`: the file has no byte yet.
+    /// `nil` if the file is empty.
     func readHeader() throws(StorageError) -> (header: RingFileHeader, fileBytes: Int)? {
         let status = try file.status()
-        // What is appended to a file without a name, nobody will ever find.
+        // No one will ever find what is appended to a file without a name.
         guard status.links > 0 else { throw .closed(name: path) }
         let fileBytes = status.bytes
         guard fileBytes > 0 else { return nil }
@@ -277,25 +283,26 @@ public final class RingFile: Sendable {
     }
 
     private static let patienceNanoseconds: Int64 = 10_000_000_000
-    /// For how long what a reader sees counts. A reader that was stopped keeps nobody waiting for longer than twice that.
+    /// How long a reader's view is valid. A stopped reader delays appends by twice that at most.
     private static let lookNanoseconds: Int64 = 100_000_000
-    // Bytes that no file has: locks need none.
+    // Bytes beyond the end of any file: locks don't need existing ones.
     private static let appendingByte = 1 << 62
     private static let lookingByte = 1 << 62 + 1
 
-    /// Has the file alone: nobody else appends, and what readers see meanwhile doesn't count.
+    /// Runs `body` with exclusive use of the file: no one else appends, and views that readers take meanwhile are
+    /// discarded.
     private func alone<Value: Sendable>(
         _ body: () throws(StorageError) -> Value
     ) throws(StorageError) -> Value {
         try inTurn { (patience) throws(StorageError) in
-            // From here on no reader begins to look, so those that look again and again can't keep anybody out.
+            // From here on no reader begins a view, so that frequent readers can't keep writers out.
             try patience.wait { () throws(StorageError) in try file.lockByte(RingFile.appendingByte) }
             defer { file.unlockByte(RingFile.appendingByte) }
-            // For readers that had no moment to look, and for other programs.
+            // For readers that could not get a short view, and for other programs.
             try patience.wait { () throws(StorageError) in try file.lock(.exclusive, wait: false) }
             defer { file.unlock() }
-            if OpenFile.hasByteLocks {
-                // Whoever still looks has begun before; what it sees later doesn't count.
+            if FileDescriptor.hasByteLocks {
+                // Readers still at it began earlier; what they see later is discarded.
                 let looks = Patience(RingFile.lookNanoseconds * 2, path)
                 try? looks.wait { () throws(StorageError) in !file.isByteLocked(RingFile.lookingByte) }
             }
@@ -303,13 +310,13 @@ public final class RingFile: Sendable {
         }
     }
 
-    /// What `body` sees while nobody appends. It is called again where that wasn't sure, so it must change nothing, and must be
-    /// short.
-    func looked<Value: Sendable>(
+    /// Returns what `body` sees while no one appends. It may be called several times, so it must change nothing, and
+    /// should be short.
+    func reading<Value: Sendable>(
         _ body: () throws(StorageError) -> Value
     ) throws(StorageError) -> Value {
         try inTurn { (patience) throws(StorageError) in
-            for _ in 0..<(OpenFile.hasByteLocks ? 4 : 0) {
+            for _ in 0..<(FileDescriptor.hasByteLocks ? 4 : 0) {
                 var start: Int64 = 0
                 try patience.wait { () throws(StorageError) in
                     start = cp_monotonic_time()
@@ -321,12 +328,12 @@ public final class RingFile: Sendable {
                 let seen = Result { () throws(StorageError) in try body() }
                 let nanoseconds = cp_monotonic_time() - start
                 file.unlockByte(RingFile.lookingByte)
-                // Else somebody may have waited long enough, and appended.
+                // Otherwise a writer may have stopped waiting, and appended.
                 if nanoseconds < RingFile.lookNanoseconds { return try seen.get() }
             }
-            // It takes longer, as a message of gigabytes does: now it is waited for.
+            // It takes longer, for example for a message of gigabytes: now it takes the lock.
             try patience.wait { () throws(StorageError) in
-                if OpenFile.hasByteLocks, file.isByteLocked(RingFile.appendingByte) { return false }
+                if FileDescriptor.hasByteLocks, file.isByteLocked(RingFile.appendingByte) { return false }
                 return try file.lock(.shared, wait: false)
             }
             defer { file.unlock() }
@@ -334,18 +341,18 @@ public final class RingFile: Sendable {
         }
     }
 
-    /// Lets no other thread use this object meanwhile.
+    /// Admits one thread at a time to this object.
     private func inTurn<Value: Sendable>(
         _ body: (Patience) throws(StorageError) -> Value
     ) throws(StorageError) -> Value {
-        // A forked process and the one that it is from have one lock between them, which lets both in.
+        // A forked process shares its parent's lock, which would admit both.
         guard cp_fork_count() == forks else { throw .closed(name: path) }
         return try turn.withLock { (_) throws(StorageError) in
             try body(Patience(RingFile.patienceNanoseconds, path))
         }
     }
 
-    /// Waits for others, until one moment for all that it waits for. Sendable value type.
+    /// Waits for others, until one deadline for all waits together. Sendable value type.
     private struct Patience: Sendable {
         let end: Int64
         let path: String
@@ -361,7 +368,9 @@ public final class RingFile: Sendable {
                 guard cp_monotonic_time() < end else {
                     throw .ringFileInUse(
                         path: path,
-                        reason: "another has had it for 10 s; look whether one that uses it was stopped")
+                        reason:
+                            "another process has held it for 10 s; check whether one that uses it was stopped"
+                    )
                 }
                 cp_sleep(pause)
                 pause = min(2 * pause, 2_000_000)

@@ -1,4 +1,4 @@
-/// The first 64 bytes of a ring file, and what they say. Layout: RingFileFormat.
+/// The header: the first 64 bytes of a ring file. Layout: RingFileFormat.
 struct RingFileHeader: Sendable, Hashable {
     static let bytes = 64
     static let version: UInt8 = 1
@@ -6,23 +6,24 @@ struct RingFileHeader: Sendable, Hashable {
     static let lengthBytes = 4
     static let placesOffset = 10
 
-    /// Most bytes that the file may have, this header included.
+    /// Largest size of the file in bytes, including this header.
     var maximumBytes: UInt64
     var overwritesOldMessages: Bool
-    /// Where the oldest message begins. The same as `end`: there is none.
+    /// Where the oldest message begins; equal to `end` if there is none.
     var oldest: UInt64 = UInt64(RingFileHeader.bytes)
-    /// Behind the newest message.
+    /// The end of the newest message.
     var end: UInt64 = UInt64(RingFileHeader.bytes)
 
     var isEmpty: Bool { oldest == end }
-    /// Whether the oldest messages lie behind the newest, up to the end of the file.
+    /// Whether the oldest messages are behind the newest, up to the end of the file.
     var isWrapped: Bool { oldest > end }
 
-    /// Whether the file ends before its newest message does: its length didn't come to the medium, or somebody cut it off.
+    /// Whether the file ends before its newest message does: its length didn't reach the medium, or the file was
+    /// truncated.
     func isCutOff(fileBytes: Int) -> Bool { end > UInt64(fileBytes) }
 
-    /// Where messages are in a file of `fileBytes`: behind the last byte of one stretch comes the first of the next. The last one
-    /// of a file that is cut off has no byte.
+    /// Where messages are in a file of `fileBytes`: after the last message of one range comes the first of the next.
+    /// For a truncated file the last range is empty.
     func stretches(fileBytes: Int) -> [Range<Int>] {
         guard !isCutOff(fileBytes: fileBytes) else {
             return [Int(oldest)..<fileBytes].filter { !$0.isEmpty } + [fileBytes..<fileBytes]
@@ -48,7 +49,8 @@ struct RingFileHeader: Sendable, Hashable {
         self.overwritesOldMessages = overwritesOldMessages
     }
 
-    /// - Throws: `unsupportedVersion`; `damagedRingFile` where the oldest message doesn't begin in a file of `fileBytes`.
+    /// - Throws: `unsupportedVersion`; `damagedRingFile` if the oldest message doesn't begin within a file of
+    ///   `fileBytes`.
     init(_ bytes: [UInt8], fileBytes: Int, path: String) throws(StorageError) {
         guard bytes.count >= RingFileHeader.bytes else {
             throw .damagedRingFile(

@@ -1,12 +1,12 @@
-/// A message by which a place is known again. Sendable value type.
+/// Identifies a message, so that a position can be found again. Sendable value type.
 ///
-/// Its first bytes stand for all of it, so that passing over a large message costs little.
+/// Compares only the first bytes, so that skipping a large message costs little.
 struct RingFileMark: Sendable, Hashable {
     static let mostBytes = 16 << 10
 
     var place: Int
     var length: Int
-    /// Of at most the first ``mostBytes`` of the message.
+    /// Of at most the first ``mostBytes`` bytes of the message.
     var checksum: UInt32
 
     init(place: Int, length: Int, beginning: ArraySlice<UInt8>) {
@@ -15,50 +15,51 @@ struct RingFileMark: Sendable, Hashable {
         checksum = beginning.prefix(RingFileMark.mostBytes).withUnsafeBytes { Checksum.crc32c($0) }
     }
 
-    /// Behind the message.
+    /// The end of the message.
     var end: Int { place + RingFileHeader.lengthBytes + length }
 }
 
-/// Reads the messages of a ring file one behind the other, in the order in which they were written, through a buffer of
-/// its own; a message's bytes are asked for only as far as the file has them. For one thread.
+/// Reads the messages of a ring file in the order in which they were written, through a buffer of its own. Never reads
+/// more bytes of a message than the file has. For one thread.
 ///
-/// Who appends has the file for itself. Whoever only reads has it for a moment, each time the buffer is filled, and then
-/// looks whether the message that it passed last is still there. If not, others may be gone too, and it goes on with the
-/// oldest (``losses``). It ends where the messages ended when it began, or at the latest of the first few losses, so that it
-/// ends however fast others append.
+/// A writer has exclusive use of the file. A mere reader has it for a moment each time the buffer is filled, and then
+/// checks whether the message that it read last is still there. If not, others may be gone too, and it continues with
+/// the oldest (``losses``). It ends where the messages ended when it began or, after losses, at the end as of one of
+/// the first few of them, so it ends however fast others append.
 struct RingFileReader {
     private let ring: RingFile
-    /// Whether the file's lock is held for all of this.
+    /// Whether the file is locked for the whole reading.
     private let isAlone: Bool
-    /// As the file was when the buffer was filled; `nil`: nobody has written to it.
+    /// The header when the buffer was filled; `nil` if the file is empty.
     private(set) var header: RingFileHeader?
     private(set) var fileBytes = 0
-    /// What is still to be read, the one that ``position`` is in first.
+    /// The ranges still to be read; ``position`` is in the first.
     private var stretches: [Range<Int>] = []
     private var buffer: [UInt8] = []
     private var bufferStart = 0
-    /// Bytes of messages that are still to be passed at most.
+    /// Most bytes of messages that may still be read.
     private var budget = Int.max
 
-    /// What a refill reads. Whoever makes room for one message looks at a few bytes; whoever reads all, soon at the most.
+    /// Size of the next refill. It doubles: making room for one message needs few bytes, reading all soon needs the
+    /// most.
     private var bufferBytes = 1 << 9
     private static let mostBufferBytes = 1 << 18
-    /// A larger message must have bytes on the medium: a hole of that size is nobody's message.
+    /// A larger message must have data on the medium: no message is a hole of that size.
     private static let mostHoleBytes = 64 << 20
 
-    /// How often what there is then is read to its end, however often there are losses.
+    /// After how many losses the end of the reading is still moved to the present end.
     private static let mostBeginnings = 8
 
-    /// Where the next message begins; `nil` behind the last.
+    /// Where the next message begins; `nil` after the last.
     private(set) var position: Int?
-    /// The message that was passed last; `nil` for who has the file alone.
+    /// The message that was read last; `nil` for a reading under the lock.
     private(set) var last: RingFileMark?
-    /// Messages that were passed since the beginning or the last loss.
+    /// Messages read since the beginning or the last loss.
     private(set) var passed = 0
-    /// How often the message that was passed last had gone.
+    /// How often the message that was read last had gone.
     private(set) var losses = 0
 
-    /// Under the file's lock.
+    /// A reading under the file's lock.
     init(lockedRing ring: RingFile, _ header: RingFileHeader, fileBytes: Int) {
         self.ring = ring
         isAlone = true
@@ -68,7 +69,7 @@ struct RingFileReader {
         position = stretches.first?.lowerBound
     }
 
-    /// Behind `last`, or at the oldest message.
+    /// A reading that begins after `last`, or with the oldest message.
     init(_ ring: RingFile, behind last: RingFileMark? = nil) throws(StorageError) {
         self.ring = ring
         isAlone = false
@@ -81,8 +82,8 @@ struct RingFileReader {
         stretches.reduce(0) { $0 + $1.count } - (position ?? 0) + (stretches.first?.lowerBound ?? 0)
     }
 
-    /// The length of the message at ``position``, without the four bytes that say so; `nil` behind the last.
-    /// - Throws: `damagedRingFile` where that can't be a message.
+    /// The length of the message at ``position``, without its length field; `nil` after the last.
+    /// - Throws: `damagedRingFile` if there can't be a message of that length.
     mutating func peekLength() throws(StorageError) -> Int? {
         while let place = position, let stretch = stretches.first {
             let left = stretch.upperBound - place - RingFileHeader.lengthBytes
@@ -90,7 +91,8 @@ struct RingFileReader {
                 throw damage(at: place, "the file ends before its newest message does")
             }
             guard left >= 0 else {
-                throw damage(at: place, "\(left + RingFileHeader.lengthBytes) bytes are no message")
+                throw damage(
+                    at: place, "\(left + RingFileHeader.lengthBytes) bytes are too few for a message")
             }
             guard let bytes = try take(RingFileHeader.lengthBytes) else { continue }
             let length = bytes.reduce(0) { $0 << 8 | Int($1) }
@@ -100,10 +102,10 @@ struct RingFileReader {
             if length > RingFileReader.mostHoleBytes {
                 let there = ring.file.data(from: place, upTo: place + length).reduce(0) { $0 + $1.count }
                 guard there >= length / 4 else {
-                    // Unless it has gone meanwhile, and the file was cut off.
+                    // Unless the message has gone in the meantime and the file was truncated.
                     guard try refill(RingFileHeader.lengthBytes), position == place else { continue }
                     throw damage(
-                        at: place, "a message of \(length) bytes, of which the file has \(there) only")
+                        at: place, "a message of \(length) bytes, of which the file has only \(there)")
                 }
             }
             return length
@@ -111,7 +113,7 @@ struct RingFileReader {
         return nil
     }
 
-    /// Passes over the message at ``position``.
+    /// Skips the message at ``position``.
     mutating func skip() throws(StorageError) {
         while let length = try peekLength() {
             guard !isAlone else { return pass(length, beginning: []) }
@@ -121,7 +123,7 @@ struct RingFileReader {
         }
     }
 
-    /// The message at ``position``; `nil` behind the last.
+    /// The message at ``position``; `nil` after the last.
     mutating func next() throws(StorageError) -> [UInt8]? {
         while let length = try peekLength() {
             guard let bytes = try take(RingFileHeader.lengthBytes + length) else { continue }
@@ -146,25 +148,25 @@ struct RingFileReader {
         position = next
         guard next >= stretch.upperBound || budget <= 0 else { return }
         stretches.removeFirst()
-        // Where the file ends too early, that is to be told.
+        // A premature end of the file must still be reported.
         if budget <= 0 { stretches.removeAll { !$0.isEmpty } }
         position = stretches.first?.lowerBound
     }
 
-    /// `count` bytes from ``position`` on; `nil` if that has changed, since the messages there have gone.
+    /// `count` bytes from ``position`` on; `nil` if ``position`` changed because the messages there have gone.
     private mutating func take(_ count: Int) throws(StorageError) -> ArraySlice<UInt8>? {
         guard let place = position else { return nil }
         if place < bufferStart || place + count > bufferStart + buffer.count {
             guard try refill(count), position == place else { return nil }
             guard buffer.count >= count else {
                 throw damage(
-                    at: place + buffer.count, "the file ends inside a message; somebody has cut it off")
+                    at: place + buffer.count, "the file ends inside a message; it was truncated")
             }
         }
         return buffer[place - bufferStart..<place - bufferStart + count]
     }
 
-    /// Fills the buffer from ``position`` on, with `count` bytes or more; `false` if there was a loss.
+    /// Fills the buffer from ``position`` on with at least `count` bytes; returns `false` if there was a loss.
     private mutating func refill(_ count: Int) throws(StorageError) -> Bool {
         let wanted = max(count, bufferBytes)
         bufferBytes = min(2 * bufferBytes, RingFileReader.mostBufferBytes)
@@ -176,7 +178,7 @@ struct RingFileReader {
         }
         let last = last
         let ring = ring
-        let view = try ring.looked { () throws(StorageError) in try View(ring, behind: last, wanted) }
+        let view = try ring.reading { () throws(StorageError) in try View(ring, behind: last, wanted) }
         (header, fileBytes) = (view.header, view.fileBytes)
         (stretches, position) = (view.stretches, view.position)
         (buffer, bufferStart) = (view.bytes, view.position ?? 0)
@@ -188,14 +190,14 @@ struct RingFileReader {
         return false
     }
 
-    /// What a reader sees while nobody can append. Sendable value type.
+    /// What a reader sees while no one can append. Sendable value type.
     private struct View: Sendable {
         var header: RingFileHeader?
         var fileBytes = 0
         var stretches: [Range<Int>] = []
         var position: Int?
         var bytes: [UInt8] = []
-        /// Whether the message that was passed last has gone.
+        /// Whether the message that was read last has gone.
         var isLost = false
 
         init(_ ring: RingFile, behind last: RingFileMark?, _ wanted: Int) throws(StorageError) {
@@ -220,7 +222,7 @@ struct RingFileReader {
 }
 
 extension RingFileMark {
-    fileprivate func isThere(in file: OpenFile) throws(StorageError) -> Bool {
+    fileprivate func isThere(in file: FileDescriptor) throws(StorageError) -> Bool {
         let count = RingFileHeader.lengthBytes + min(length, RingFileMark.mostBytes)
         let bytes = try file.read(atMost: count, from: place)
         guard bytes.count == count else { return false }

@@ -8,49 +8,49 @@ import Musl
 import Darwin
 #endif
 
-/// One way through the entries of an archive. For one thread; other threads and processes go on meanwhile, for a scan
-/// takes no lock (F6) and leaves no trace.
+/// One walk over the entries of an archive. For one thread. Other threads and processes may change the archive at the
+/// same time: a scan takes no lock (F6) and leaves no trace.
 ///
-/// It begins with a snapshot: location, number and tag of each live entry, 16 bytes. Then each of them is looked at
-/// again through its line in the index when its turn comes:
+/// It begins with a snapshot: location, number and tag of each live entry, 16 bytes. When an entry's turn comes, it is
+/// read again through its slot in the index:
 ///
-/// - One that is there all the time is visited once. Where reclaiming has moved it, its line says so (F7).
-/// - One that was stored anew is visited once, as it is now, whole: its value, size and times are of one version, except
-///   that an access between two questions shows.
-/// - One that was deleted, evicted, set aside or has expired is skipped (S8, S9), and so is one whose line another entry
-///   has taken, whose tag is another. What was added since the snapshot isn't visited.
+/// - An entry that stays is visited once. If reclaiming has moved it, its slot names the new place (F7).
+/// - An entry that was stored again is visited once, in its present version: value, size and times belong together,
+///   except that an access between two reads shows.
+/// - An entry that was deleted, evicted, set aside or has expired is skipped (S8, S9), and so is one whose slot was
+///   reused, which its tag shows. Entries added since the snapshot are not visited.
 ///
-/// Nothing is guarded here: what this object holds is its own, the index is read by atomic words (see ``EntrySlot``),
-/// and the bytes of a segment while it is pinned.
+/// Nothing is guarded here: this object's state is its own, the index is read by atomic words (see ``EntrySlot``), and
+/// bytes of a segment are read while it is pinned.
 package final class EntryScan {
     private let engine: ArchiveEngine
-    // The engine's own, for each entry asks both several times.
+    // Copies of the engine's fields, because both are read several times for each entry.
     private let index: IndexView
     private let log: SegmentLog
     private let items: [ScanItem]
     package let order: ScanOrder
-    /// The item that comes next. Private, as all that changes with each entry: what others could reach would be held
-    /// against their accesses at run time, which takes as long as the look at the entry's line.
+    /// The next item. Like everything that changes with each entry it is private: otherwise the compiler would insert
+    /// run-time exclusivity checks, which cost as much as reading the entry's slot.
     private var next = 0
     private var now = Clock.boot()
-    /// What turns a deadline into a moment of the wall clock.
+    /// Added to a deadline it gives a moment of the wall clock.
     private let wallOffset = Clock.wallOffset()
-    /// Lines of the process table whose processes live; asked for once.
+    /// Slots of the process table whose processes are alive; determined once.
     private lazy var living = engine.livingLines
     private lazy var pending = index.touches.pending()
 
     private let renumberings: UInt64
-    /// Numbers of those that were found by another than they had.
+    /// Numbers of entries that were found under a new number.
     private var renumbered: Set<UInt32> = []
-    /// What has an item of its own; only asked where entries were given other numbers.
+    /// Entries that have an item of their own; only needed after a renumbering.
     private lazy var own = Set(items.map { ScanEntry(number: $0.number, tag: $0.tag) })
 
-    // The entry that is visited. `frame` is valid while `pin` is held.
+    // The visited entry. `frame` is valid while `pin` is held.
     private var line: EntryLine?
     private var pin: SegmentLog.Pin?
     private var frame: Frame?
 
-    /// `renumberings`: how often entries had been given other numbers before the items were looked up.
+    /// `renumberings`: the archive's count before the items were looked up.
     private init(engine: ArchiveEngine, items: [ScanItem], order: ScanOrder, renumberings: UInt64) {
         self.engine = engine
         self.renumberings = renumberings
@@ -70,7 +70,7 @@ package final class EntryScan {
             renumberings: renumberings)
     }
 
-    /// The entries of these keys alone, the most recent first, each once.
+    /// The entries of these keys only, most recent first, each once.
     convenience init(engine: ArchiveEngine, keys: [String]) throws(StorageError) {
         var items: [ScanItem] = []
         var stamps: [UInt64] = []
@@ -78,11 +78,11 @@ package final class EntryScan {
         let pending = engine.index.touches.pending()
         for key in keys {
             try withBytes(of: key) { (key) throws(StorageError) in
-                // A key that can't be is that of no entry.
+                // No entry can have such a key.
                 guard key.count > 0, key.count <= Frame.maximumKeyBytes else { return }
                 let tag = UInt32(truncatingIfNeeded: engine.hash(key))
                 guard let entry = try engine.find(key, tag: tag) else { return }
-                defer { engine.letGo(entry) }
+                defer { engine.unpin(entry) }
                 let item = ScanItem(location: entry.location, number: entry.number, tag: tag)
                 guard !items.contains(where: { $0.number == item.number }) else { return }
                 items.append(item)
@@ -94,43 +94,44 @@ package final class EntryScan {
             renumberings: renumberings)
     }
 
-    /// The live entries. What an undo brings back is there as a whole or not at all.
+    /// The live entries. Entries that an undo restores during the walk are included all or not at all.
     private static func snapshot(
         of engine: ArchiveEngine, _ order: ScanOrder
     ) throws(StorageError) -> [ScanItem] {
         let index = engine.index
         for _ in 0..<patience {
             let returns = index.returns
-            let items = try look(at: engine, order)
+            let items = try collect(at: engine, order)
             if returns & 1 == 0, index.returns == returns { return items }
             sched_yield()
         }
-        return try look(at: engine, order)
+        return try collect(at: engine, order)
     }
 
-    /// How often to look again at what is just being changed.
+    /// How often to repeat a walk that was disturbed.
     private static let patience = 200
 
-    private static func look(at engine: ArchiveEngine, _ order: ScanOrder) throws(StorageError) -> [ScanItem]
+    private static func collect(at engine: ArchiveEngine, _ order: ScanOrder) throws(StorageError)
+        -> [ScanItem]
     {
         let index = engine.index
         let renumberings = index.renumberings
         let isChanging = index.structureVersion & 1 != 0
         if order == .location, !isChanging {
-            // As entries mostly lie in the log.
-            let items = try look(at: engine, order, ascending: true)
+            // Mostly the order of the log.
+            let items = try collect(at: engine, order, ascending: true)
             if index.renumberings == renumberings { return items }
         }
-        let items = try look(at: engine, order, ascending: false)
+        let items = try collect(at: engine, order, ascending: false)
         guard isChanging || index.renumberings != renumberings else { return items }
         var seen: Set<Location> = []
         return items.filter { seen.insert($0.location).inserted }
     }
 
-    private static func look(
+    private static func collect(
         at engine: ArchiveEngine, _ order: ScanOrder, ascending: Bool
     ) throws(StorageError) -> [ScanItem] {
-        // Two thousand cells, of use for the order alone.
+        // Two thousand cells to read, which only this order needs.
         let pending = order == .recency ? engine.index.touches.pending() : nil
         var items: [ScanItem] = []
         var stamps: [UInt64] = []
@@ -147,15 +148,15 @@ package final class EntryScan {
         }
     }
 
-    // MARK: Going on
+    // MARK: Advancing
 
     /// Entries that have been visited or skipped.
     package var visited: Int { next }
 
     /// Entries of the snapshot.
     package var count: Int { items.count }
-    /// Goes on to the next entry that is there; false at the end. Reads its line in the index only.
-    /// - Throws: where the line is just being changed, and the bytes that it names can't be reached now.
+    /// Advances to the next entry that still exists; returns `false` at the end. Reads only its slot in the index.
+    /// - Throws: if the slot is being changed and the bytes that it names can't be reached now.
     package func advance() throws(StorageError) -> Bool {
         frame = nil
         while next < items.count {
@@ -171,7 +172,7 @@ package final class EntryScan {
         return false
     }
 
-    /// The entry's line in the index as it is now; nil when there is none any more, or the entry has expired.
+    /// The entry's present line; `nil` if the entry is gone or has expired.
     @inline(__always)
     private func present(_ item: ScanItem) throws(StorageError) -> EntryLine? {
         var found = try line(item.number, ofTag: item.tag)
@@ -182,7 +183,7 @@ package final class EntryScan {
         return line
     }
 
-    /// What a batch is changing is told apart where the frame is read.
+    /// Doesn't resolve frames of a batch; that happens when the frame is read.
     @inline(__always)
     private func line(_ number: UInt32, ofTag tag: UInt32) throws(StorageError) -> EntryLine? {
         guard let slot = index.entry(number), slot.tag == tag,
@@ -191,8 +192,8 @@ package final class EntryScan {
         return line
     }
 
-    /// The line that the entry has moved to when the index was made smaller. Asked for those that have gone as well, of
-    /// which one that was stored again may have an item of its own.
+    /// The slot to which the entry moved when the index was shrunk. Also called for entries that are gone; one that was
+    /// stored again may have an item of its own.
     @inline(never)
     private func renumberedLine(of item: ScanItem) throws(StorageError) -> EntryLine? {
         guard index.renumberings != renumberings else { return nil }
@@ -205,7 +206,7 @@ package final class EntryScan {
         return nil
     }
 
-    /// What comes soon is not beside what is looked at, in either order.
+    /// Upcoming items are not adjacent in memory, in either order.
     @inline(__always)
     private func prefetch(_ ahead: Int) {
         guard ahead < items.count else { return }
@@ -214,11 +215,11 @@ package final class EntryScan {
         log.prefetch(item.location)
     }
 
-    // MARK: The entry that is visited, from its line in the index
+    // MARK: The visited entry, from its slot
 
-    /// Bytes of the value.
+    /// Size of the value in bytes.
     package var valueBytes: Int { Int(line?.bytes ?? 0) }
-    /// The stamp of its last use; of two entries the more recent has the greater one.
+    /// The stamp of its last use; a more recent entry has a greater one.
     package var recency: UInt64 { use?.recency ?? 0 }
     package var isInMemoryOnly: Bool { line?.isMemoryOnly ?? false }
 
@@ -237,13 +238,13 @@ package final class EntryScan {
         return index.residency[line.number] & living != 0 ? .both : .disk
     }
 
-    /// Place of the entry in the order of the scan, from 1 on.
+    /// Position of the entry in the order of the scan, from 1 on.
     package var place: Int { next }
 
-    // MARK: The entry that is visited, from its frame
+    // MARK: The visited entry, from its frame
 
     package enum Reading: Sendable, Hashable {
-        /// Key, value and what else the frame says can be asked for.
+        /// Key, value and the other content of the frame are available.
         case present
         /// It has been removed since ``EntryScan/advance()``.
         case gone
@@ -251,19 +252,19 @@ package final class EntryScan {
         case damaged
     }
 
-    /// Reads the entry's frame and holds it against its checksum, unless that was done before. Where the frame was moved
-    /// or replaced meanwhile it reads the one that is there now.
-    /// - Throws: when the bytes can't be reached now, for want of descriptors or memory.
+    /// Reads the entry's frame and verifies its checksum, unless that was done already. If the frame was moved or
+    /// replaced in the meantime, reads the present one.
+    /// - Throws: if the bytes can't be reached now, for lack of descriptors or memory.
     @inline(__always)
     package func read() throws(StorageError) -> Reading {
         if frame != nil { return .present }
         guard var known = line else { return .gone }
-        // Each time round the entry was moved or replaced since the last look; that can't go on for ever.
+        // Each repetition means that the entry was moved or replaced since the last one; that can't go on for ever.
         for _ in 0..<EntryScan.patience {
             var place = known.location
             var found = validFrame(at: place)
             if let frame = found, frame.isInBatch {
-                // What is not published yet is not there yet.
+                // An unpublished frame doesn't count yet.
                 guard let standing = engine.resolve(frame, at: place) else { return .gone }
                 if standing != place {
                     place = standing
@@ -274,12 +275,12 @@ package final class EntryScan {
                 frame = found
                 return .present
             }
-            // Published meanwhile, and what it replaced is gone.
+            // It was published in the meantime, and its predecessor is gone.
             if place != known.location, try engine.resolve(known.location) != place { continue }
             guard let present = try present(items[next - 1]) else { return .gone }
             if present.location == known.location {
                 if let pin {
-                    // Unless it can't be told just now whether there is a frame.
+                    // Throws if it can't be found out now whether there is a frame.
                     _ = try log.frameIfPresent(pin, at: place.offset)
                     return .damaged
                 }
@@ -296,7 +297,8 @@ package final class EntryScan {
         return .damaged
     }
 
-    /// The same, with what is asked of nearly every entry; the value is nil unless it is present and on disk.
+    /// Like ``read()``, also returning what nearly every entry is asked for. The value is `nil` unless it is present
+    /// and on disk.
     package func readValue() throws(StorageError) -> (
         reading: Reading, value: UnsafeRawBufferPointer?, encoding: ValueEncoding
     ) {
@@ -305,14 +307,14 @@ package final class EntryScan {
         return (reading, isInMemoryOnly ? nil : frame.value, frame.encoding)
     }
 
-    /// What stands before the value in the entry's frame. Valid until the next question to the scan.
+    /// The part of the entry's frame before the value. Valid until the next call on the scan.
     package struct Head {
         package var key: UnsafeRawBufferPointer
         package var owner: UnsafeRawBufferPointer
     }
 
-    /// Key and owner without the value, which isn't read: they are held against the hashes in the entry's line instead
-    /// of against the checksum. Where they aren't what they should be, as ``read()``; nil unless `present`.
+    /// Key and owner without reading the value: they are compared with the hashes in the entry's slot instead of
+    /// verifying the checksum. If they don't match, behaves like ``read()``. `nil` unless `present`.
     package func readHead() throws(StorageError) -> (reading: Reading, head: Head?) {
         guard let line else { return (.gone, nil) }
         if frame == nil {
@@ -331,7 +333,7 @@ package final class EntryScan {
         return (.present, Head(key: frame.key, owner: frame.owner))
     }
 
-    /// What the index keeps of the owner's name; 0: it has none.
+    /// The index's hash of the owner's name; 0 if there is none.
     package var ownerTag: UInt32 { line?.owner ?? 0 }
 
     @inline(__always)
@@ -350,7 +352,7 @@ package final class EntryScan {
         return frame
     }
 
-    // The bytes are valid until the next `advance()`; all are empty unless `read()` said `present`.
+    // The bytes are valid until the next `advance()`; all are empty unless `read()` returned `present`.
 
     package var keyBytes: UnsafeRawBufferPointer {
         frame?.key ?? UnsafeRawBufferPointer(start: nil, count: 0)
@@ -366,12 +368,12 @@ package final class EntryScan {
 }
 
 extension Archive {
-    /// A way through all entries. Costs some ten nanoseconds an entry before the first is visited.
+    /// A scan of all entries. Costs some ten nanoseconds an entry before the first is visited.
     package func scan(_ order: ScanOrder) throws(StorageError) -> EntryScan {
         try EntryScan(engine: try engine(), order: order)
     }
 
-    /// A way through the entries of these keys, found by look-up.
+    /// A scan of the entries of these keys, found by look-up.
     package func scan(keys: [String]) throws(StorageError) -> EntryScan {
         try EntryScan(engine: try engine(), keys: keys)
     }

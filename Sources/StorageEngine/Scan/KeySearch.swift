@@ -1,12 +1,12 @@
-/// One listing of keys. A value for one thread.
+/// One listing of keys. For one thread.
 struct KeySearch {
     private let query: KeyQuery
     private let prefix: [UInt8]
     private let owner: [UInt8]?
     private let limit: Int
-    /// What is kept so far, in no order.
+    /// The keys kept so far, in no particular order.
     private var found: [[UInt8]] = []
-    /// Keys that are not below it are of no use any more.
+    /// Keys that are not below this are not needed any more.
     private var bound: [UInt8]?
     private var page = KeyPage(keys: [], hasMore: false, unreadable: 0)
 
@@ -36,7 +36,7 @@ struct KeySearch {
 
     private var isComplete: Bool { query.order == .recency && page.hasMore }
 
-    /// Several processes may have an entry of one key in their memories: its key is listed once.
+    /// Several processes may have a key in their memories; it is listed only once.
     private mutating func keep(_ key: UnsafeRawBufferPointer, mayBeTwice: Bool) {
         switch query.order {
         case .recency:
@@ -48,12 +48,13 @@ struct KeySearch {
                 return
             }
             found.append(Array(key))
-            // Sorted now and then, and cut: each key is compared some log2 times, and no more than this are kept.
+            // Sorted and cut from time to time: each key is compared about log2 times, and no more keys than this are
+            // kept.
             if limit < .max / 4, found.count >= 2 * limit + 64 { cut() }
         }
     }
 
-    /// Keeps the first of them.
+    /// Keeps the first `limit` keys.
     private mutating func cut() {
         found.sort { $0.lexicographicallyPrecedes($1) }
         var previous: [UInt8]?

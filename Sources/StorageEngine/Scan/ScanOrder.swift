@@ -1,27 +1,27 @@
-/// In which order a scan visits the entries.
+/// The order in which a scan visits the entries.
 package enum ScanOrder: Sendable, Hashable {
-    /// As they lie in the log, segment by segment: the quickest.
+    /// By location in the log, segment by segment: the fastest.
     case location
-    /// The most recent first, as they were used up to the moment when the scan began.
+    /// Most recent first, by the uses up to the beginning of the scan.
     case recency
 }
 
-/// What a scan remembers of an entry until it gets there: 16 bytes.
+/// What a scan remembers of an entry until its turn: 16 bytes.
 struct ScanItem: Sendable, Hashable {
     var location: Location
     var number: UInt32
-    /// Low bits of the key's hash: another entry that takes the slot meanwhile has another one.
+    /// Low bits of the key's hash: if the slot is reused, the new entry has a different one.
     var tag: UInt32
 }
 
-/// An entry as an item names it.
+/// The entry that an item names.
 struct ScanEntry: Hashable {
     var number: UInt32
     var tag: UInt32
 }
 
 extension [ScanItem] {
-    /// The items by their segments, those of one segment as they were: one pass to count and one to place, without
+    /// The items grouped by segment, in their former order within each: one pass to count and one to place, without
     /// comparisons.
     func groupedBySegment() -> [ScanItem] {
         guard let first else { return self }
@@ -36,7 +36,7 @@ extension [ScanItem] {
             least = Swift.min(least, segment)
             most = Swift.max(most, segment)
         }
-        // Segments of one log are never so far apart; a damaged index may say so.
+        // Segments of one log are never so far apart, whatever a damaged index says.
         guard !isGrouped, most - least < 1 << 20 else { return self }
         var starts = [Int](repeating: 0, count: Int(most - least) + 2)
         for item in self { starts[Int(item.location.segment - least) + 1] += 1 }
@@ -50,8 +50,8 @@ extension [ScanItem] {
         return grouped
     }
 
-    /// The items by their stamps, the greatest first: digit by digit, for a comparison sort of a million takes longer
-    /// than looking at them all.
+    /// The items sorted by their stamps, the greatest first. A radix sort: for a million items a comparison sort takes
+    /// longer than reading them all.
     func sorted(byDescending stamps: [UInt64]) -> [ScanItem] {
         guard let most = stamps.max(), let least = stamps.min(), most > least else { return self }
         var items = self

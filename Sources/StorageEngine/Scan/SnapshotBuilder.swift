@@ -8,17 +8,17 @@ import Musl
 import Darwin
 #endif
 
-/// Takes a snapshot of an archive without its lock, while others go on: it looks at all lines of the index, which takes
-/// some time, and then brings what it found up to one moment with what the log says happened meanwhile.
+/// Takes a snapshot of an archive without its lock, while others change it. It reads all slots of the index, which
+/// takes some time, and then uses the log to bring what it found to one moment.
 ///
-/// - An entry that nobody changed from the first look on was found as it is.
-/// - Every change since then has a frame behind where the log ended at first, and what these frames say replaces what
-///   was found, in their order. So it does not matter when in between a line was looked at.
-/// - The moment is where the log ends after the last look, with the one operation included that may have been in the
-///   index but not yet in the log's end.
+/// - An entry that didn't change from the first read on was found as it is.
+/// - Every change since then has a frame behind the first end of the log. Applied in their order, these frames replace
+///   what was found, so it doesn't matter when a slot was read.
+/// - The snapshot's moment is the end of the log after the last read, including the one operation that may have reached
+///   the index but not yet the log's end.
 ///
-/// What segments hold can't go meanwhile: all of them are pinned first. Where removed entries were brought back, or the
-/// log went round meanwhile, it begins anew.
+/// Segments can't disappear meanwhile, because all of them are pinned first. If removed entries were restored, or the
+/// log advanced past a file to be read, it starts again.
 struct SnapshotBuilder {
     private let engine: ArchiveEngine
     private let index: IndexView
@@ -32,19 +32,19 @@ struct SnapshotBuilder {
 
     struct Result {
         var items: [SnapshotItem]
-        /// Where messages were that can't be read any more.
+        /// Errors for places whose messages can't be read.
         var damaged: [StorageError] = []
         var segments: PinnedSegments
-        /// Moment on the boot clock, and of the wall clock.
+        /// The moment on the boot clock and on the wall clock.
         var boot: Int64
         var wall: Int64
     }
 
-    /// How often it begins anew before it gives up.
+    /// How often it starts again before it gives up.
     private static let attempts = 200
-    /// One look may meet a line that is half changed.
+    /// A single read may meet a slot that is half changed.
     private static let timesToBelieveDamage = 3
-    /// How long it waits for the operation under way, in microseconds.
+    /// How long it waits for a running operation, in microseconds.
     private static let patience: Int64 = 100_000
 
     func take() throws(StorageError) -> Result {
@@ -56,7 +56,7 @@ struct SnapshotBuilder {
                 timesDamaged = isDamaged ? timesDamaged + 1 : 0
                 if timesDamaged == SnapshotBuilder.timesToBelieveDamage { throw damagedIndex }
             } catch {
-                // The log has gone round past a file that was to be read.
+                // The log has advanced past a file that was to be read.
                 guard case .system(_, _, SystemCode.missing) = error else { throw error }
             }
             if attempt > 3 { usleep(UInt32(min(attempt, 20)) * 100) }
@@ -70,10 +70,10 @@ struct SnapshotBuilder {
     private var damagedIndex: StorageError {
         .corrupted(
             path: engine.folder.path + "/" + ArchiveOpening.indexName, offset: 0,
-            reason: "it names what its log does not have; a check tells what, a repair makes it anew")
+            reason: "it names frames that the log doesn't have; a check shows which, a repair rebuilds it")
     }
 
-    /// `isDamaged` becomes true where nobody changes anything, and the index names what no log has.
+    /// Sets `isDamaged` if no process changes anything and the index names what the log doesn't have.
     private func attemptOnce(_ isDamaged: inout Bool) throws(StorageError) -> Result? {
         let returns = index.returns
         let segments = PinnedSegments(log)
@@ -81,16 +81,17 @@ struct SnapshotBuilder {
         let begin = engine.index.head
         guard try pin(segments, upTo: begin) else { return nil }
         if engine.kind == .log { return try messages(segments, from: first, upTo: begin) }
-        let found = try look()
-        // What was in older segments was moved, of which the log tells, or given up on a full disk, of which it doesn't.
+        let found = try readLines()
+        // Frames in older segments were either moved, which the log shows, or given up on a full disk, which it
+        // doesn't.
         let oldest = engine.index.oldestSegment
         guard let end = try end(behind: found.last) else {
             isDamaged = index.sectionOwner == 0 && engine.index.head == begin
             return nil
         }
         guard index.returns == returns, returns & 1 == 0 else { return nil }
-        // What was begun behind the first end is all there, or the log has gone round; where there was no log yet, nobody
-        // can tell.
+        // Either everything behind the first end is still there, or the log has advanced past it. If there was no log
+        // at first, that can't be told.
         guard try pin(segments, upTo: end),
             begin == end || begin != .none && engine.index.oldestSegment <= begin.segment
         else { return nil }
@@ -98,7 +99,7 @@ struct SnapshotBuilder {
         guard try overlay.apply(from: begin, to: end) else { return nil }
         let now = Clock.read()
         let items = overlay.items(atBoot: now.boot, from: oldest)
-        // What can't be read is not left out.
+        // An unreadable segment must not silently leave out entries.
         for segment in Set(items.map(\.location.segment)) {
             guard try segments.add(segment) else { return nil }
         }
@@ -110,12 +111,14 @@ struct SnapshotBuilder {
         return Result(items: items, segments: segments, boot: now.boot, wall: now.wall)
     }
 
-    /// Pins all segments up to the one in which `end` is, as long as they are by now; `false` when one went meanwhile.
+    /// Pins all segments up to the one that contains `end`, with their present sizes. Returns `false` if one was
+    /// removed.
     private func pin(_ segments: PinnedSegments, upTo end: Location) throws(StorageError) -> Bool {
         guard end != .none else { return true }
         let oldest = engine.index.oldestSegment
         if engine.isCopy {
-            // It has mapped all that there was when it was made; the files may be gone by now, and nothing grows for it.
+            // A copy has mapped everything that existed when it was made. The files may be gone by now, and never grow
+            // for it.
             for number in oldest...max(oldest, end.segment) { _ = try segments.add(number) }
             return segments.pins[end.segment] != nil
         }
@@ -126,8 +129,8 @@ struct SnapshotBuilder {
         return try segments.learnSizes(upTo: end)
     }
 
-    /// All lines of the index with what they name, and the furthest place that one of them names.
-    private func look() throws(StorageError) -> (items: [SnapshotItem], last: Location) {
+    /// The content of all slots, and the furthest location that one of them names.
+    private func readLines() throws(StorageError) -> (items: [SnapshotItem], last: Location) {
         try index.catchUp()
         var items: [SnapshotItem] = []
         items.reserveCapacity(min(engine.index.entryCount, Int(index.usedEntries)))
@@ -146,7 +149,7 @@ struct SnapshotBuilder {
             var seen: Set<Location> = []
             items.removeAll { !seen.insert($0.location).inserted }
         }
-        // Of a batch that counts already, and deletes, no line says so. Once it is over, the head is behind it.
+        // If a batch that counts only deletes, no slot shows it. When it is over, the head is behind it.
         if index.batchOpen == .none {
             let done = index.batchDone
             if index.sectionOwner != 0 { last = max(last, done) }
@@ -154,10 +157,10 @@ struct SnapshotBuilder {
         return (items, last)
     }
 
-    /// Whether nobody is about to append at `end`.
+    /// Whether no process is about to append at `end`.
     private func isSettled(at end: Location) -> Bool {
         var isSettled = true
-        // Else whoever has the lock was stopped, or takes long over something else.
+        // If the wait times out, the holder of the lock was stopped, or is busy with something else.
         _ = isSoon {
             let isQuiet = index.sectionOwner == 0
             isSettled = engine.index.head == end
@@ -166,13 +169,13 @@ struct SnapshotBuilder {
         return isSettled
     }
 
-    /// Asks again and again until the answer is yes, or the operation under way takes too long.
+    /// Repeats the question until the answer is yes, or the running operation takes too long.
     private func isSoon(_ isSo: () -> Bool) -> Bool {
         for attempt in 0..<200 {
             if isSo() { return true }
             if attempt > 100 { sched_yield() } else { cp_pause() }
         }
-        // Its thread may wait for a processor.
+        // Its thread may be waiting for a processor.
         let end = Clock.boot() + SnapshotBuilder.patience
         while Clock.boot() < end {
             usleep(50)
@@ -181,9 +184,9 @@ struct SnapshotBuilder {
         return false
     }
 
-    /// Where the log ends for this snapshot: behind everything that was found in the index.
+    /// The end of the log for this snapshot: behind everything found in the index.
     private func end(behind last: Location) throws(StorageError) -> Location? {
-        // A line may be found half changed by the operation that is under way; when that is over, the log tells of it.
+        // A running operation may have left slots half changed; when it is over, the log tells of it.
         let before = engine.index.head
         var head = before
         let isOver = isSoon {
@@ -192,7 +195,8 @@ struct SnapshotBuilder {
             return (isQuiet || head != before) && (last < head || last == .none)
         }
         if isOver { return head }
-        // Whoever changes the index was stopped or killed, or takes long. What the index names is whole in the log.
+        // The process that changes the index was stopped or killed, or is slow. What the index names is complete in the
+        // log.
         var end = engine.index.head
         if last == .none { return end }
         while end <= last {
@@ -212,8 +216,8 @@ struct SnapshotBuilder {
         return end
     }
 
-    /// The messages of a log archive that were there when it ended at `end`, oldest first: the last of them says where
-    /// they begin.
+    /// The messages that a log archive had when it ended at `end`, oldest first. The last of them tells where they
+    /// begin.
     private func messages(
         _ segments: PinnedSegments, from first: Location, upTo end: Location
     ) throws(StorageError) -> Result? {
@@ -232,7 +236,7 @@ struct SnapshotBuilder {
                 }
                 guard case .frame(let frame, let location) = item, frame.kind == .message else { return }
                 let said = Location(raw: UInt64(bitPattern: frame.created))
-                // As a replay takes it.
+                // Interpreted as in a replay.
                 told = max(told ?? .none, said == .none ? location : min(said, location))
                 items.append(
                     SnapshotItem(
@@ -243,11 +247,11 @@ struct SnapshotBuilder {
                 damaged.append(Location(segment: number, offset: rest.end))
             }
         }
-        // Whoever appends drops the oldest before it tells of the message that they make room for.
+        // An append drops the oldest messages before it publishes the one that they make room for.
         if let told, first > told, !isSettled(at: end) { return nil }
         let begin = max(first, told ?? .none)
         items.removeAll { $0.location < begin }
-        // The ring may have gone past them before they were pinned.
+        // The ring may have dropped them before they were pinned.
         guard segments.pins[begin.segment] != nil else { return nil }
         let counted = engine.index.entryCount
         var result = result(items, segments, now)
@@ -256,8 +260,8 @@ struct SnapshotBuilder {
                 path: log.path(of: $0.segment), offset: $0.offset,
                 reason: "one or more messages fail their checksums")
         }
-        // Where zeros are in place of whole frames at the end of a segment, only the index knows of them. Where somebody is changing
-        // it, or died doing so, its count is none.
+        // If zeros replace whole frames at the end of a segment, only the index knows about them. Its count is valid
+        // unless a process is changing it or died while doing so.
         if result.damaged.isEmpty, items.count < counted, index.sectionOwner == 0, engine.index.head == end,
             engine.index.firstMessage == begin, counted == engine.index.entryCount
         {
@@ -270,12 +274,12 @@ struct SnapshotBuilder {
     }
 }
 
-/// What was found in the index, and what frames of the log say that happened since.
+/// What was found in the index, with changes from later frames of the log.
 private struct SnapshotOverlay {
     private let engine: ArchiveEngine
     private let segments: PinnedSegments
     private var items: [SnapshotItem]
-    /// Items by tag, of the tags that were changed.
+    /// Positions of items by tag, for tags that were changed.
     private var places: [UInt32: [Int]] = [:]
     private var removed: [Bool] = []
 
@@ -285,7 +289,7 @@ private struct SnapshotOverlay {
         self.segments = segments
     }
 
-    /// Applies the frames between two places; `false` where they can't tell everything.
+    /// Applies the frames between two places; returns `false` if they don't tell everything.
     mutating func apply(from begin: Location, to end: Location) throws(StorageError) -> Bool {
         removed = [Bool](repeating: false, count: items.count)
         guard begin != end else { return true }
@@ -298,7 +302,7 @@ private struct SnapshotOverlay {
             }
         }
         for (place, item) in items.enumerated() where tags.contains(item.tag) {
-            // Deleted and stored again while the lines were gone through, an entry was found on two of them.
+            // An entry that was deleted and stored again during the walk was found in two slots.
             if let frame = segments.uncheckedFrame(at: item.location), self.place(of: frame.key) != nil {
                 removed[place] = true
             } else {
@@ -306,15 +310,15 @@ private struct SnapshotOverlay {
             }
         }
         for (frame, location) in frames {
-            guard note(frame, at: location) else { return false }
+            guard apply(frame, at: location) else { return false }
         }
         return true
     }
 
     private func tag(of frame: Frame) -> UInt32 { UInt32(truncatingIfNeeded: engine.hash(frame.key)) }
 
-    private mutating func note(_ frame: Frame, at location: Location) -> Bool {
-        // What can't be understood can't be told of.
+    private mutating func apply(_ frame: Frame, at location: Location) -> Bool {
+        // A frame that can't be understood can't be applied.
         guard let kind = engine.meaning(of: frame) else { return frame.kind != nil }
         for evicted in FrameExtension.evictions(of: frame) { remove(at: evicted) }
         switch kind {
@@ -325,7 +329,7 @@ private struct SnapshotOverlay {
             guard let place = place(of: frame.key) else { break }
             let deadline = FrameExtension.deadline(.deadline, of: frame)?.resolved(now: Clock.read())
             items[place].deadline = deadline ?? Deadline.never
-        // What was removed before it began comes back: that was not looked at.
+        // Entries that were removed before the walk come back: they were not read.
         case .restore: return false
         case .evict, .kept, .batch, .void, .message: break
         }
@@ -343,7 +347,7 @@ private struct SnapshotOverlay {
             return items.append(item)
         }
         let found = items[place]
-        // Uses that were seen since go on.
+        // Later uses that were found stay.
         if found.location == location || (frame.kind == .move && !removed[place]) { item.hits = found.hits }
         if found.recency > item.recency { (item.recency, item.accessed) = (found.recency, found.accessed) }
         items[place] = item
@@ -364,7 +368,7 @@ private struct SnapshotOverlay {
         removed[place] = true
     }
 
-    /// What there is, without what has expired.
+    /// The items at the snapshot's moment, without expired ones.
     func items(atBoot now: Int64, from oldest: UInt32) -> [SnapshotItem] {
         var kept: [SnapshotItem] = []
         kept.reserveCapacity(items.count)

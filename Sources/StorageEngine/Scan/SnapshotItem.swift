@@ -1,7 +1,7 @@
 /// One entry of a snapshot: 40 bytes.
 struct SnapshotItem {
     var location: Location
-    /// Stamp and time of its last use, and its hits, as they were when its line was looked at.
+    /// Stamp and time of its last use, and its hits, when its slot was read.
     var recency: UInt64
     var accessed: Int64
     /// On the boot clock.
@@ -10,19 +10,19 @@ struct SnapshotItem {
     var hits: UInt32
 }
 
-/// Segments that stay mapped as long as this object lives: what was in them stays readable, and keeps its room on
-/// disk, also when the files are gone. Safe from any thread: it never changes once it is shared.
+/// Segments that stay mapped as long as this object exists: their content stays readable and keeps its space on disk,
+/// even after the files are removed. Safe from any thread: it never changes once it is shared.
 final class PinnedSegments: @unchecked Sendable {
     private let log: SegmentLog
     private(set) var pins: [UInt32: SegmentLog.Pin] = [:]
-    /// Those that are mapped as far as they will ever be written.
+    /// Segments that are mapped as far as they will ever be written.
     private var complete: Set<UInt32> = []
 
     init(_ log: SegmentLog) { self.log = log }
 
     deinit { for pin in pins.values { log.unpin(pin) } }
 
-    /// `false` when the segment is no part of the log.
+    /// Returns `false` if the segment is not part of the log.
     func add(_ segment: UInt32) throws(StorageError) -> Bool {
         if pins[segment] != nil { return true }
         guard let pin = try log.pinIfPresent(segment) else { return false }
@@ -30,9 +30,9 @@ final class PinnedSegments: @unchecked Sendable {
         return true
     }
 
-    /// Maps what other processes have appended to the segments since they were mapped here. The log must have ended at `end`
-    /// before this was called.
-    /// - Returns: `false` when a file had lost its name before that, so that nobody can tell how long it became.
+    /// Maps what other processes have appended to the segments since they were mapped here. Requires that the log had
+    /// reached `end` before the call.
+    /// - Returns: `false` if a file had lost its name before that, so that its final size can't be found out.
     func learnSizes(upTo end: Location) throws(StorageError) -> Bool {
         for (segment, pin) in pins where !complete.contains(segment) {
             guard try log.learnSize(pin) else { return false }
@@ -48,16 +48,16 @@ final class PinnedSegments: @unchecked Sendable {
         }
     }
 
-    /// Sum of the sizes of the files.
+    /// Sum of the sizes of the files in bytes.
     var bytes: Int { pins.values.reduce(0) { $0 + log.view($1).bytes } }
 
-    /// The frame at a place, checked against its checksum; `nil` where its bytes are damaged.
+    /// The frame at a place with its checksum verified; `nil` if its bytes are damaged.
     func frame(at location: Location) -> Frame? {
         guard let pin = pins[location.segment] else { return nil }
         return log.validFrame(pin, at: location.offset)
     }
 
-    /// The frames between two places of the log, in their order; `nil` where one of them can't be read.
+    /// The frames between two places of the log, in order; `nil` if one of them can't be read.
     func frames(
         from begin: Location, to end: Location
     ) throws(StorageError) -> [(frame: Frame, location: Location)]? {
@@ -77,7 +77,7 @@ final class PinnedSegments: @unchecked Sendable {
         return pins[end.segment] == nil ? nil : frames
     }
 
-    /// The frame at a place, only its lengths checked.
+    /// The frame at a place; only its lengths are checked.
     func uncheckedFrame(at location: Location) -> Frame? {
         pins[location.segment].flatMap { log.frame($0, at: location.offset) }
     }

@@ -6,7 +6,7 @@ import Musl
 import Darwin
 #endif
 
-/// The user's folder for caches, where stores are when nobody says otherwise. Stateless; safe from any thread.
+/// The user's folder for caches, where stores are created by default. Stateless; safe from any thread.
 public enum CachesFolder {
     /// `$XDG_CACHE_HOME` or `~/.cache` (XDG Base Directory Specification); on macOS `~/Library/Caches`.
     public static func path() -> String {

@@ -1,10 +1,10 @@
 import CPlatform
 import Synchronization
 
-/// The two clocks of the engine. The wall clock dates things for people; deadlines run on the boot clock, which
-/// no one can set (S8). Why, and what remains of it after a restart: Durability, "Clocks".
+/// The two clocks of the engine. The wall clock gives dates for people. Deadlines use the boot clock, which nobody can
+/// set (S8). Why, and what happens after a restart: Durability, "Clocks".
 package enum Clock {
-    /// Microseconds since 1970, right within a few milliseconds; costs a few nanoseconds.
+    /// Microseconds since 1970, accurate to a few milliseconds; costs a few nanoseconds.
     @inline(__always)
     static func wall() -> Int64 {
         #if DEBUG
@@ -14,7 +14,7 @@ package enum Clock {
         #endif
     }
 
-    /// Microseconds since the machine was started, suspension included.
+    /// Microseconds since the machine was started, including sleep.
     @inline(__always)
     static func boot() -> Int64 {
         #if DEBUG
@@ -25,7 +25,7 @@ package enum Clock {
     }
 
     #if DEBUG
-    /// Takes the clocks' place in a test, and in no other that runs beside it.
+    /// Replaces the clocks in a test, without affecting tests that run at the same time.
     @TaskLocal package static var hand: ClockHand?
     #endif
 
@@ -36,12 +36,12 @@ package enum Clock {
 
     static func read() -> Reading { Reading(wall: wall(), boot: boot()) }
 
-    /// What the wall clock shows when the boot clock shows `boot`, unless it is set before.
+    /// What the wall clock will show when the boot clock shows `boot`, unless it is set in between.
     static func wall(atBoot boot: Int64) -> Int64 { boot.addingSaturating(wallOffset()) }
 
-    /// By how much the wall clock is ahead of the boot clock, in whole milliseconds: the same from call to call and
-    /// from process to process until the wall clock is set, so that a deadline is always shown as the same moment.
-    /// Costs some hundred nanoseconds.
+    /// By how much the wall clock is ahead of the boot clock, in whole milliseconds. The same in every call and every
+    /// process until the wall clock is set, so that a deadline is always shown as the same moment. Costs some hundred
+    /// nanoseconds.
     static func wallOffset() -> Int64 {
         #if DEBUG
         if let hand {
@@ -50,43 +50,43 @@ package enum Clock {
         #endif
         let measured = cp_wall_offset()
         let known = offset.load(ordering: .relaxed)
-        // Near the middle between two milliseconds the rounding must not go to and fro.
+        // Near the middle between two milliseconds the rounding must not alternate.
         if known != 0, abs(measured &- known) <= largestDrift { return known }
         let rounded = (measured &+ 500) / 1000 * 1000
         offset.store(rounded, ordering: .relaxed)
         return rounded
     }
 
-    /// What this process has said last; 0: nothing yet.
+    /// What this process returned last; 0 if nothing yet.
     private static let offset = Atomic<Int64>(0)
-    /// Microseconds that a measurement may be away from it without the clock having been set.
+    /// By how many microseconds a measurement may differ from it without the clock having been set.
     private static let largestDrift: Int64 = 1000
 }
 
 #if DEBUG
-/// Both clocks, standing still unless they are moved; safe from any thread.
+/// Both clocks, which stand still unless they are moved. Safe from any thread.
 package final class ClockHand: Sendable {
     package let wall = Atomic<Int64>(cp_coarse_time())
     package let boot = Atomic<Int64>(cp_boot_time())
 
     package init() {}
 
-    /// Time passes on both clocks.
+    /// Advances both clocks.
     package func pass(_ duration: Duration) {
         wall.add(duration.clampedMicroseconds, ordering: .relaxed)
         boot.add(duration.clampedMicroseconds, ordering: .relaxed)
     }
 
-    /// Someone sets the wall clock.
+    /// Sets the wall clock only.
     package func setWallClock(by microseconds: Int64) { wall.add(microseconds, ordering: .relaxed) }
 }
 #endif
 
 extension Duration {
-    /// Whole microseconds, at least 0 and at most a hundred thousand years: sums of a few never overflow.
+    /// Whole microseconds, clamped to 0 and to a hundred thousand years, so that sums of a few never overflow.
     var clampedMicroseconds: Int64 {
         guard self > .zero else { return 0 }
-        // Asked for the seconds of more than 64 bits of them it traps.
+        // `components` traps if the seconds exceed 64 bits.
         guard self < .seconds(Duration.longestSeconds) else { return Duration.longestSeconds * 1_000_000 }
         let (seconds, attoseconds) = components
         return seconds * 1_000_000 + attoseconds / 1_000_000_000_000

@@ -10,12 +10,12 @@ import Musl
 import Darwin
 #endif
 
-/// Places in operations and in recovery at which tests let a process die (R2). Each is named for what has just
-/// been done there.
+/// Places in operations and recovery at which tests can kill a process (R2). Each is named for what has just been done
+/// there.
 package enum CrashPoint: String, CaseIterable, Sendable {
     // Making a store and an archive, and removing one
     case markerRenamed, archiveFolderMade, descriptorWritten, descriptorRenamed, archiveRenamed
-    // Looking up, where the line has to be looked at
+    // Looking up, when the slot has to be read
     case frameFound
     // Storing
     case putFrameWritten, putIndexChanged, putCommitted, evictionRemoved, entryNamed, recencyUnlinked,
@@ -26,15 +26,15 @@ package enum CrashPoint: String, CaseIterable, Sendable {
     // Batches
     case batchBegun, batchWritten, batchMarked, batchEntryChanged, batchDecided, batchCommitted
     case batchEntryFilled, batchVictimRemoved, batchHeadMoved
-    // Removing many, and setting aside
+    // Removing many entries, and setting aside
     case removalFrameWritten, setAsideMarked, setAsideLinked, setAsideForgotten, superseded
-    // Bringing back
+    // Restoring
     case restoreFrameWritten, broughtBack, restoreCommitted, restoreSettled, restoreRoomMade
     // Deadlines, and entries that are in memory only
     case deadlineWritten, deadlineSet, residentRecorded
     // Messages
     case messageWritten, messageCounted, messagesDropped, messagesShortened
-    // Making the index smaller
+    // Shrinking the index
     case compactMoved, bucketMerged, compactEmptied, indexShrunk
     // Segments
     case segmentCreated, segmentBegun, segmentExtended, moveWritten, moveApplied, segmentForgotten
@@ -46,8 +46,8 @@ package enum CrashPoint: String, CaseIterable, Sendable {
         indexRenamed
     case repairBegun, repairRelinked, repairReplayed, repairSorted
 
-    /// Lets this process be killed, or get another signal, the `passing`-th time that it comes to `point`. Does nothing in
-    /// release builds.
+    /// Kills this process, or sends it another signal, when it reaches `point` for the `passing`-th time. Does nothing
+    /// in release builds.
     package static func arm(_ point: CrashPoint, passing: Int, signal: Int32 = SIGKILL) {
         #if DEBUG
         armed.withLock { $0 = (point, passing, signal) }
@@ -72,9 +72,9 @@ package enum CrashPoint: String, CaseIterable, Sendable {
             return present.left == 1 ? present.signal : nil
         }
         guard let signal else { return }
-        // To this thread, so that it goes no further.
+        // To this thread, so that it stops here.
         raise(signal)
-        // The signal may take a moment, and nothing may happen meanwhile.
+        // The signal may take a moment, in which nothing may happen.
         while signal == SIGKILL { pause() }
     }
     #endif

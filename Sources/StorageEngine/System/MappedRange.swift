@@ -8,25 +8,25 @@ import Musl
 import Darwin
 #endif
 
-/// A range of this process' addresses through which it sees a file from its start, or memory of its own; given back
-/// when the last reference goes. Safe from any thread, because it never changes: what outgrows a range gets another
-/// one, and whoever still looks at the old one keeps it.
+/// A range of addresses through which this process sees a file from its start, or its own memory; unmapped with the
+/// last reference. Immutable, so safe from any thread: when a range becomes too small another one is mapped, and
+/// readers of the old one keep it.
 ///
-/// It may be longer than the file, so that the file can grow under it; bytes behind the file's end must not be
-/// touched before they are there (F4). That is for its owner to see to.
+/// It may be longer than the file, so that the file can grow. Its owner must make sure that bytes beyond the file's end
+/// are not touched (F4).
 final class MappedRange: @unchecked Sendable {
     let base: UnsafeMutableRawPointer
     let bytes: Int
 
     /// Maps at least one page.
-    /// - Throws: `limitReached` when this process may not have so many addresses, or mappings, more.
-    init(_ file: OpenFile, bytes: Int, writable: Bool) throws(StorageError) {
+    /// - Throws: `limitReached` if this process may not map so many more bytes, or no more ranges.
+    init(_ file: FileDescriptor, bytes: Int, writable: Bool) throws(StorageError) {
         self.bytes = MappedRange.wholePages(bytes)
         base = try MappedRange.map(
             self.bytes, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, file.descriptor, file.path)
     }
 
-    /// Zeros that only this process sees; they take memory where they are written to.
+    /// Zeroed memory of this process only. Pages take memory when they are written.
     init(privateBytes bytes: Int, for path: String) throws(StorageError) {
         self.bytes = MappedRange.wholePages(bytes)
         let flags = MAP_PRIVATE | MAP_ANON | MappedRange.noReserve
@@ -35,8 +35,8 @@ final class MappedRange: @unchecked Sendable {
 
     deinit { munmap(base, bytes) }
 
-    /// As ``init(_:bytes:writable:)``, with `room` bytes for the file to grow, if it can have them.
-    static func withRoom(_ room: Int, _ file: OpenFile, bytes: Int, writable: Bool) throws(StorageError)
+    /// Like ``init(_:bytes:writable:)``, with `room` bytes for the file to grow if that much can be mapped.
+    static func withRoom(_ room: Int, _ file: FileDescriptor, bytes: Int, writable: Bool) throws(StorageError)
         -> MappedRange
     {
         if room > bytes, let range = try? MappedRange(file, bytes: room, writable: writable) { return range }
@@ -64,8 +64,8 @@ final class MappedRange: @unchecked Sendable {
             operation: "map \(bytes) bytes of", path: path, limit: .addresses(ProcessLimit.addresses))
     }
 
-    /// Whether the process' limit leaves some addresses still. The last of them are not for mapping files, which can do
-    /// without; the allocator of the process, its language's and its libraries', ends the process where it gets none.
+    /// Whether the process' limit leaves some addresses. Mapping must not use up the last ones: it can cope with
+    /// failure, but the memory allocators of Swift and of libraries end the process when they get none.
     private static var leavesRoom: Bool {
         guard ProcessLimit.addresses != nil else { return true }
         let place = mmap(nil, leftBytes, PROT_NONE, MAP_PRIVATE | MAP_ANON | noReserve, -1, 0)

@@ -1,8 +1,8 @@
 import CPlatform
 import Synchronization
 
-/// One value for each process. A forked child makes its own: the parent's has none of its threads there, and may be locked by
-/// one of them for good, or half changed, so it is left alone. Safe from any thread.
+/// One value for each process. A forked child creates its own: the parent's value has none of its threads there, and
+/// may be locked by one of them for ever or half changed, so it isn't touched. Safe from any thread.
 struct PerProcess<Value: AnyObject & Sendable>: ~Copyable, Sendable {
     private final class Made: Sendable {
         let value: Value
@@ -15,8 +15,8 @@ struct PerProcess<Value: AnyObject & Sendable>: ~Copyable, Sendable {
     }
 
     private let make: @Sendable () -> Value
-    /// The bits of a pointer to a `Made`, which is released at the end at the earliest, for others may be just using it; 0: none
-    /// yet.
+    /// The bits of a pointer to a `Made`; 0 if there is none yet. It is not released before `deinit`, because another
+    /// thread may be using it.
     private let latest = Atomic<UInt>(0)
 
     init(_ make: @escaping @Sendable () -> Value) { self.make = make }
@@ -44,7 +44,7 @@ struct PerProcess<Value: AnyObject & Sendable>: ~Copyable, Sendable {
     }
 }
 
-/// A ``Guarded`` value that can be referred to.
+/// A ``Guarded`` value that can be passed by reference.
 final class GuardedReference<Value: Sendable>: Sendable {
     private let guarded: Guarded<Value>
 

@@ -9,7 +9,7 @@ import Musl
 import Darwin
 #endif
 
-/// One run of one process: a pid alone is used again by the system.
+/// One run of a process. A process number alone isn't enough, because the system reuses it.
 struct ProcessIdentity: Sendable, Hashable {
     var pid: Int32
     /// When the process started, in the system's own units; never 0 for a living process.
@@ -20,8 +20,8 @@ struct ProcessIdentity: Sendable, Hashable {
         return ProcessIdentity(pid: pid, start: cp_process_start(pid))
     }
 
-    /// Whether that run goes on. Where it can't be told (no descriptor is free to look with), it does: to take
-    /// the living for dead would do harm.
+    /// Whether this run is still going on. If that can't be found out (no descriptor is free), it counts as alive:
+    /// treating a living process as dead does harm.
     var isAlive: Bool {
         guard pid > 0 else { return false }
         var found: UInt64 = 0
@@ -34,7 +34,7 @@ struct ProcessIdentity: Sendable, Hashable {
 
     static var effectiveUser: UInt32 { geteuid() }
 
-    /// The executable's name, as the process table shows it.
+    /// The executable's name, as shown in the process table.
     static var executableName: String {
         guard let first = CommandLine.arguments.first, let last = first.split(separator: "/").last else {
             return "?"
@@ -44,20 +44,19 @@ struct ProcessIdentity: Sendable, Hashable {
 }
 
 enum BootIdentity {
-    /// Sixteen bytes that differ between boots; all zero where the system cannot tell, and then no index
-    /// is ever trusted (F3).
+    /// Sixteen bytes that differ between boots. All zero if the system can't tell; then no index is ever trusted (F3).
     static var current: [UInt8] {
         known.withLock { known in
             if let known { return known }
             var identity = [UInt8](repeating: 0, count: 16)
-            // A passing failure (no descriptor was free) must not count for the rest of the process' life.
+            // A temporary failure (no descriptor was free) must not last for the life of the process.
             guard cp_boot_identity(&identity) == 0 else { return [UInt8](repeating: 0, count: 16) }
             known = identity
             return identity
         }
     }
 
-    /// Eight bytes of it, for frames; 0 where the system cannot tell.
+    /// Eight bytes of it, for frames; 0 if the system can't tell.
     static var mark: UInt64 {
         let known = knownMark.load(ordering: .relaxed)
         guard known == 0 else { return known }
@@ -75,7 +74,7 @@ enum BootIdentity {
 }
 
 enum RandomSource {
-    /// `path` is what the bytes are for.
+    /// `path` says what the bytes are for, in errors.
     static func bytes(_ count: Int, for path: String) throws(StorageError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         let result = SystemDoor.perform(.random, path: path) {

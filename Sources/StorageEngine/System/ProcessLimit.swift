@@ -1,17 +1,16 @@
 import CPlatform
 
-/// What the system lets this process have; `nil` where there is no limit. Asked anew each time, because a
-/// process may change its own.
+/// Limits of this process; `nil` where there is none. Read each time, because a process may change its own limits.
 enum ProcessLimit {
-    /// Bytes of addresses, `ulimit -v`.
+    /// Bytes of address space, `ulimit -v`.
     static var addresses: UInt64? { known(cp_limit_addresses()) }
-    /// The length in bytes of a file that it may write, `ulimit -f`.
+    /// Size in bytes of a file that it may write, `ulimit -f`.
     static var fileBytes: UInt64? { known(cp_limit_file_bytes()) }
     /// Files that it may have open, `ulimit -n`.
     static var openFiles: UInt64? { known(cp_limit_open_files()) }
 
-    /// How many archives may stay open only to be looked at now and then, two descriptors and an index of some hundred
-    /// kilobytes each: what takes a quarter of what this process may have, so that the rest finds room beside them.
+    /// How many archives may stay open for occasional reading. Each takes two descriptors and an index of some hundred
+    /// kilobytes; together they may take a quarter of this process' limits.
     static var comfortableArchives: Int {
         let byFiles = (openFiles ?? .max) / 8
         let byAddresses = (addresses ?? .max) / (4 << 20)

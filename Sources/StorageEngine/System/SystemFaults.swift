@@ -8,19 +8,19 @@ import Musl
 import Darwin
 #endif
 
-/// The calls to the operating system that the engine makes, all of them in ``SystemDoor``'s users.
+/// The system calls of the engine, all of which go through ``SystemDoor``.
 package enum SystemCall: String, CaseIterable, Sendable {
     case open, makeFolder, status, list, exists, read, write, allocate, sync, rename, unlink, lock, map,
         random
 }
 
-/// A fault for tests: from the `number`-th call on (counted from 1, of one kind or of all, on paths under one
+/// A fault for tests: from the `number`-th call on (counted from 1, for one kind of call or all, on paths under one
 /// folder), calls fail with an errno or do only a part. Safe from any thread.
 package final class FaultPlan: Sendable {
     package enum Effect: Sendable {
         /// The call does nothing and fails with this errno.
         case fails(Int32)
-        /// A read or write does one byte; other calls are left alone.
+        /// A read or write transfers one byte; other calls are not affected.
         case isShort
     }
 
@@ -41,7 +41,7 @@ package final class FaultPlan: Sendable {
         self.isLasting = isLasting
     }
 
-    /// Calls that the plan was asked about and that were its own.
+    /// Calls that matched the plan.
     package var seen: Int { counts.withLock { $0.seen } }
     package var injected: Int { counts.withLock { $0.injected } }
 
@@ -61,9 +61,9 @@ package final class FaultPlan: Sendable {
     }
 }
 
-/// What happened to a file or a name, for tests that follow what is on the medium.
+/// What happened to a file or a name, for tests that track what is on the medium.
 package enum SystemEvent: Sendable, Hashable {
-    /// Reported before the medium is asked for it.
+    /// Reported before the sync.
     case syncing(path: String)
     /// The bytes of this file, or the names of this folder, are on the medium.
     case synced(path: String)
@@ -74,9 +74,9 @@ package enum SystemEvent: Sendable, Hashable {
     case unlinked(path: String)
 }
 
-/// The tests' hook in the one door to the system; nobody else installs anything. Process-wide.
+/// The hook for tests in ``SystemDoor``; no other code installs anything. Process-wide.
 ///
-/// Looked at in system calls only, by one relaxed load.
+/// Only read in system calls, by one relaxed load.
 package enum SystemFaults {
     private struct Hooks {
         var plans: [FaultPlan] = []
@@ -101,7 +101,7 @@ package enum SystemFaults {
         }
     }
 
-    /// Calls `body`, on the thread that makes the call, for what happens to paths under `folder`.
+    /// Calls `body` for each event on a path under `folder`, on the thread that makes the call.
     package static func observe(
         under folder: String, _ body: @escaping @Sendable (SystemEvent) -> Void
     ) -> Int {
@@ -114,7 +114,7 @@ package enum SystemFaults {
     }
 
     package static func endObserving(_ number: Int) {
-        // What it holds may be given up with it, and that may make system calls: not below the lock.
+        // Releasing the observer may release objects that make system calls, so it happens outside the lock.
         let ended = hooks.withLock { hooks in
             defer {
                 isArmed.store(!hooks.plans.isEmpty || !hooks.observers.isEmpty, ordering: .relaxed)
@@ -153,20 +153,20 @@ package enum SystemFaults {
     }
 }
 
-/// What one system call gave: a result, or the errno of its failure.
+/// The result of a system call, or the errno of its failure.
 struct SystemResult {
     var value: Int
-    /// 0: it succeeded.
+    /// 0 if it succeeded.
     var code: Int32
 }
 
-/// The way through which every system call of the engine goes.
+/// Every system call of the engine goes through here.
 enum SystemDoor {
-    /// An interrupted call is made again, but not for ever: whoever is interrupted this often without a
-    /// pause (a timer that fires faster than the call can run) gets an error instead of a hang.
+    /// An interrupted call is repeated, but not for ever: if a timer fires faster than the call can run, the caller
+    /// gets an error instead of a hang.
     private static let mostInterruptions = 1000
 
-    /// Makes a call that says -1 and sets errno when it fails.
+    /// Makes a call that returns -1 and sets errno if it fails.
     @inline(__always)
     static func perform(
         _ call: SystemCall, path: @autoclosure () -> String, _ body: () -> Int
@@ -180,7 +180,7 @@ enum SystemDoor {
         return result
     }
 
-    /// Reads or writes at most `count` bytes: fewer is no failure.
+    /// Reads or writes at most `count` bytes. Transferring fewer is no failure.
     static func transfer(
         _ call: SystemCall, count: Int, path: @autoclosure () -> String, _ body: (Int) -> Int
     ) -> SystemResult {

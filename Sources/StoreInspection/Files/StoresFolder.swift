@@ -8,23 +8,6 @@ import Musl
 import Darwin
 #endif
 
-/// Why something can't be shown or written: one line for a person. A value; safe to share between threads.
-package struct SourceError: Error, Sendable, Hashable, CustomStringConvertible {
-    package let description: String
-
-    package init(_ description: String) { self.description = description }
-
-    /// A failure of the operating system on something that isn't the store.
-    package init(_ subject: String, errno code: Int32) {
-        switch code {
-        // What is about a limit, and what to do then, the engine knows.
-        case EFBIG, EMFILE, ENFILE:
-            description = StorageError.fromErrno(code, operation: "use", path: subject).description
-        default: description = "\(subject): \(strerror(code).map { String(cString: $0) } ?? "error \(code)")"
-        }
-    }
-}
-
 /// A folder that holds stores. Stateless; safe to call from any thread.
 package enum StoresFolder {
     /// What lies in it and may be a store, by name; none when there is no such folder.

@@ -1,7 +1,7 @@
 import ArchiveQuery
 import StorageEngine
 
-/// What is said of a person's action before and after it; `amount` is how many entries it is about.
+/// What both faces say of a person's action before and after it; `amount` is how many entries it is about.
 extension PlannedAction {
     /// What one says yes to.
     package var verb: String {
@@ -21,30 +21,100 @@ extension PlannedAction {
         }
     }
 
-    package func question(_ amount: String, of archive: String) -> String {
-        switch self {
-        case .delete: "Delete \(amount) from \(archive)?"
-        case .expireNow, .expireIdle: "Expire \(amount) of \(archive) now?"
-        case .setLifetime(let lifetime?):
-            "Let \(amount) of \(archive) expire in \(DurationText.text(lifetime))?"
-        case .setLifetime(nil): "Keep \(amount) of \(archive) from expiring?"
-        }
-    }
-
     /// Behind `would`.
     package func infinitive(_ amount: String) -> String {
         switch self {
         case .delete, .expireNow, .expireIdle: "\(verb) \(amount)"
-        case .setLifetime(let lifetime?): "let \(amount) expire in \(DurationText.text(lifetime))"
+        case .setLifetime(let lifetime?): "expire \(amount) in \(DurationText.text(lifetime))"
         case .setLifetime(nil): "keep \(amount) from expiring"
         }
     }
 
-    package func past(_ amount: String) -> String {
+    /// - Parameter idle: the idle time that chose the entries.
+    package func question(_ amount: String, idle: Duration? = nil) -> String {
+        let when = idle.map { " idle over \(DurationText.text($0))" } ?? (self == .expireNow ? " now" : "")
+        return infinitive(amount).beginningLarge + when + "?"
+    }
+
+    private func past(_ amount: String) -> String {
         switch self {
         case .delete, .expireNow, .expireIdle: "\(verb)d \(amount)"
-        case .setLifetime(_?): infinitive(amount)
+        case .setLifetime(let lifetime?): "set \(amount) to expire in \(DurationText.text(lifetime))"
         case .setLifetime(nil): "kept \(amount) from expiring"
         }
     }
+
+    /// `deleted 3 entries, 310 B`
+    package func summary(of outcome: PlanOutcome) -> String {
+        outcome.entries == 0 ? refusal : past(Figures.amount(outcome.entries, bytes: outcome.bytes))
+    }
+
+    /// How long it can be undone, behind `undone`.
+    /// - Parameter isBeyondBudget: it removes more than is kept for ten minutes whatever is written.
+    package func grace(isBeyondBudget: Bool) -> String {
+        let start = "for ten minutes, or until "
+        if case .setLifetime = self {
+            return start + "megabytes are written, or a put finds the disk full"
+        }
+        return start + (isBeyondBudget ? "5% of the limit is written, or " : "") + "a put finds the disk full"
+    }
+}
+
+extension PlanOutcome {
+    /// What was planned and didn't happen, a line each, with the first `most` keys.
+    package func remarks(listing most: Int) -> [String] {
+        var lines = skips.prefix(most).map { skip in
+            "\(TerminalSafe.quoted(skip.key)) \(skip.reason.past)"
+        }
+        if skips.count > most { lines.append("and \(Figures.count(skips.count - most, "other", "others"))") }
+        if unchanged > 0 {
+            lines.append("\(Figures.count(unchanged, "entry", "entries")) had no deadline any more")
+        }
+        return lines
+    }
+
+    /// Why what it did can't be undone; `nil`: it can, or there is nothing to undo.
+    package var finality: String? {
+        entries == 0 || action != nil
+            ? nil
+            : "this can't be undone: what was before is not kept, for it was in a process' memory only, the disk has no "
+                + "room for it, or others have written too much since"
+    }
+}
+
+extension UndoOutcome {
+    /// `restored 3 entries, 593 B; 1 was skipped; 2 had no room`
+    package var summary: String {
+        let amount = Figures.amount(entries, bytes: bytes)
+        var parts = ["restored \(action.kind == .deadline ? "the deadlines of " : "")\(amount)"]
+        if entries == 0 { parts = ["nothing was restored"] }
+        if skippedCount > 0 { parts.append("\(Figures.count(skippedCount, "was", "were")) skipped") }
+        if expired > 0 { parts.append("\(Figures.count(expired, "has", "have")) expired meanwhile") }
+        if displaced > 0 { parts.append("\(Figures.count(displaced)) had no room") }
+        if evicted > 0 { parts.append("\(Figures.count(evicted, "entry", "entries")) evicted to make room") }
+        return parts.joined(separator: "; ")
+    }
+
+    /// What wasn't restored, a line each, with the first `most` keys.
+    package func remarks(listing most: Int) -> [String] {
+        let shown = skipped.prefix(most)
+        var lines = shown.map {
+            "\(TerminalSafe.quoted($0)) was recorded, changed or evicted meanwhile; what is there stays as it is"
+        }
+        let rest = skippedCount - shown.count
+        if rest > 0 { lines.append("and \(Figures.count(rest, "other", "others"))") }
+        return lines
+    }
+
+    package static func nothing(in archive: String) -> String {
+        "there is nothing to undo in \(archive); undo ends after ten minutes, when a put finds the disk full, or, for what "
+            + "was too much for its budget, with what is written"
+    }
+}
+
+extension String {
+    /// With a capital letter.
+    package var beginningLarge: String { prefix(1).uppercased() + dropFirst() }
+    /// With a capital letter and a full stop.
+    package var asSentence: String { beginningLarge + "." }
 }

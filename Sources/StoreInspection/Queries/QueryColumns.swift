@@ -50,7 +50,8 @@ package struct QueryColumns {
     private mutating func chooseColumns() -> [Row] {
         let chosen = plan.columns == nil ? propertiesOfEntries() : []
         hasOthers =
-            plan.columns == nil && (chosen.isEmpty || waiting.contains { $0.value.map(Self.isObject) == false })
+            plan.columns == nil
+            && (chosen.isEmpty || waiting.contains { $0.value.map(Self.isObject) == false })
         titles = plan.columns ?? ["key"] + chosen.map(\.columnName) + (hasOthers ? ["value"] : [])
         properties = chosen
         defer { waiting = [] }

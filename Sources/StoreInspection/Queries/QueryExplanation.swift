@@ -15,9 +15,10 @@ package struct QueryExplanation: Sendable {
         let read =
             report.valuesRead == 0
             ? "looked at \(Figures.count(report.visited, "entry", "entries"))"
-            : "read \(Figures.amount(report.valuesRead, size: UInt64(report.bytesRead)))"
+            : "read \(Figures.amount(report.valuesRead, bytes: UInt64(report.bytesRead)))"
         let unreadable = report.unreadable > 0 ? "  \(Figures.count(report.unreadable)) unreadable" : ""
-        return "\(read) in \(Figures.elapsed(report.duration))\(unreadable)"
+        let givenUp = report.givenUp > 0 ? "  \(Figures.count(report.givenUp)) given up" : ""
+        return "\(read) in \(Figures.elapsed(report.duration))\(unreadable)\(givenUp)"
     }
 
     package var lines: [String] {
@@ -31,6 +32,7 @@ package struct QueryExplanation: Sendable {
                 + Figures.bytes(UInt64(report.bytesRead)),
         ]
         if report.unreadable > 0 { lines.append("unreadable  \(Figures.count(report.unreadable))") }
+        if report.givenUp > 0 { lines.append("given up    \(Figures.count(report.givenUp))") }
         if report.transcoded > 0 { lines.append("made CBOR   \(Figures.count(report.transcoded))") }
         lines += ["kept        \(Figures.bytes(UInt64(report.memory))) in memory at a time", ""]
         func add(_ time: Duration?, _ rows: String, _ stage: String) {
@@ -69,8 +71,9 @@ package struct QueryExplanation: Sendable {
             ("query", .text(plan.pipeline.description)), ("order", .text(order)),
             ("readsValues", .flag(plan.readsValues)), ("visited", .count(report.visited)),
             ("valuesRead", .count(report.valuesRead)), ("bytesRead", .count(report.bytesRead)),
-            ("unreadable", .count(report.unreadable)), ("transcoded", .count(report.transcoded)),
-            ("memory", .count(report.memory)), ("rows", .count(report.rows)),
+            ("unreadable", .count(report.unreadable)), ("givenUp", .count(report.givenUp)),
+            ("transcoded", .count(report.transcoded)), ("memory", .count(report.memory)),
+            ("rows", .count(report.rows)),
             ("preparation", .cell(.decimal(report.preparation / .seconds(1)))),
             ("seconds", .cell(.decimal(report.duration / .seconds(1)))), ("stages", .array(stages)),
         ])

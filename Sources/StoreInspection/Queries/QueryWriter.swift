@@ -18,10 +18,11 @@ package enum QueryFormat: Sendable {
 
     /// By the name's end, `.csv` or `.tsv`; of any other an object a line.
     package init(fileName: String) {
-        let name = fileName.lowercased()
-        self =
-            name.hasSuffix(".csv")
-            ? .delimited(.commas) : name.hasSuffix(".tsv") ? .delimited(.tabs) : .jsonLines
+        switch FileFormat(fileName: fileName) {
+        case .csv: self = .delimited(.commas)
+        case .tsv: self = .delimited(.tabs)
+        default: self = .jsonLines
+        }
     }
 
     /// `memoryLimit`: bytes that rows may take which can't be written before the last has come.
@@ -127,19 +128,18 @@ private struct QueryDelimited: QueryWriter {
 
     mutating func finish() throws {
         if !entries.isEmpty {
-            let (columns, properties) = (names.all.count, names.properties)
-            if let objection = DelimitedText.objection(
-                rows: entries.count, columns: columns, properties: properties)
-            {
+            if let objection = DelimitedText.objection(rows: entries.count, names) {
                 throw QueryFormatError(description: objection)
             }
-            let header = ["key"] + names.all + (hasOthers ? ["value"] : [])
+            let table = names.table()
+            let mixed = Set(table.mixed.map { $0 + 1 })
+            let header = ["key"] + table.names + (hasOthers ? ["value"] : [])
             try TerminalSafe.write(text.header(header), to: output)
             for entry in entries {
                 let value = entry.value.flatMap { try? CBORReader.decode($0) }
-                var cells = [CBORValue.text(entry.key)] + names.row(of: value?.asMap)
+                var cells = [CBORValue.text(entry.key)] + table.row(of: value?.asMap).cells
                 if hasOthers { cells.append(value?.asMap == nil ? value : nil) }
-                try TerminalSafe.write(text.row(cells.map { $0?.encoded }), to: output)
+                try TerminalSafe.write(text.row(cells.map { $0?.encoded }, mixed: mixed), to: output)
             }
         }
         try output.flush()
@@ -148,36 +148,9 @@ private struct QueryDelimited: QueryWriter {
     private var tooMuchMemory: QueryFormatError {
         QueryFormatError(
             description:
-                "as CSV the entries take more than \(memoryLimit) bytes of memory, for the properties of all must be known "
+                "as CSV the entries take more than \(Figures.bytes(UInt64(memoryLimit))) of memory, for the properties of all must be known "
                 + "before the first is printed; select the properties (… | select name, …), find fewer entries, or "
                 + "print JSON, or vellum export, which prints all entries")
-    }
-}
-
-/// The names of all properties that some objects have, in the order in which they come.
-struct PropertyColumns {
-    private(set) var all: [String] = []
-    /// How many all objects have together.
-    private(set) var properties = 0
-    private var places: [ExactText: Int] = [:]
-
-    mutating func add(_ object: CBORMap?) {
-        for entry in object ?? CBORMap() {
-            properties += 1
-            guard case .text(let name) = entry.key, places[ExactText(name)] == nil else { continue }
-            places[ExactText(name)] = all.count
-            all.append(name)
-        }
-    }
-
-    /// What an object has under each of them; of two properties of one name the first.
-    func row(of object: CBORMap?) -> [CBORValue?] {
-        var row = [CBORValue?](repeating: nil, count: all.count)
-        for entry in object ?? CBORMap() {
-            guard case .text(let name) = entry.key, let place = places[ExactText(name)] else { continue }
-            row[place] = row[place] ?? entry.value
-        }
-        return row
     }
 }
 
@@ -195,7 +168,10 @@ package struct QueryTabs: QueryWriter {
         let cells =
             hasColumns
             ? row.columns.map(Self.plain)
-            : [Cell.text(row.entry?.key ?? "").plain, (row.value.map { .item($0) } ?? Cell.text("null")).plain]
+            : [
+                Cell.text(row.entry?.key ?? "").plain,
+                (row.value.map { .item($0) } ?? Cell.text("null")).plain,
+            ]
         try output.write(cells.joined(separator: "\t") + "\n")
     }
 

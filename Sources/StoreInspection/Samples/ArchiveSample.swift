@@ -60,7 +60,7 @@ package struct ArchiveSample: Sendable, Hashable {
             ("memoryLimit", Cell(bytes: configuration.memoryLimit)), ("diskBytes", .bytes(status.diskBytes)),
             ("diskLimit", Cell(bytes: configuration.diskLimit)), ("footprint", .bytes(status.footprint)),
             ("hits", .count(status.hits)), ("misses", .count(status.misses)),
-            ("hitRatio", status.hitRatio.map { .decimal($0) } ?? .absent),
+            ("hitRatio", status.hitRatio.map { .ratio($0) } ?? .absent),
             ("records", .count(status.records)),
             ("deletes", .count(status.deletes)), ("evictions", .count(status.evictions)),
             ("expirations", .count(status.expirations)), ("rejections", .count(status.rejections)),

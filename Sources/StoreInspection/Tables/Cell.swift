@@ -2,12 +2,14 @@ import CBOR
 import StorageEngine
 import TerminalKit
 
-/// Sendable value type. One figure or text of a row, and its three spellings.
+/// Sendable value type. One value of a row: for people, for programs, and as JSON.
 package enum Cell: Sendable {
     case text(String)
     case bytes(UInt64)
     case count(UInt64)
     case decimal(Double)
+    /// A share, 0 to 1.
+    case ratio(Double)
     /// A number as JSON writes it.
     case number(String)
     case time(Timestamp)
@@ -54,14 +56,7 @@ package enum Cell: Sendable {
     static func isText(_ item: [UInt8]) -> Bool { item.first.map { $0 >> 5 == 3 } ?? false }
 
     /// For eyes: rounded sizes, local time, nothing that a terminal would obey.
-    package var human: String { shown { Figures.localTime($0) } }
-
-    /// The same with times in UTC, and nothing for what is absent.
-    package var inUTC: String {
-        isAbsent ? "" : shown { Figures.date($0) }
-    }
-
-    private func shown(_ date: (Timestamp) -> String) -> String {
+    package var human: String {
         switch self {
         case .text(let text): TerminalText.sanitized(text)
         case .item(let item): TerminalText.sanitized(Cell.shown(item))
@@ -69,11 +64,12 @@ package enum Cell: Sendable {
         case .count(let count): Figures.count(count)
         case .number(let text): text
         case .decimal(let number): Figures.fixed(number, digits: 3)
-        case .time(let time): date(time)
+        case .ratio(let share): Figures.percent(share)
+        case .time(let time): Figures.date(time)
         case .deadline(let time, let now):
             time <= now ? "over" : Figures.interval(time.seconds(since: now))
-        case .clock(let time): Figures.localClock(time)
-        case .second(let time): String(Figures.localClock(time).prefix { $0 != "." })
+        case .clock(let time): Figures.clock(time)
+        case .second(let time): Figures.time(time)
         case .interval(let seconds): Figures.interval(seconds)
         case .rate(let number): Figures.rate(number)
         case .absent: "-"
@@ -87,7 +83,7 @@ package enum Cell: Sendable {
         case .item(let item): TerminalSafe.column(Cell.json(item) ?? "")
         case .number(let text): text
         case .bytes(let number), .count(let number): String(number)
-        case .decimal(let number), .rate(let number), .interval(let number):
+        case .decimal(let number), .ratio(let number), .rate(let number), .interval(let number):
             Figures.fixed(number, digits: 6)
         case .time(let time), .deadline(let time, _), .clock(let time), .second(let time):
             Figures.seconds(time)
@@ -100,7 +96,7 @@ package enum Cell: Sendable {
     /// Whether it is set against the right edge of its column.
     package var isNumber: Bool {
         switch self {
-        case .bytes, .count, .decimal, .number, .interval, .rate: true
+        case .bytes, .count, .decimal, .ratio, .number, .interval, .rate: true
         case .text, .time, .deadline, .clock, .second, .item, .absent: false
         }
     }

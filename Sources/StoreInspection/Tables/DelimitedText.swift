@@ -4,19 +4,21 @@ import CBOR
 /// so that ``FieldValue`` reads their values back equal. Compared by bytes, for a quote that a combining mark follows is one too.
 package struct DelimitedText: Sendable {
     let separator: UInt8
+    /// Whether texts that a spreadsheet would take for a formula, and carry out, get an apostrophe before them. They don't come
+    /// back equal then.
+    var keepsFromFormulas = false
 
     package static let commas = DelimitedText(separator: UInt8(ascii: ","))
+    package static let spreadsheet = DelimitedText(separator: UInt8(ascii: ","), keepsFromFormulas: true)
     package static let tabs = DelimitedText(separator: UInt8(ascii: "\t"))
 
     package var hasQuotes: Bool { separator != UInt8(ascii: "\t") }
 
     /// Why objects are not written as a table; `nil`: they are. Objects that have hardly a property in common make a table of
     /// little but empty fields, as many as objects times properties: hundreds of times the bytes that they take.
-    ///
-    /// - Parameters:
-    ///   - columns: how many different properties there are.
-    ///   - properties: how many all objects have together.
-    package static func objection(rows: Int, columns: Int, properties: Int) -> String? {
+    package static func objection(rows: Int, _ columns: PropertyColumns) -> String? {
+        let properties = columns.properties
+        let columns = columns.count
         let fields = rows.multipliedReportingOverflow(by: columns)
         guard fields.overflow || fields.partialValue > 4_000_000 + 20 * properties else { return nil }
         return
@@ -26,7 +28,9 @@ package struct DelimitedText: Sendable {
 
     /// The first row, which names the properties.
     package func header(_ names: [String]) -> [UInt8] {
-        row(names) { hasQuotes ? appendField($1, isQuoted: false, to: &$2) : appendText($1, isQuoted: false, to: &$2) }
+        row(names) {
+            hasQuotes ? appendField($1, isQuoted: false, to: &$2) : appendText($1, isQuoted: false, to: &$2)
+        }
     }
 
     /// A row of these CBOR items; nil for what is absent. What can't be read is left empty.
@@ -78,7 +82,7 @@ package struct DelimitedText: Sendable {
 
     /// In quotes where there are any and the text would be taken for something else without them, or `isQuoted`.
     private func appendField(_ text: String, isQuoted: Bool, to output: inout [UInt8]) {
-        var text = text
+        var text = keepsFromFormulas && Self.isFormula(text) ? "'" + text : text
         text.withUTF8 { content in
             let quote = UInt8(ascii: "\"")
             let isPlain = !isQuoted && !FieldValue.needsQuotes(UnsafeRawBufferPointer(content), in: self)
@@ -89,6 +93,16 @@ package struct DelimitedText: Sendable {
                 output.append(byte)
             }
             output.append(quote)
+        }
+    }
+
+    /// By the first character, which is all that spreadsheets go by; the wide forms of East Asian keyboards are the same to
+    /// some.
+    private static func isFormula(_ text: String) -> Bool {
+        guard let first = text.unicodeScalars.first else { return false }
+        return switch first {
+        case "=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠": true
+        default: false
         }
     }
 }

@@ -16,7 +16,8 @@ import CBOR
 package enum FieldValue {
     /// Appends the value of a field that has one. The field is valid UTF-8.
     package static func read(
-        _ field: UnsafeRawBufferPointer, isQuoted: Bool, of table: DelimitedText, into writer: inout CBORWriter
+        _ field: UnsafeRawBufferPointer, isQuoted: Bool, of table: DelimitedText,
+        into writer: inout CBORWriter
     ) {
         if !isQuoted {
             switch FieldKind(field) {
@@ -53,7 +54,9 @@ package enum FieldValue {
 
     /// Whether a text would be read as something else than itself, even in quotes where there are any.
     static func needsEscape(_ text: UnsafeRawBufferPointer, in table: DelimitedText) -> Bool {
-        if !table.hasQuotes, text.isEmpty || endsField(text, table) || FieldKind(text) != .text { return true }
+        if !table.hasQuotes, text.isEmpty || endsField(text, table) || FieldKind(text) != .text {
+            return true
+        }
         return isContainer(text) || escapedText(in: text, of: table) != nil
     }
 

@@ -36,7 +36,7 @@ package struct ValueContent: Sendable {
         if value.form.isDocument {
             do { document = try CBORReader.decode(value.item) } catch { problem = "not valid CBOR: \(error)" }
         }
-        tree = document.map { ValueTree($0) }
+        tree = document.map { ValueTree(value.form == .cbor ? $0.openingPropertyLists() : $0) }
         let found = ValueContent.name(of: value.form, document, bytes)
         name = value.form == .propertyList ? found : said ?? found
         // People read JSON more easily than a notation of binary formats' own.

@@ -103,7 +103,7 @@ package struct ValueTree: Sendable {
         let rest = (moment.microseconds % 1_000_000 + 1_000_000) % 1_000_000
         var fraction = rest == 0 ? "" : "." + String(1_000_000 + rest).dropFirst()
         while fraction.hasSuffix("0") { fraction.removeLast() }
-        return Figures.date(moment) + fraction + " UTC"
+        return Figures.utc(moment) + fraction + " UTC"
     }
 
     private static func describe(_ value: CBORValue) -> (text: String, kind: Kind) {

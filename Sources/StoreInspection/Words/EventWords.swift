@@ -74,12 +74,25 @@ extension ArchiveEvent {
     package var isAboutAll: Bool { kind == .delete && key == nil }
 
     /// The key for eyes and programs: one of which only the beginning is known ends with an ellipsis.
-    package var shownKey: String? { key.map { keyIsComplete ? $0 : $0 + "…" } }
+    package func shownKey(ellipsis: String = "…") -> String? {
+        key.map { keyIsComplete ? $0 : $0 + ellipsis }
+    }
+
+    /// The key in a table, or what stands for it.
+    package func keyCell(ellipsis: String = "…") -> String {
+        if let key = shownKey(ellipsis: ellipsis) { return key }
+        switch kind {
+        case .delete: return "(all)"
+        case .append, .resize: return ""
+        default: return "(unknown)"
+        }
+    }
 
     /// What happened, why, and by which process: `evicted: the disk limit left no room, by app (4121)`.
-    package func sentence(by process: String) -> String {
+    package func sentence(by process: String?) -> String {
         let what = kind.participle + (isAboutAll ? " with all entries" : "")
-        if let reason = cause.reason { return "\(what): \(reason), by \(process)" }
+        if let reason = cause.reason { return "\(what): \(reason)" + (process.map { ", by \($0)" } ?? "") }
+        guard let process else { return what + (cause == .person ? " by a person" : "") }
         return what + (cause == .person ? " by a person, with " : " by ") + process
     }
 }
@@ -105,12 +118,12 @@ extension ReversibleAction.Kind {
 }
 
 extension PlanSkip.Reason {
-    /// Of entries that were left alone: `"a" was used after the plan was made`, `they were used …`.
-    package var past: (one: String, many: String) {
+    /// Behind the key of an entry that was left alone.
+    package var past: String {
         switch self {
-        case .changed: ("changed after the plan was made", "changed after the plan was made")
-        case .absent: ("is gone already", "are gone already")
-        case .used: ("was used after the plan was made", "were used after the plan was made")
+        case .changed: "changed after the plan was made, and was left alone"
+        case .absent: "is gone already"
+        case .used: "was used after the plan was made, and was left alone"
         }
     }
 }

@@ -26,13 +26,8 @@ package enum Figures {
         "\(count(number)) \(number == 1 ? one : many)"
     }
 
-    /// Entries and the sum of their values, exact: `2 entries, 310 bytes`.
-    package static func amount(_ entries: Int, bytes: UInt64) -> String {
-        count(entries, "entry", "entries") + ", " + count(bytes, "byte", "bytes")
-    }
-
     /// Entries and about how much their values are: `6,204 entries, 635 kB`.
-    package static func amount(_ entries: Int, size bytes: UInt64) -> String {
+    package static func amount(_ entries: Int, bytes: UInt64) -> String {
         count(entries, "entry", "entries") + ", " + Figures.bytes(bytes)
     }
 
@@ -151,26 +146,40 @@ package enum Figures {
             + String(repeating: "0", count: 6 - fraction.count) + fraction
     }
 
-    /// The time of day of a moment in UTC: `12:09:41`.
-    package static func time(_ moment: Timestamp) -> String { String(date(moment).suffix(8)) }
+    // For people in the time zone of the process; nothing that programs read goes through these.
 
-    /// A moment in UTC: `2026-01-31 12:09:41`.
-    package static func date(_ moment: Timestamp) -> String {
-        let (seconds, _) = parts(of: moment)
-        var clock = time_t(seconds)
-        var parts = tm()
-        return gmtime_r(&clock, &parts) == nil ? self.seconds(moment) : date(parts) + " " + clockText(parts)
-    }
-
-    /// Date and time of day to the second, in the time zone of the process.
-    package static func localTime(_ time: Timestamp) -> String {
+    /// A moment, to the second: `2026-01-31 12:09:41`.
+    package static func date(_ time: Timestamp) -> String {
         localParts(of: time).map { date($0) + " " + clockText($0) } ?? seconds(time)
     }
 
-    /// Time of day to the millisecond, in the time zone of the process: `09:05:00.123`.
-    package static func localClock(_ time: Timestamp) -> String {
+    /// The time of day of a moment: `12:09:41`.
+    package static func time(_ time: Timestamp) -> String {
+        localParts(of: time).map(clockText) ?? seconds(time)
+    }
+
+    /// The time of day to the millisecond: `09:05:00.123`.
+    package static func clock(_ time: Timestamp) -> String {
         guard let clock = localParts(of: time) else { return seconds(time) }
         return clockText(clock) + "." + String(1000 + parts(of: time).rest / 1000).dropFirst()
+    }
+
+    /// A moment and how long ago it was: `2026-01-31 12:09:41, 4m 12s ago`.
+    package static func moment(_ time: Timestamp, now: Timestamp) -> String {
+        "\(date(time)), \(ago(time, now: now))"
+    }
+
+    /// A moment in UTC, for values: their dates are the same for everybody.
+    package static func utc(_ time: Timestamp) -> String {
+        var clock = time_t(parts(of: time).seconds)
+        var parts = tm()
+        return gmtime_r(&clock, &parts) == nil ? seconds(time) : date(parts) + " " + clockText(parts)
+    }
+
+    /// `1.92 of 2 MB`: both in the limit's unit, so that they can be compared.
+    package static func share(_ bytes: UInt64, of limit: UInt64?) -> String {
+        guard let limit else { return Figures.bytes(bytes) }
+        return "\(Figures.bytes(bytes, inUnitOf: limit)) of \(Figures.bytes(limit))"
     }
 
     /// Rounded down, so that the rest is 0 or more.

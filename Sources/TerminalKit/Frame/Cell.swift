@@ -2,12 +2,12 @@
 ///
 /// A wide character takes two cells: the first holds its text and width 2, the second is the
 /// ``continuation(style:)``, whose text is empty and whose width is 0.
-public struct Cell: Sendable, Hashable {
+package struct Cell: Sendable, Hashable {
     /// One grapheme cluster, harmless to a terminal; empty in a continuation.
-    public let text: String
+    package let text: String
     /// 1 or 2 columns, or 0 for the continuation of a wide cell.
-    public let width: Int8
-    public var style: Style
+    package let width: Int8
+    package var style: Style
 
     init(text: String, width: Int8, style: Style) {
         self.text = text
@@ -16,10 +16,10 @@ public struct Cell: Sendable, Hashable {
     }
 
     /// A space.
-    public static func blank(style: Style = .plain) -> Cell { Cell(text: " ", width: 1, style: style) }
+    package static func blank(style: Style = .plain) -> Cell { Cell(text: " ", width: 1, style: style) }
 
     /// The second half of a wide character.
     static func continuation(style: Style) -> Cell { Cell(text: "", width: 0, style: style) }
 
-    public var isContinuation: Bool { width == 0 }
+    package var isContinuation: Bool { width == 0 }
 }

@@ -2,7 +2,7 @@ extension Frame {
     /// The frame as text with SGR sequences (ECMA-48 §8.3.117, 24-bit colors by ISO 8613-6 in the spelling with
     /// semicolons), to be printed or paged: `size.rows` lines, each of which ends in the plain style.
     /// Trailing plain spaces are left out.
-    public func ansiText(depth: ColorDepth) -> String {
+    package func ansiText(depth: ColorDepth) -> String {
         var text = ""
         for row in 0..<size.rows {
             var line = cells[row * size.columns..<(row + 1) * size.columns]

@@ -1,7 +1,7 @@
 extension Frame {
     /// The frame's text without its styles: exactly `size.rows` lines, each ended by a line feed, so that it can
     /// be kept as a text file. Trailing spaces are left out unless `keepingTrailingSpaces`.
-    public func plainText(keepingTrailingSpaces: Bool = false) -> String {
+    package func plainText(keepingTrailingSpaces: Bool = false) -> String {
         var text = ""
         for row in 0..<size.rows {
             var line = cells[row * size.columns..<(row + 1) * size.columns]
@@ -15,5 +15,5 @@ extension Frame {
     }
 
     /// ``plainText(keepingTrailingSpaces:)`` without trailing spaces.
-    public var plainText: String { plainText() }
+    package var plainText: String { plainText() }
 }

@@ -1,12 +1,12 @@
 /// How a frame is drawn as a picture. A value; safe to share between threads.
-public struct SVGAppearance: Sendable, Hashable {
+package struct SVGAppearance: Sendable, Hashable {
     /// Shown in the window's bar; empty leaves the bar out.
-    public var title: String
+    package var title: String
     /// What the terminal's default colors stand for, as 0xRRGGBB.
-    public var foreground: UInt32
-    public var background: UInt32
+    package var foreground: UInt32
+    package var background: UInt32
 
-    public init(title: String = "", foreground: UInt32 = 0xe6e9ef, background: UInt32 = 0x171b24) {
+    package init(title: String = "", foreground: UInt32 = 0xe6e9ef, background: UInt32 = 0x171b24) {
         self.title = title
         self.foreground = foreground
         self.background = background
@@ -16,7 +16,7 @@ public struct SVGAppearance: Sendable, Hashable {
 extension Frame {
     /// The frame as an SVG picture of a terminal's window, for documents. Every cell stands in its place whatever
     /// font the viewer has, because each run of text is stretched to its columns.
-    public func svg(_ appearance: SVGAppearance = SVGAppearance()) -> String {
+    package func svg(_ appearance: SVGAppearance = SVGAppearance()) -> String {
         let cell = (width: 8.4, height: 17.0)
         let padding = 16.0
         let bar = appearance.title.isEmpty ? 0.0 : 24.0

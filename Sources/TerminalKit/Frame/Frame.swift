@@ -4,23 +4,23 @@
 /// - F1: `cells.count` is `size.columns * size.rows`.
 /// - F2: a cell of width 2 is followed in its row by its continuation, and a continuation follows such a cell.
 /// - F3: every cell's text is harmless by the rule of ``TerminalText``.
-public struct Frame: Sendable, Equatable {
-    public let size: Size
+package struct Frame: Sendable, Equatable {
+    package let size: Size
     /// Where the terminal's cursor is shown; nil hides it.
-    public var cursor: Point?
+    package var cursor: Point?
     private(set) var cells: [Cell]
 
     /// A frame of blanks.
-    public init(size: Size, style: Style = .plain) {
+    package init(size: Size, style: Style = .plain) {
         self.size = size
         cells = Array(repeating: .blank(style: style), count: size.columns * size.rows)
     }
 
     /// The whole frame.
-    public var bounds: Rect { Rect(size) }
+    package var bounds: Rect { Rect(size) }
 
     /// The cell there; a blank outside the frame.
-    public subscript(column: Int, row: Int) -> Cell {
+    package subscript(column: Int, row: Int) -> Cell {
         guard bounds.contains(Point(column: column, row: row)) else { return .blank() }
         return cells[row * size.columns + column]
     }
@@ -31,7 +31,7 @@ public struct Frame: Sendable, Equatable {
     /// - Returns: the columns from `point` to the end of what was written, 0 when the row is outside the clip;
     ///   the next piece of text continues at `point.column` plus this.
     @discardableResult
-    public mutating func write(
+    package mutating func write(
         _ text: String, at point: Point, style: Style = .plain, within clip: Rect? = nil
     ) -> Int {
         let clip = clip.map(bounds.intersection) ?? bounds
@@ -51,7 +51,7 @@ public struct Frame: Sendable, Equatable {
     }
 
     /// Fills a rectangle with one character and style. A wide or harmful character counts as a space.
-    public mutating func fill(_ rect: Rect, style: Style = .plain, character: Character = " ") {
+    package mutating func fill(_ rect: Rect, style: Style = .plain, character: Character = " ") {
         let rect = bounds.intersection(rect)
         guard !rect.isEmpty else { return }
         let usable = TerminalText.isHarmless(character) && TextWidth.width(of: character) == 1
@@ -66,7 +66,7 @@ public struct Frame: Sendable, Equatable {
 
     /// Changes the style of every cell in a rectangle and leaves the text. Both halves of a wide character
     /// change when its first half is inside.
-    public mutating func restyle(_ rect: Rect, _ change: (inout Style) -> Void) {
+    package mutating func restyle(_ rect: Rect, _ change: (inout Style) -> Void) {
         let rect = bounds.intersection(rect)
         guard !rect.isEmpty else { return }
         for row in rect.row..<rect.endRow {

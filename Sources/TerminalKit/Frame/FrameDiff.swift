@@ -2,27 +2,27 @@
 ///
 /// A run holds whole wide characters: it never begins with a continuation and never ends between the halves of
 /// one, so that writing its cells is always right.
-public struct FrameDiff: Sendable, Equatable {
-    public struct Run: Sendable, Equatable {
-        public let row: Int
-        public let columns: Range<Int>
+package struct FrameDiff: Sendable, Equatable {
+    package struct Run: Sendable, Equatable {
+        package let row: Int
+        package let columns: Range<Int>
 
-        public init(row: Int, columns: Range<Int>) {
+        package init(row: Int, columns: Range<Int>) {
             self.row = row
             self.columns = columns
         }
     }
 
     /// In reading order; runs of one row don't touch.
-    public let runs: [Run]
-    public let cursorChanged: Bool
+    package let runs: [Run]
+    package let cursorChanged: Bool
 
     /// Nothing changed: nothing needs to be sent.
-    public var isEmpty: Bool { runs.isEmpty && !cursorChanged }
+    package var isEmpty: Bool { runs.isEmpty && !cursorChanged }
 
     /// Compares two frames; without an old one, or with one of another size, every row is a run. Time linear
     /// in the cells.
-    public init(from old: Frame?, to new: Frame) {
+    package init(from old: Frame?, to new: Frame) {
         let columns = new.size.columns
         guard let old, old.size == new.size else {
             runs = columns == 0 ? [] : (0..<new.size.rows).map { Run(row: $0, columns: 0..<columns) }

@@ -1,5 +1,5 @@
 /// How long one part of a row or column of parts is. A value; safe to share between threads.
-public enum Part: Sendable, Hashable {
+package enum Part: Sendable, Hashable {
     /// Exactly so many cells, while there is room.
     case fixed(Int)
     /// At least so many cells, while there is room, and a share of what is left over by weight.
@@ -9,10 +9,10 @@ public enum Part: Sendable, Hashable {
 }
 
 /// Divides rectangles among parts. Stateless; safe to call from any thread.
-public enum Layout {
+package enum Layout {
     /// The lengths of the parts within `total`. Fixed and minimum lengths are met in order until the room is
     /// used up; the lengths' sum is `total` when a part can stretch, and never more.
-    public static func lengths(of parts: [Part], in total: Int, gap: Int = 0) -> [Int] {
+    package static func lengths(of parts: [Part], in total: Int, gap: Int = 0) -> [Int] {
         var room = max(0, total - gap * max(0, parts.count - 1))
         var lengths = parts.map { part -> Int in
             let wanted =
@@ -43,7 +43,7 @@ public enum Layout {
     }
 
     /// Parts side by side, from the left.
-    public static func columns(_ rect: Rect, _ parts: [Part], gap: Int = 0) -> [Rect] {
+    package static func columns(_ rect: Rect, _ parts: [Part], gap: Int = 0) -> [Rect] {
         var column = rect.column
         return lengths(of: parts, in: rect.columns, gap: gap).map { length in
             defer { column += length + gap }
@@ -53,7 +53,7 @@ public enum Layout {
     }
 
     /// Parts one below another, from the top.
-    public static func rows(_ rect: Rect, _ parts: [Part], gap: Int = 0) -> [Rect] {
+    package static func rows(_ rect: Rect, _ parts: [Part], gap: Int = 0) -> [Rect] {
         var row = rect.row
         return lengths(of: parts, in: rect.rows, gap: gap).map { length in
             defer { row += length + gap }

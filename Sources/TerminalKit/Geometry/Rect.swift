@@ -2,44 +2,44 @@
 ///
 /// Every operation clamps: a rectangle never has a negative length, and a part of a rectangle never reaches
 /// outside it.
-public struct Rect: Sendable, Hashable {
-    public var column: Int
-    public var row: Int
+package struct Rect: Sendable, Hashable {
+    package var column: Int
+    package var row: Int
     /// Width in columns, never negative.
-    public var columns: Int
+    package var columns: Int
     /// Height in rows, never negative.
-    public var rows: Int
+    package var rows: Int
 
     /// Makes a rectangle; negative lengths become 0.
-    public init(column: Int = 0, row: Int = 0, columns: Int, rows: Int) {
+    package init(column: Int = 0, row: Int = 0, columns: Int, rows: Int) {
         self.column = column
         self.row = row
         self.columns = max(0, columns)
         self.rows = max(0, rows)
     }
 
-    public init(origin: Point, size: Size) {
+    package init(origin: Point, size: Size) {
         self.init(column: origin.column, row: origin.row, columns: size.columns, rows: size.rows)
     }
 
     /// The whole of a screen of that size.
-    public init(_ size: Size) {
+    package init(_ size: Size) {
         self.init(columns: size.columns, rows: size.rows)
     }
 
-    public var origin: Point { Point(column: column, row: row) }
-    public var size: Size { Size(columns: columns, rows: rows) }
+    package var origin: Point { Point(column: column, row: row) }
+    package var size: Size { Size(columns: columns, rows: rows) }
     /// The first column to the right of the rectangle.
-    public var endColumn: Int { column + columns }
+    package var endColumn: Int { column + columns }
     /// The first row below the rectangle.
-    public var endRow: Int { row + rows }
-    public var isEmpty: Bool { columns == 0 || rows == 0 }
+    package var endRow: Int { row + rows }
+    package var isEmpty: Bool { columns == 0 || rows == 0 }
 
-    public func contains(_ point: Point) -> Bool {
+    package func contains(_ point: Point) -> Bool {
         point.column >= column && point.column < endColumn && point.row >= row && point.row < endRow
     }
 
-    public func intersection(_ other: Rect) -> Rect {
+    package func intersection(_ other: Rect) -> Rect {
         let left = max(column, other.column)
         let top = max(row, other.row)
         return Rect(
@@ -48,7 +48,7 @@ public struct Rect: Sendable, Hashable {
     }
 
     /// The rectangle without a margin on each side; a margin larger than the rectangle leaves it empty.
-    public func inset(top: Int = 0, left: Int = 0, bottom: Int = 0, right: Int = 0) -> Rect {
+    package func inset(top: Int = 0, left: Int = 0, bottom: Int = 0, right: Int = 0) -> Rect {
         let left = min(max(0, left), columns)
         let top = min(max(0, top), rows)
         return Rect(
@@ -57,12 +57,12 @@ public struct Rect: Sendable, Hashable {
     }
 
     /// The rectangle without the same margin on all four sides.
-    public func inset(_ margin: Int) -> Rect {
+    package func inset(_ margin: Int) -> Rect {
         inset(top: margin, left: margin, bottom: margin, right: margin)
     }
 
     /// Cuts off at most `count` rows at the top.
-    public func split(top count: Int) -> (top: Rect, rest: Rect) {
+    package func split(top count: Int) -> (top: Rect, rest: Rect) {
         let count = min(max(0, count), rows)
         return (
             Rect(column: column, row: row, columns: columns, rows: count),
@@ -71,13 +71,13 @@ public struct Rect: Sendable, Hashable {
     }
 
     /// Cuts off at most `count` rows at the bottom.
-    public func split(bottom count: Int) -> (rest: Rect, bottom: Rect) {
+    package func split(bottom count: Int) -> (rest: Rect, bottom: Rect) {
         let parts = split(top: rows - min(max(0, count), rows))
         return (parts.top, parts.rest)
     }
 
     /// Cuts off at most `count` columns at the left.
-    public func split(left count: Int) -> (left: Rect, rest: Rect) {
+    package func split(left count: Int) -> (left: Rect, rest: Rect) {
         let count = min(max(0, count), columns)
         return (
             Rect(column: column, row: row, columns: count, rows: rows),
@@ -86,13 +86,13 @@ public struct Rect: Sendable, Hashable {
     }
 
     /// Cuts off at most `count` columns at the right.
-    public func split(right count: Int) -> (rest: Rect, right: Rect) {
+    package func split(right count: Int) -> (rest: Rect, right: Rect) {
         let parts = split(left: columns - min(max(0, count), columns))
         return (parts.left, parts.rest)
     }
 
     /// One row of the rectangle, counted from its top; empty when there is no such row.
-    public func line(_ index: Int) -> Rect {
+    package func line(_ index: Int) -> Rect {
         guard index >= 0, index < rows else {
             return Rect(column: column, row: row, columns: columns, rows: 0)
         }
@@ -100,7 +100,7 @@ public struct Rect: Sendable, Hashable {
     }
 
     /// A rectangle of the wanted size in the middle of this one, cut to fit.
-    public func centered(_ wanted: Size) -> Rect {
+    package func centered(_ wanted: Size) -> Rect {
         let columns = min(wanted.columns, self.columns)
         let rows = min(wanted.rows, self.rows)
         return Rect(

@@ -1,16 +1,16 @@
 /// Finds clicks and double clicks in presses and releases. A value with state; for one thread at a time.
-public struct ClickRecognizer: Sendable {
+package struct ClickRecognizer: Sendable {
     /// Two clicks at one place within this many milliseconds are a double click.
-    public static let doubleClickMilliseconds: UInt64 = 400
+    package static let doubleClickMilliseconds: UInt64 = 400
 
     private var pressed: MouseEvent?
     private var lastClick: (event: MouseEvent, time: UInt64)?
 
-    public init() {}
+    package init() {}
 
     /// The event itself, and after a release where the press was also the click.
     /// - Parameter milliseconds: when it came, by a clock that doesn't go back.
-    public mutating func events(for event: MouseEvent, at milliseconds: UInt64) -> [MouseEvent] {
+    package mutating func events(for event: MouseEvent, at milliseconds: UInt64) -> [MouseEvent] {
         switch event.kind {
         case .press:
             pressed = event

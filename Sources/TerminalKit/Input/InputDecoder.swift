@@ -3,9 +3,9 @@
 /// It knows the sequences of ECMA-48 terminals: xterm's keys with modifiers, those of the Linux console and rxvt,
 /// CSI u, SGR mouse reports (mode 1006), bracketed paste (2004) and focus (1004). Any bytes are taken; what means
 /// nothing is dropped.
-public struct InputDecoder: Sendable {
+package struct InputDecoder: Sendable {
     /// A paste longer than this many bytes is cut.
-    public static let maximumPasteLength = 1 << 20
+    package static let maximumPasteLength = 1 << 20
     private static let maximumSequenceLength = 64
     private static let pasteEnd: [UInt8] = Array("\u{1b}[201~".utf8)
 
@@ -14,15 +14,15 @@ public struct InputDecoder: Sendable {
     private let terminalSequences: [[UInt8]: Key]
 
     /// Makes a decoder that also knows a terminal's own sequences, each beginning with ESC.
-    public init(terminalSequences: [[UInt8]: Key] = [:]) {
+    package init(terminalSequences: [[UInt8]: Key] = [:]) {
         self.terminalSequences = terminalSequences
     }
 
     /// Whether bytes wait for more: when none come for a moment, ``flush()`` takes them as they are.
-    public var isWaiting: Bool { !pending.isEmpty && paste == nil }
+    package var isWaiting: Bool { !pending.isEmpty && paste == nil }
 
     /// Takes the bytes that came at one time and gives the events that they complete.
-    public mutating func feed(_ bytes: some Collection<UInt8>) -> [InputEvent] {
+    package mutating func feed(_ bytes: some Collection<UInt8>) -> [InputEvent] {
         var events: [InputEvent] = []
         // A paste whose end was lost on the way would take whatever is typed. Ctrl-C that comes alone was typed, and drops it.
         if bytes.count == 1, bytes.first == 0x03 { paste = nil }
@@ -38,7 +38,7 @@ public struct InputDecoder: Sendable {
     }
 
     /// Takes what waits as complete: a lone ESC is the Escape key, ESC and a character the character with Alt.
-    public mutating func flush() -> [InputEvent] {
+    package mutating func flush() -> [InputEvent] {
         var events: [InputEvent] = []
         if paste == nil { drain(into: &events, isLast: true) }
         return events

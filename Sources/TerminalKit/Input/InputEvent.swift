@@ -1,5 +1,5 @@
 /// What a person or the terminal did. A value; safe to share between threads.
-public enum InputEvent: Sendable, Hashable {
+package enum InputEvent: Sendable, Hashable {
     case key(Key)
     case mouse(MouseEvent)
     /// The terminal has a new size.
@@ -17,22 +17,22 @@ public enum InputEvent: Sendable, Hashable {
 }
 
 /// A use of the mouse. A value; safe to share between threads.
-public struct MouseEvent: Sendable, Hashable {
-    public enum Kind: String, Sendable, Hashable, CaseIterable {
+package struct MouseEvent: Sendable, Hashable {
+    package enum Kind: String, Sendable, Hashable, CaseIterable {
         case press, release, click, doubleClick, drag, wheelUp, wheelDown
     }
 
-    public enum Button: String, Sendable, Hashable, CaseIterable {
+    package enum Button: String, Sendable, Hashable, CaseIterable {
         case left, middle, right, none
     }
 
-    public var kind: Kind
+    package var kind: Kind
     /// ``Button/none`` for the wheel.
-    public var button: Button
-    public var at: Point
-    public var modifiers: Modifiers
+    package var button: Button
+    package var at: Point
+    package var modifiers: Modifiers
 
-    public init(kind: Kind, button: Button = .left, at: Point, modifiers: Modifiers = []) {
+    package init(kind: Kind, button: Button = .left, at: Point, modifiers: Modifiers = []) {
         self.kind = kind
         self.button = button
         self.at = at

@@ -1,11 +1,11 @@
 /// A key's name or a key script that can't be read, and where.
-public struct KeySpellingError: Error, Sendable, Hashable, CustomStringConvertible {
+package struct KeySpellingError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Characters before the mistake, from 0.
-    public let position: Int
+    package let position: Int
     /// A sentence without the position.
-    public let reason: String
+    package let reason: String
 
-    public var description: String { "position \(position + 1): \(reason)" }
+    package var description: String { "position \(position + 1): \(reason)" }
 }
 
 extension Key: CustomStringConvertible {
@@ -25,7 +25,7 @@ extension Key: CustomStringConvertible {
     ]
 
     /// The spelling that ``init(parsing:)`` reads: `x`, `enter`, `ctrl+x`, `alt+shift+up`, `f5`.
-    public var description: String {
+    package var description: String {
         var prefix = ""
         for (name, modifier) in Key.modifierNames where modifiers.contains(modifier) { prefix += name }
         switch code {
@@ -39,7 +39,7 @@ extension Key: CustomStringConvertible {
 
     /// Reads a key's spelling. Names and modifiers may be in any case; a single character stands for itself.
     /// `shift+tab` is `backtab`, and `ctrl+X` is `ctrl+x`: terminals don't tell them apart.
-    public init(parsing spelling: String) throws(KeySpellingError) {
+    package init(parsing spelling: String) throws(KeySpellingError) {
         var rest = Substring(spelling)
         var modifiers: Modifiers = []
         var found = true
@@ -74,7 +74,7 @@ extension Key: CustomStringConvertible {
     /// Reads a script of keys: characters type themselves, names stand in angle brackets, `<lt>` is `<`.
     ///
     /// `jj<enter>/foo<ctrl+w><esc>` moves down twice, presses Enter, types `/foo`, and so on.
-    public static func script(_ text: String) throws(KeySpellingError) -> [Key] {
+    package static func script(_ text: String) throws(KeySpellingError) -> [Key] {
         var keys: [Key] = []
         var rest = Substring(text)
         while let first = rest.first {

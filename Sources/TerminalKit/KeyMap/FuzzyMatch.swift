@@ -1,15 +1,15 @@
 /// Whether a text holds a query's characters in order, where, and how well. A value; safe to share between
 /// threads.
-public struct FuzzyMatch: Sendable, Hashable {
+package struct FuzzyMatch: Sendable, Hashable {
     /// Higher is better: beginnings of words and characters in a row count most, gaps cost. Scores compare
     /// only for the same query.
-    public let score: Int
+    package let score: Int
     /// The matched characters of the text, as offsets in ascending order.
-    public let positions: [Int]
+    package let positions: [Int]
 
     /// Nil when the query's characters don't all occur in order. Upper and lower case are the same, and spaces
     /// in the query don't count. Time is the product of both lengths.
-    public init?(_ query: String, in text: String) {
+    package init?(_ query: String, in text: String) {
         let wanted = query.lowercased().filter { $0 != " " }
         let characters = Array(text)
         guard !wanted.isEmpty else { return nil }

@@ -1,10 +1,10 @@
 /// A line of a user's key assignments that can't be used. A value; safe to share between threads.
-public struct RemapError: Error, Sendable, Hashable, CustomStringConvertible {
+package struct RemapError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Counted from 1.
-    public let line: Int
-    public let reason: String
+    package let line: Int
+    package let reason: String
 
-    public var description: String { "line \(line): \(reason)" }
+    package var description: String { "line \(line): \(reason)" }
 }
 
 extension KeyMap {
@@ -13,7 +13,7 @@ extension KeyMap {
     ///
     /// An assigned key is taken from other actions of the same screens. A line with a mistake changes nothing.
     /// - Returns: the mistakes in the order of their lines; empty when every line was used.
-    public mutating func remap(_ text: String) -> [RemapError] {
+    package mutating func remap(_ text: String) -> [RemapError] {
         var errors: [RemapError] = []
         var assigned: [(position: Int, key: Key)] = []
         for (number, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)

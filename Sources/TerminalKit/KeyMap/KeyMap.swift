@@ -1,46 +1,46 @@
 /// The table of all actions: the one place that footer, help, palette and documents are made from.
 /// A value; safe to share between threads.
-public struct KeyMap<ID, Context>: Sendable
+package struct KeyMap<ID, Context>: Sendable
 where
     ID: RawRepresentable<String> & Hashable & Sendable, Context: Hashable & Sendable
 {
     /// Two actions that one key starts in one screen.
-    public struct Conflict: Sendable, Hashable, CustomStringConvertible {
-        public let key: Key
-        public let context: Context
-        public let first: ID
-        public let second: ID
+    package struct Conflict: Sendable, Hashable, CustomStringConvertible {
+        package let key: Key
+        package let context: Context
+        package let first: ID
+        package let second: ID
 
-        public var description: String {
+        package var description: String {
             "\(key) in \(context): \(first.rawValue) and \(second.rawValue)"
         }
     }
 
     /// In the order in which help lists them.
-    public private(set) var actions: [Action<ID, Context>]
+    package private(set) var actions: [Action<ID, Context>]
     private var index: [Context: [Key: Int]] = [:]
 
-    public init(_ actions: [Action<ID, Context>]) {
+    package init(_ actions: [Action<ID, Context>]) {
         self.actions = actions
         buildIndex()
     }
 
     /// The action that a key starts in a screen; the earlier one in the table when there are two.
-    public func action(for key: Key, in context: Context) -> Action<ID, Context>? {
+    package func action(for key: Key, in context: Context) -> Action<ID, Context>? {
         index[context]?[key].map { actions[$0] }
     }
 
-    public func action(_ id: ID) -> Action<ID, Context>? {
+    package func action(_ id: ID) -> Action<ID, Context>? {
         actions.first { $0.id == id }
     }
 
     /// The actions live in a screen, in the table's order, without the hidden ones.
-    public func actions(in context: Context) -> [Action<ID, Context>] {
+    package func actions(in context: Context) -> [Action<ID, Context>] {
         actions.filter { $0.contexts.contains(context) && !$0.flags.contains(.hidden) }
     }
 
     /// The footer's hints for a screen, in the table's order: actions with ``ActionFlags/footer`` and a key.
-    public func hints(in context: Context) -> [KeyHint<ID>] {
+    package func hints(in context: Context) -> [KeyHint<ID>] {
         actions.compactMap { action in
             guard action.contexts.contains(context), action.flags.contains(.footer),
                 let key = action.keys.first
@@ -50,7 +50,7 @@ where
     }
 
     /// The actions of a screen whose title, name, help or keys match, best first; all when the query is empty.
-    public func search(_ query: String, in context: Context) -> [Action<ID, Context>] {
+    package func search(_ query: String, in context: Context) -> [Action<ID, Context>] {
         let live = actions(in: context)
         guard !query.isEmpty else { return live }
         let scored = live.enumerated().compactMap { position, action -> (Int, Int, Action<ID, Context>)? in
@@ -65,7 +65,7 @@ where
     }
 
     /// All conflicts, in the table's order. A table that a program ships has none.
-    public var conflicts: [Conflict] {
+    package var conflicts: [Conflict] {
         var found: [Conflict] = []
         var taken: [Context: [Key: ID]] = [:]
         for action in actions {
@@ -107,12 +107,12 @@ where
 }
 
 /// A key and what it does, for the footer. A value; safe to share between threads.
-public struct KeyHint<ID: Hashable & Sendable>: Sendable, Hashable {
-    public let id: ID
-    public let key: String
-    public let title: String
+package struct KeyHint<ID: Hashable & Sendable>: Sendable, Hashable {
+    package let id: ID
+    package let key: String
+    package let title: String
 
-    public init(id: ID, key: String, title: String) {
+    package init(id: ID, key: String, title: String) {
         self.id = id
         self.key = key
         self.title = title

@@ -1,5 +1,5 @@
 /// A color of a cell's text or background. A value; safe to share between threads.
-public enum Color: Sendable, Hashable {
+package enum Color: Sendable, Hashable {
     /// The terminal's own default color.
     case standard
     /// A color of the terminal's palette: 0–7 the basic ones, 8–15 their bright variants, 16–231 a
@@ -10,7 +10,7 @@ public enum Color: Sendable, Hashable {
 }
 
 /// How many colors a terminal shows.
-public enum ColorDepth: Int, Sendable, Hashable, Comparable, CaseIterable {
+package enum ColorDepth: Int, Sendable, Hashable, Comparable, CaseIterable {
     /// No color at all; attributes only.
     case mono
     /// The 16 basic colors.
@@ -20,13 +20,13 @@ public enum ColorDepth: Int, Sendable, Hashable, Comparable, CaseIterable {
     /// 24 bits a color.
     case trueColor
 
-    public static func < (left: ColorDepth, right: ColorDepth) -> Bool { left.rawValue < right.rawValue }
+    package static func < (left: ColorDepth, right: ColorDepth) -> Bool { left.rawValue < right.rawValue }
 }
 
 extension Color {
     /// The nearest color that a terminal of this depth can show. Distances are the weighted ones of
     /// <https://www.compuphase.com/cmetric.htm> ("redmean"), which follow the eye better than plain RGB.
-    public func reduced(to depth: ColorDepth) -> Color {
+    package func reduced(to depth: ColorDepth) -> Color {
         switch (self, depth) {
         case (.standard, _), (_, .mono): .standard
         case (_, .trueColor): self
@@ -43,7 +43,7 @@ extension Color {
     }
 
     /// The components of a palette color: xterm's defaults for 0–15, the cube and the ramp by their formula.
-    public static func paletteComponents(_ index: UInt8) -> (red: UInt8, green: UInt8, blue: UInt8) {
+    package static func paletteComponents(_ index: UInt8) -> (red: UInt8, green: UInt8, blue: UInt8) {
         switch index {
         case 0..<16:
             let value = basicPalette[Int(index)]

@@ -1,5 +1,5 @@
 /// What a piece of the screen means; a ``Theme`` says how it looks.
-public enum Role: String, Sendable, Hashable, CaseIterable {
+package enum Role: String, Sendable, Hashable, CaseIterable {
     case text, dim
     /// The bar at the top of the screen and the row of column titles.
     case title, header

@@ -1,7 +1,7 @@
 /// The looks of all roles at one color depth. A value; safe to share between threads.
-public struct Theme: Sendable, Equatable {
+package struct Theme: Sendable, Equatable {
     /// The names that ``named(_:depth:)`` knows.
-    public enum Name: String, Sendable, Hashable, CaseIterable {
+    package enum Name: String, Sendable, Hashable, CaseIterable {
         case dark, light
         /// Colors that stay apart for people who don't tell red from green or blue from yellow: the palette
         /// of M. Okabe and K. Ito, <https://jfly.uni-koeln.de/color/>.
@@ -11,13 +11,13 @@ public struct Theme: Sendable, Equatable {
         case mono
     }
 
-    public let name: Name
-    public let depth: ColorDepth
+    package let name: Name
+    package let depth: ColorDepth
     private let styles: [Role: Style]
 
     /// A theme for a terminal of this depth. At 16 colors each role has its own choice, because the nearest of
     /// 16 to a soft background is often black; at ``ColorDepth/mono`` every theme shows attributes only.
-    public init(_ name: Name, depth: ColorDepth) {
+    package init(_ name: Name, depth: ColorDepth) {
         self.name = name
         self.depth = name == .mono ? .mono : depth
         var styles: [Role: Style] = [:]
@@ -27,7 +27,7 @@ public struct Theme: Sendable, Equatable {
         self.styles = styles
     }
 
-    public subscript(role: Role) -> Style { styles[role] ?? .plain }
+    package subscript(role: Role) -> Style { styles[role] ?? .plain }
 }
 
 /// A theme's colors for one role, before they are reduced to a depth.

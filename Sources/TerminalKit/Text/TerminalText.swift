@@ -13,11 +13,11 @@
 ///
 /// The result is for eyes only: a backslash in the text is shown as it is, so the escapes can't be undone.
 /// A cluster of more than 16 scalars keeps its first 16; no script needs more.
-public enum TerminalText {
+package enum TerminalText {
     static let maximumScalarsInCluster = 16
 
     /// The text with everything harmful made visible. Time linear in the text; harmless text isn't copied.
-    public static func sanitized(_ text: String) -> String {
+    package static func sanitized(_ text: String) -> String {
         if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7f }) { return text }
         var result = ""
         result.reserveCapacity(text.utf8.count)
@@ -32,7 +32,7 @@ public enum TerminalText {
     }
 
     /// Bytes as text, UTF-8 where they are valid and `\xNN` where they aren't.
-    public static func sanitized(bytes: some Sequence<UInt8>) -> String {
+    package static func sanitized(bytes: some Sequence<UInt8>) -> String {
         var result = ""
         var valid = String.UnicodeScalarView()
         var iterator = bytes.makeIterator()
@@ -58,7 +58,7 @@ public enum TerminalText {
     }
 
     /// Whether a terminal shows this cluster and does nothing else.
-    public static func isHarmless(_ character: Character) -> Bool {
+    package static func isHarmless(_ character: Character) -> Bool {
         // A line break of two characters has the value of its second.
         if let ascii = character.asciiValue { return ascii >= 0x20 && ascii < 0x7f }
         let scalars = character.unicodeScalars
@@ -97,7 +97,7 @@ public enum TerminalText {
     }
 
     /// The visible escape of a scalar.
-    public static func escape(_ scalar: Unicode.Scalar) -> String {
+    package static func escape(_ scalar: Unicode.Scalar) -> String {
         switch scalar.value {
         case 0x00: "\\0"
         case 0x09: "\\t"

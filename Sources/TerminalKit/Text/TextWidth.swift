@@ -3,12 +3,12 @@
 /// The rule is UAX #11 (East Asian Width) for scalars and UTS #51 for emoji sequences: wide and fullwidth
 /// scalars take two columns, combining ones none, ambiguous ones one; a cluster with an emoji presentation
 /// selector, a joined emoji sequence and a flag take two.
-public enum TextWidth {
+package enum TextWidth {
     /// The version of the Unicode data behind the table, such as `15.0.0`.
-    public static var unicodeVersion: String { WidthTable.unicodeVersion }
+    package static var unicodeVersion: String { WidthTable.unicodeVersion }
 
     /// The columns of one scalar by itself: 0, 1 or 2. Controls count 1; they are never sent as they are.
-    public static func width(of scalar: Unicode.Scalar) -> Int {
+    package static func width(of scalar: Unicode.Scalar) -> Int {
         let value = scalar.value
         // Nothing below U+0300, the first combining mark, is wide or combining.
         if value < 0x300 { return 1 }
@@ -29,7 +29,7 @@ public enum TextWidth {
     }
 
     /// The columns of one grapheme cluster: 0, 1 or 2.
-    public static func width(of character: Character) -> Int {
+    package static func width(of character: Character) -> Int {
         let scalars = character.unicodeScalars
         guard let first = scalars.first else { return 0 }
         var rest = scalars.dropFirst()
@@ -49,7 +49,7 @@ public enum TextWidth {
 
     /// The columns of text as ``Frame/write(_:at:style:within:)`` draws it: harmful characters count as
     /// their visible escapes. Time linear in the text.
-    public static func width(of text: some StringProtocol) -> Int {
+    package static func width(of text: some StringProtocol) -> Int {
         if let ascii = text.utf8.withContiguousStorageIfAvailable(printableASCIICount), ascii >= 0 {
             return ascii
         }
@@ -66,7 +66,7 @@ public enum TextWidth {
 
     /// The text, cut so that it takes at most `columns`, with the ellipsis at the end when something was cut
     /// (none when even the ellipsis wouldn't fit). The result is harmless.
-    public static func truncate(_ text: String, to columns: Int, ellipsis: String = "…") -> String {
+    package static func truncate(_ text: String, to columns: Int, ellipsis: String = "…") -> String {
         let safe = TerminalText.sanitized(text)
         guard width(of: safe) > columns else { return safe }
         let mark = width(of: ellipsis)
@@ -75,7 +75,7 @@ public enum TextWidth {
     }
 
     /// Like ``truncate(_:to:ellipsis:)``, but cuts the beginning: for paths and keys whose end tells more.
-    public static func truncateStart(_ text: String, to columns: Int, ellipsis: String = "…") -> String {
+    package static func truncateStart(_ text: String, to columns: Int, ellipsis: String = "…") -> String {
         let safe = TerminalText.sanitized(text)
         guard width(of: safe) > columns else { return safe }
         let mark = width(of: ellipsis)
@@ -92,7 +92,7 @@ public enum TextWidth {
     }
 
     /// The text truncated to `columns` and filled with spaces to exactly that width.
-    public static func pad(
+    package static func pad(
         _ text: String, to columns: Int, alignment: Alignment = .leading, ellipsis: String = "…"
     ) -> String {
         let cut = truncate(text, to: columns, ellipsis: ellipsis)
@@ -130,6 +130,6 @@ public enum TextWidth {
 }
 
 /// Where text stands in a space wider than itself.
-public enum Alignment: Sendable, Hashable {
+package enum Alignment: Sendable, Hashable {
     case leading, center, trailing
 }

@@ -1,8 +1,8 @@
 /// Breaks text into lines. Stateless; safe to call from any thread.
-public enum TextWrap {
+package enum TextWrap {
     /// The lines of a text at most `columns` wide, broken at spaces where that is possible and at the text's own
     /// line breaks. The lines are harmless. Time linear in the text.
-    public static func lines(_ text: String, columns: Int) -> [String] {
+    package static func lines(_ text: String, columns: Int) -> [String] {
         guard columns > 0 else { return [] }
         return text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
             .flatMap { paragraph($0, columns: columns) }

@@ -1,22 +1,22 @@
 /// A box in the middle of the screen: title, text and buttons. A value; safe to share between threads.
-public struct Dialog: Widget {
-    public var title: String
+package struct Dialog: Widget {
+    package var title: String
     /// Paragraphs; each is wrapped to the box.
-    public var body: [String]
-    public var buttons: [String]
+    package var body: [String]
+    package var buttons: [String]
     /// The button that Enter presses.
-    public var selectedButton: Int
+    package var selectedButton: Int
     /// The first line of the body in view, when there are more than fit.
-    public var firstLine: Int
+    package var firstLine: Int
     /// Rows kept free between body and buttons, for a text field or a list that the caller draws.
-    public var contentRows: Int
+    package var contentRows: Int
     /// The widest that the box becomes, in columns.
-    public var maximumColumns: Int
+    package var maximumColumns: Int
 
     /// The widest that a box becomes if nothing else is asked for, in columns.
-    public static let defaultColumns = 72
+    package static let defaultColumns = 72
 
-    public init(
+    package init(
         title: String, body: [String] = [], buttons: [String] = [], selectedButton: Int = 0,
         firstLine: Int = 0, contentRows: Int = 0, maximumColumns: Int = Self.defaultColumns
     ) {
@@ -30,20 +30,20 @@ public struct Dialog: Widget {
     }
 
     /// Where the parts of a dialog stand.
-    public struct Places: Sendable, Hashable {
-        public let box: Rect
-        public let body: Rect
+    package struct Places: Sendable, Hashable {
+        package let box: Rect
+        package let body: Rect
         /// The rows that the caller draws.
-        public let content: Rect
+        package let content: Rect
         /// One for each button, empty when there is no room for it.
-        public let buttons: [Rect]
+        package let buttons: [Rect]
         /// The body's lines as they are wrapped.
-        public let lines: [String]
+        package let lines: [String]
     }
 
     /// Where everything stands in a screen. On a small one the border goes first, then the body; the buttons
     /// stay, if need be with short labels, and side by side.
-    public func places(in rect: Rect) -> Places {
+    package func places(in rect: Rect) -> Places {
         let columns = min(rect.columns, maximumColumns)
         // Buttons without a border around them have four columns more.
         let hasRoom = columns - 4 >= Self.width(of: labels(in: columns))
@@ -76,7 +76,7 @@ public struct Dialog: Widget {
         return Places(box: box, body: inner, content: content, buttons: buttonPlaces, lines: lines)
     }
 
-    public func draw(into frame: inout Frame, in rect: Rect, look: Look) {
+    package func draw(into frame: inout Frame, in rect: Rect, look: Look) {
         let places = places(in: rect)
         frame.fill(places.box, style: look[.dialog])
         if places.body.column > places.box.column {

@@ -1,13 +1,13 @@
 /// The footer: keys and what they do, as many as fit whole. A value; safe to share between threads.
-public struct Footer<ID: Hashable & Sendable>: Widget {
-    public var hints: [KeyHint<ID>]
+package struct Footer<ID: Hashable & Sendable>: Widget {
+    package var hints: [KeyHint<ID>]
 
-    public init(_ hints: [KeyHint<ID>]) {
+    package init(_ hints: [KeyHint<ID>]) {
         self.hints = hints
     }
 
     /// Where each hint that fits stands, for drawing and for the mouse.
-    public func places(in rect: Rect) -> [(hint: KeyHint<ID>, rect: Rect)] {
+    package func places(in rect: Rect) -> [(hint: KeyHint<ID>, rect: Rect)] {
         let line = rect.line(0)
         var column = line.column
         var places: [(hint: KeyHint<ID>, rect: Rect)] = []
@@ -22,11 +22,11 @@ public struct Footer<ID: Hashable & Sendable>: Widget {
     }
 
     /// What a click at a point means.
-    public func action(at point: Point, in rect: Rect) -> ID? {
+    package func action(at point: Point, in rect: Rect) -> ID? {
         places(in: rect).first { $0.rect.contains(point) }?.hint.id
     }
 
-    public func draw(into frame: inout Frame, in rect: Rect, look: Look) {
+    package func draw(into frame: inout Frame, in rect: Rect, look: Look) {
         frame.fill(rect.line(0), style: look[.text])
         for (hint, place) in places(in: rect) {
             frame.write(

@@ -1,16 +1,16 @@
 /// How full something is, drawn in eighths of a cell, or in whole cells in ASCII. A value; safe to share between
 /// threads.
-public struct Gauge: Widget {
+package struct Gauge: Widget {
     /// 0 to 1; anything else, and what isn't a number, counts as the nearer end.
-    public var fraction: Double
-    public var role: Role
+    package var fraction: Double
+    package var role: Role
 
-    public init(_ fraction: Double, role: Role = .gaugeFill) {
+    package init(_ fraction: Double, role: Role = .gaugeFill) {
         self.fraction = fraction.isNaN ? 0 : min(1, max(0, fraction))
         self.role = role
     }
 
-    public func draw(into frame: inout Frame, in rect: Rect, look: Look) {
+    package func draw(into frame: inout Frame, in rect: Rect, look: Look) {
         let line = rect.line(0)
         guard !line.isEmpty else { return }
         let steps = look.glyphs.gaugeSteps
@@ -32,18 +32,18 @@ public struct Gauge: Widget {
 
 /// A gauge with a text over it, for work in progress; without a fraction a spinner that `phase` turns.
 /// A value; safe to share between threads.
-public struct ProgressBar: Widget {
-    public var fraction: Double?
-    public var text: String
-    public var phase: Int
+package struct ProgressBar: Widget {
+    package var fraction: Double?
+    package var text: String
+    package var phase: Int
 
-    public init(fraction: Double?, text: String, phase: Int = 0) {
+    package init(fraction: Double?, text: String, phase: Int = 0) {
         self.fraction = fraction
         self.text = text
         self.phase = phase
     }
 
-    public func draw(into frame: inout Frame, in rect: Rect, look: Look) {
+    package func draw(into frame: inout Frame, in rect: Rect, look: Look) {
         let line = rect.line(0)
         let figure: String
         if let fraction {

@@ -1,16 +1,16 @@
 /// A window of bytes in hexadecimal and ASCII. A value; safe to share between threads as far as the closure that
 /// gives the bytes is.
-public struct HexDump: Widget {
+package struct HexDump: Widget {
     /// How many bytes there are in all.
-    public var count: Int
+    package var count: Int
     /// The first row in view, of ``bytesPerRow(columns:)`` bytes each.
-    public var firstRow: Int
+    package var firstRow: Int
     /// Bytes drawn as a match.
-    public var highlight: Range<Int>?
+    package var highlight: Range<Int>?
     /// The bytes of a range within `0..<count`; only what is in view is asked for.
-    public var bytes: @Sendable (Range<Int>) -> [UInt8]
+    package var bytes: @Sendable (Range<Int>) -> [UInt8]
 
-    public init(
+    package init(
         count: Int, firstRow: Int = 0, highlight: Range<Int>? = nil,
         bytes: @escaping @Sendable (Range<Int>) -> [UInt8]
     ) {
@@ -22,17 +22,17 @@ public struct HexDump: Widget {
 
     /// The bytes that a row of that many columns shows: 32, 16, 8, 4, 2 or 1. A row takes the offset, two spaces,
     /// three columns a byte, a space before each further group of eight, a space and a column a byte.
-    public func bytesPerRow(columns: Int) -> Int {
+    package func bytesPerRow(columns: Int) -> Int {
         [32, 16, 8, 4, 2].first { offsetDigits + 2 + 4 * $0 + max(0, $0 / 8 - 1) + 1 <= columns } ?? 1
     }
 
     /// How many rows there are in all.
-    public func rowCount(columns: Int) -> Int {
+    package func rowCount(columns: Int) -> Int {
         let each = bytesPerRow(columns: columns)
         return (count + each - 1) / each
     }
 
-    public func draw(into frame: inout Frame, in rect: Rect, look: Look) {
+    package func draw(into frame: inout Frame, in rect: Rect, look: Look) {
         guard !rect.isEmpty else { return }
         frame.fill(rect, style: look[.text])
         let content = rect.inset(right: 1)

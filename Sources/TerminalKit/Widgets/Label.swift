@@ -1,16 +1,16 @@
 /// One line of text. A value; safe to share between threads.
-public struct Label: Widget {
-    public var text: String
-    public var role: Role
-    public var alignment: Alignment
+package struct Label: Widget {
+    package var text: String
+    package var role: Role
+    package var alignment: Alignment
 
-    public init(_ text: String, role: Role = .text, alignment: Alignment = .leading) {
+    package init(_ text: String, role: Role = .text, alignment: Alignment = .leading) {
         self.text = text
         self.role = role
         self.alignment = alignment
     }
 
-    public func draw(into frame: inout Frame, in rect: Rect, look: Look) {
+    package func draw(into frame: inout Frame, in rect: Rect, look: Look) {
         let text = TextWidth.pad(
             text, to: rect.columns, alignment: alignment, ellipsis: look.glyphs.ellipsis)
         frame.write(text, at: rect.origin, style: look[role], within: rect.line(0))
@@ -19,18 +19,18 @@ public struct Label: Widget {
 
 /// A bar with text at its left and right end. When both don't fit, the right end is dropped from its left.
 /// A value; safe to share between threads.
-public struct Bar: Widget {
-    public var left: [Span]
-    public var right: [Span]
-    public var role: Role
+package struct Bar: Widget {
+    package var left: [Span]
+    package var right: [Span]
+    package var role: Role
 
-    public init(left: [Span], right: [Span] = [], role: Role = .title) {
+    package init(left: [Span], right: [Span] = [], role: Role = .title) {
         self.left = left
         self.right = right
         self.role = role
     }
 
-    public func draw(into frame: inout Frame, in rect: Rect, look: Look) {
+    package func draw(into frame: inout Frame, in rect: Rect, look: Look) {
         let line = rect.line(0)
         let base = look[role]
         frame.fill(line, style: base)

@@ -1,34 +1,34 @@
 /// A list of lines with a selection, such as a palette or a completion. A value; safe to share between threads.
-public struct List: Widget {
-    public struct Item: Sendable, Hashable {
-        public var spans: [Span]
+package struct List: Widget {
+    package struct Item: Sendable, Hashable {
+        package var spans: [Span]
         /// Stands at the right end, dropped first when there is no room.
-        public var trailing: String
+        package var trailing: String
 
-        public init(_ spans: [Span], trailing: String = "") {
+        package init(_ spans: [Span], trailing: String = "") {
             self.spans = spans
             self.trailing = trailing
         }
 
-        public init(_ text: String, trailing: String = "") {
+        package init(_ text: String, trailing: String = "") {
             self.init([Span(text)], trailing: trailing)
         }
     }
 
-    public var items: [Item]
-    public var selected: Int?
-    public var first: Int
+    package var items: [Item]
+    package var selected: Int?
+    package var first: Int
     /// The style below the items, such as ``Role/dialog``.
-    public var role: Role
+    package var role: Role
 
-    public init(_ items: [Item], selected: Int? = nil, first: Int = 0, role: Role = .text) {
+    package init(_ items: [Item], selected: Int? = nil, first: Int = 0, role: Role = .text) {
         self.items = items
         self.selected = selected
         self.first = first
         self.role = role
     }
 
-    public func draw(into frame: inout Frame, in rect: Rect, look: Look) {
+    package func draw(into frame: inout Frame, in rect: Rect, look: Look) {
         frame.fill(rect, style: look[role])
         let bar = ScrollBar(total: items.count, first: first, visible: rect.rows)
         let body = bar.isNeeded ? rect.split(right: 1).rest : rect

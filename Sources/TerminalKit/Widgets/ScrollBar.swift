@@ -1,21 +1,21 @@
 /// Which part of a long list is in view, true to position. A value; safe to share between threads.
-public struct ScrollBar: Widget {
-    public var total: Int
-    public var first: Int
-    public var visible: Int
+package struct ScrollBar: Widget {
+    package var total: Int
+    package var first: Int
+    package var visible: Int
 
-    public init(total: Int, first: Int, visible: Int) {
+    package init(total: Int, first: Int, visible: Int) {
         self.total = total
         self.first = first
         self.visible = visible
     }
 
     /// Whether there is anything to scroll.
-    public var isNeeded: Bool { total > visible }
+    package var isNeeded: Bool { total > visible }
 
     /// The rows of the bar that the thumb takes. It touches an end of the bar exactly when the list is at that
     /// end.
-    public func thumb(in rows: Int) -> Range<Int> {
+    package func thumb(in rows: Int) -> Range<Int> {
         guard isNeeded, rows > 0 else { return 0..<0 }
         let length = min(rows, max(1, Int(Double(rows) * Double(visible) / Double(total))))
         let lastFirst = total - visible
@@ -30,13 +30,13 @@ public struct ScrollBar: Widget {
     }
 
     /// The first row to show when the bar is grabbed at a row.
-    public func first(forThumbAt row: Int, in rows: Int) -> Int {
+    package func first(forThumbAt row: Int, in rows: Int) -> Int {
         guard isNeeded, rows > 1 else { return 0 }
         let share = Double(min(max(0, row), rows - 1)) / Double(rows - 1)
         return Int((share * Double(total - visible)).rounded())
     }
 
-    public func draw(into frame: inout Frame, in rect: Rect, look: Look) {
+    package func draw(into frame: inout Frame, in rect: Rect, look: Look) {
         guard isNeeded else { return }
         let bar = rect.split(right: 1).right
         frame.fill(bar, style: look[.scrollTrack], character: look.glyphs.scrollTrack)

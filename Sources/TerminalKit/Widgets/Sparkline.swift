@@ -1,20 +1,20 @@
 /// A small graph of values over time, newest at the right, one column a value. A value; safe to share between
 /// threads.
-public struct Sparkline: Widget {
+package struct Sparkline: Widget {
     /// Oldest first; nil is a gap. When there are more than columns, the oldest are left out.
-    public var values: [Double?]
+    package var values: [Double?]
     /// What reaches the top; nil takes the largest value shown.
-    public var maximum: Double?
-    public var role: Role
+    package var maximum: Double?
+    package var role: Role
 
-    public init(_ values: [Double?], maximum: Double? = nil, role: Role = .accent) {
+    package init(_ values: [Double?], maximum: Double? = nil, role: Role = .accent) {
         self.values = values
         self.maximum = maximum
         self.role = role
     }
 
     /// Draws over all rows of the rectangle, so that a taller one shows finer steps.
-    public func draw(into frame: inout Frame, in rect: Rect, look: Look) {
+    package func draw(into frame: inout Frame, in rect: Rect, look: Look) {
         guard !rect.isEmpty else { return }
         let shown = values.suffix(rect.columns)
         let top = maximum ?? shown.reduce(0) { max($0, $1 ?? 0) }

@@ -1,20 +1,20 @@
 /// A table with a virtual list of rows: only those in view are asked for. A value; safe to share between threads
 /// as far as the closure that gives the rows is.
-public struct Table: Widget {
-    public struct Column: Sendable, Hashable {
-        public enum Order: Sendable, Hashable { case ascending, descending }
+package struct Table: Widget {
+    package struct Column: Sendable, Hashable {
+        package enum Order: Sendable, Hashable { case ascending, descending }
 
-        public var title: String
+        package var title: String
         /// How wide the column is: flexible parts share what the others leave.
-        public var width: Part
-        public var alignment: Alignment
+        package var width: Part
+        package var alignment: Alignment
         /// When the table is too narrow, columns are dropped from the highest priority value to the lowest;
         /// those with 0 stay.
-        public var priority: Int
+        package var priority: Int
         /// The direction of the arrow beside the title; nil when the table isn't sorted by this column.
-        public var order: Order?
+        package var order: Order?
 
-        public init(
+        package init(
             _ title: String, width: Part, alignment: Alignment = .leading, priority: Int = 0,
             order: Order? = nil
         ) {
@@ -26,18 +26,18 @@ public struct Table: Widget {
         }
     }
 
-    public struct Cell: Sendable, Hashable {
-        public var text: String
+    package struct Cell: Sendable, Hashable {
+        package var text: String
         /// Nil takes the row's role.
-        public var role: Role?
+        package var role: Role?
         /// Cuts the beginning instead of the end when the text is too long.
-        public var truncatesStart: Bool
+        package var truncatesStart: Bool
         /// A gauge from 0 to 1 instead of the text.
-        public var gauge: Double?
+        package var gauge: Double?
         /// A sparkline instead of the text.
-        public var spark: [Double]?
+        package var spark: [Double]?
 
-        public init(
+        package init(
             _ text: String, role: Role? = nil, truncatesStart: Bool = false, gauge: Double? = nil,
             spark: [Double]? = nil
         ) {
@@ -49,34 +49,34 @@ public struct Table: Widget {
         }
     }
 
-    public struct Row: Sendable, Hashable {
+    package struct Row: Sendable, Hashable {
         /// One for each of the table's columns, dropped ones included.
-        public var cells: [Cell]
-        public var role: Role
-        public var isMarked: Bool
+        package var cells: [Cell]
+        package var role: Role
+        package var isMarked: Bool
 
-        public init(_ cells: [Cell], role: Role = .text, isMarked: Bool = false) {
+        package init(_ cells: [Cell], role: Role = .text, isMarked: Bool = false) {
             self.cells = cells
             self.role = role
             self.isMarked = isMarked
         }
     }
 
-    public var columns: [Column]
-    public var rowCount: Int
+    package var columns: [Column]
+    package var rowCount: Int
     /// The first row in view.
-    public var firstRow: Int
-    public var selectedRow: Int?
+    package var firstRow: Int
+    package var selectedRow: Int?
     /// Whether the table has the keyboard.
-    public var isActive: Bool
-    public var showsHeader: Bool
+    package var isActive: Bool
+    package var showsHeader: Bool
     /// Whether a column at the left shows which rows are marked.
-    public var showsMarks: Bool
+    package var showsMarks: Bool
     /// Shown in the middle while there are no rows.
-    public var emptyText: String
-    public var row: @Sendable (Int) -> Row
+    package var emptyText: String
+    package var row: @Sendable (Int) -> Row
 
-    public init(
+    package init(
         columns: [Column], rowCount: Int, firstRow: Int = 0, selectedRow: Int? = nil, isActive: Bool = true,
         showsHeader: Bool = true, showsMarks: Bool = false, emptyText: String = "",
         row: @escaping @Sendable (Int) -> Row
@@ -92,7 +92,7 @@ public struct Table: Widget {
         self.row = row
     }
 
-    public func draw(into frame: inout Frame, in rect: Rect, look: Look) {
+    package func draw(into frame: inout Frame, in rect: Rect, look: Look) {
         guard !rect.isEmpty else { return }
         let places = layout(in: rect)
         frame.fill(rect, style: look[.text])

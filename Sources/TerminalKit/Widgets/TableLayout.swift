@@ -1,29 +1,29 @@
 /// Where the parts of a table stand: for drawing and for the mouse. A value; safe to share between threads.
-public struct TableLayout: Sendable, Hashable {
-    public struct Place: Sendable, Hashable {
+package struct TableLayout: Sendable, Hashable {
+    package struct Place: Sendable, Hashable {
         /// Which of the table's columns it is.
-        public let index: Int
-        public let column: Int
-        public let columns: Int
+        package let index: Int
+        package let column: Int
+        package let columns: Int
     }
 
-    public let header: Rect
-    public let body: Rect
-    public let scrollBar: Rect
+    package let header: Rect
+    package let body: Rect
+    package let scrollBar: Rect
     /// The columns shown, from the left.
-    public let columns: [Place]
+    package let columns: [Place]
     /// The rows shown.
-    public let rows: Range<Int>
+    package let rows: Range<Int>
 
     /// The row at a point of the body.
-    public func row(at point: Point) -> Int? {
+    package func row(at point: Point) -> Int? {
         guard body.contains(point) else { return nil }
         let row = rows.lowerBound + point.row - body.row
         return rows.contains(row) ? row : nil
     }
 
     /// The column whose title is at a point.
-    public func headerColumn(at point: Point) -> Int? {
+    package func headerColumn(at point: Point) -> Int? {
         guard header.contains(point) else { return nil }
         return columns.last { point.column >= $0.column }?.index
     }
@@ -31,7 +31,8 @@ public struct TableLayout: Sendable, Hashable {
 
 extension Table {
     /// The first row in view that keeps the selected one in view and otherwise moves as little as possible.
-    public static func firstRow(showing selected: Int?, of count: Int, in rows: Int, from first: Int) -> Int {
+    package static func firstRow(showing selected: Int?, of count: Int, in rows: Int, from first: Int) -> Int
+    {
         var first = first
         if let selected, rows > 0 {
             first = min(first, selected)
@@ -41,7 +42,7 @@ extension Table {
     }
 
     /// Where everything stands when the table is drawn in that rectangle.
-    public func layout(in rect: Rect) -> TableLayout {
+    package func layout(in rect: Rect) -> TableLayout {
         let (header, body) = rect.split(top: showsHeader && rect.rows > 1 ? 1 : 0)
         let hasScrollBar = rowCount > body.rows && rect.columns > 2
         let scrollBar = hasScrollBar ? body.split(right: 1).right : body.split(right: 0).right

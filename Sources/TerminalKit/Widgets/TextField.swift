@@ -1,20 +1,20 @@
 /// A line of text that a person edits: the text, the cursor and what is in view. A value; safe to share between
 /// threads.
-public struct TextField: Widget {
+package struct TextField: Widget {
     /// What has been typed, a cluster an element, so that the cursor never stands inside one.
     private var characters: [Character]
     /// Clusters before the cursor, 0 to the count of clusters.
-    public private(set) var cursor: Int
+    package private(set) var cursor: Int
     /// Shown while the field is empty.
-    public var placeholder: String
+    package var placeholder: String
     /// Whether the terminal's cursor is shown in the field.
-    public var isActive: Bool
+    package var isActive: Bool
     /// Ranges of clusters drawn in another role, such as an error at its place.
-    public var highlights: [(range: Range<Int>, role: Role)] = []
+    package var highlights: [(range: Range<Int>, role: Role)] = []
     /// What the last kill removed, for ``yank()``.
     private var killed: [Character] = []
 
-    public init(_ text: String = "", placeholder: String = "", isActive: Bool = true) {
+    package init(_ text: String = "", placeholder: String = "", isActive: Bool = true) {
         characters = Array(text)
         cursor = characters.count
         self.placeholder = placeholder
@@ -22,7 +22,7 @@ public struct TextField: Widget {
     }
 
     /// The text. Setting it puts the cursor at its end.
-    public var text: String {
+    package var text: String {
         get { String(characters) }
         set {
             characters = Array(newValue)
@@ -31,14 +31,14 @@ public struct TextField: Widget {
     }
 
     /// The text before the cursor.
-    public var textBeforeCursor: String { String(characters[..<cursor]) }
+    package var textBeforeCursor: String { String(characters[..<cursor]) }
 
-    public mutating func moveCursor(to position: Int) {
+    package mutating func moveCursor(to position: Int) {
         cursor = min(max(0, position), characters.count)
     }
 
     /// Inserts text at the cursor. Line breaks become spaces: the field has one line.
-    public mutating func insert(_ text: String) {
+    package mutating func insert(_ text: String) {
         let before = String(characters[..<cursor]) + String(text.map { $0.isNewline ? " " : $0 })
         let after = String(characters[cursor...])
         // Clusters may join across the seams, so they are counted anew.
@@ -48,7 +48,7 @@ public struct TextField: Widget {
     }
 
     /// Replaces a range of clusters and puts the cursor after the replacement, as completion does.
-    public mutating func replace(_ range: Range<Int>, with text: String) {
+    package mutating func replace(_ range: Range<Int>, with text: String) {
         let range = range.clamped(to: 0..<characters.count)
         characters.removeSubrange(range)
         cursor = range.lowerBound
@@ -62,7 +62,7 @@ public struct TextField: Widget {
     /// Alt-Backspace the word before, Alt-D the word after the cursor; Control-U and -K all before and after
     /// it. Control-Y inserts again what the last of these removed.
     /// - Returns: whether the field knows the key.
-    public mutating func handle(_ key: Key) -> Bool {
+    package mutating func handle(_ key: Key) -> Bool {
         if let character = key.text {
             insert(String(character))
             return true
@@ -93,7 +93,7 @@ public struct TextField: Widget {
     }
 
     /// Inserts what the last kill removed.
-    public mutating func yank() { insert(String(killed)) }
+    package mutating func yank() { insert(String(killed)) }
 
     private mutating func kill(_ range: Range<Int>) {
         guard !range.isEmpty else { return }
@@ -125,7 +125,7 @@ public struct TextField: Widget {
         character.isLetter || character.isNumber || character == "_"
     }
 
-    public func draw(into frame: inout Frame, in rect: Rect, look: Look) {
+    package func draw(into frame: inout Frame, in rect: Rect, look: Look) {
         let line = rect.line(0)
         guard !line.isEmpty else { return }
         frame.fill(line, style: look[.input])

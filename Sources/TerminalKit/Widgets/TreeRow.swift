@@ -1,15 +1,15 @@
 /// One row of a tree: its name and value at their depth. A value; safe to share between threads.
-public struct TreeRow: Widget {
-    public enum Fold: Sendable, Hashable { case leaf, folded, unfolded }
+package struct TreeRow: Widget {
+    package enum Fold: Sendable, Hashable { case leaf, folded, unfolded }
 
     /// 0 for the roots.
-    public var depth: Int
-    public var fold: Fold
-    public var name: [Span]
-    public var value: [Span]
-    public var isSelected: Bool
+    package var depth: Int
+    package var fold: Fold
+    package var name: [Span]
+    package var value: [Span]
+    package var isSelected: Bool
 
-    public init(
+    package init(
         depth: Int, fold: Fold, name: [Span], value: [Span] = [], isSelected: Bool = false
     ) {
         self.depth = depth
@@ -20,11 +20,11 @@ public struct TreeRow: Widget {
     }
 
     /// The column of the fold's sign, for the mouse. Deep rows keep room for their names.
-    public func foldColumn(in rect: Rect) -> Int {
+    package func foldColumn(in rect: Rect) -> Int {
         rect.column + min(max(0, depth) * 2, max(0, rect.columns / 2 - 2))
     }
 
-    public func draw(into frame: inout Frame, in rect: Rect, look: Look) {
+    package func draw(into frame: inout Frame, in rect: Rect, look: Look) {
         let line = rect.line(0)
         let base = isSelected ? look[.selected] : look[.text]
         frame.fill(line, style: base)

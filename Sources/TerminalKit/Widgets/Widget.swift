@@ -1,16 +1,16 @@
 /// A part of a screen that draws itself into a rectangle of a frame. Widgets are values: they hold what to show,
 /// never where it came from.
-public protocol Widget: Sendable {
+package protocol Widget: Sendable {
     /// Draws inside the rectangle and nowhere else. Every size is drawn, down to nothing.
     func draw(into frame: inout Frame, in rect: Rect, look: Look)
 }
 
 /// A piece of text in one style. A value; safe to share between threads.
-public struct Span: Sendable, Hashable {
-    public var text: String
-    public var style: Style
+package struct Span: Sendable, Hashable {
+    package var text: String
+    package var style: Style
 
-    public init(_ text: String, _ style: Style = .plain) {
+    package init(_ text: String, _ style: Style = .plain) {
         self.text = text
         self.style = style
     }
@@ -20,7 +20,7 @@ extension Frame {
     /// Writes spans one after the other. A span's default colors show `base`'s.
     /// - Returns: the columns from `point` to the end of what was written.
     @discardableResult
-    public mutating func write(
+    package mutating func write(
         _ spans: [Span], at point: Point, base: Style = .plain, within clip: Rect? = nil
     ) -> Int {
         var column = point.column
@@ -32,12 +32,12 @@ extension Frame {
         return column - point.column
     }
 
-    public mutating func draw(_ widget: some Widget, in rect: Rect, look: Look) {
+    package mutating func draw(_ widget: some Widget, in rect: Rect, look: Look) {
         widget.draw(into: &self, in: rect, look: look)
     }
 
     /// Draws a border just inside the rectangle.
-    public mutating func border(_ rect: Rect, style: Style, glyphs: Glyphs) {
+    package mutating func border(_ rect: Rect, style: Style, glyphs: Glyphs) {
         guard rect.columns >= 2, rect.rows >= 2 else { return }
         let right = rect.endColumn - 1
         let bottom = rect.endRow - 1

@@ -1,9 +1,9 @@
 import Foundation
 
-/// An object that an archive can hold: it has a key, and can be made into bytes and back.
+/// An object that an archive can hold. It has a key, and converts to bytes and back.
 ///
-/// A type that is `Codable` needs ``primaryKey`` only; its values are stored as CBOR, which the `vellum` browser
-/// shows and queries. A type that writes its own ``archive()`` may store anything.
+/// A `Codable` type needs only ``primaryKey``; its values are stored as CBOR, which the `vellum` browser can show
+/// and query. A type that implements ``archive()`` itself may store anything.
 ///
 /// ```swift
 /// struct User: Codable, Archivable {
@@ -13,27 +13,32 @@ import Foundation
 /// }
 /// ```
 public protocol Archivable: SendableMetatype {
-    /// The name of the archive of this type, 1 to 80 bytes of UTF-8 (what is no letter or digit is escaped in the
-    /// name of its folder). By default the type's own name, `City` for `Geo.City`.
+    /// The name of this type's archive, 1 to 80 bytes of UTF-8 (in the name of its folder everything but letters
+    /// and digits is escaped). By default the type's own name, `City` for `Geo.City`.
     static var archiveName: String { get }
 
-    /// By what name the archive knows the type, so that no other uses the archive by mistake. By default the type's name with
-    /// its module and the types around it, `Geo.City`. A type that was renamed or moved says its former name here, and so
-    /// does a type of another program that shares the archive. At most 1,024 bytes.
+    /// The type's name as stored in the archive, which keeps other types from using the archive by mistake. By
+    /// default it includes the module and enclosing types, `Geo.City`. A type that was renamed or moved returns its
+    /// former name here, and a type in another program that shares the archive returns the same name. At most 1,024
+    /// bytes.
     static var archiveTypeName: String { get }
 
-    /// What becomes of properties that are archivable themselves when an object is recorded. By default they are
-    /// stored in their own archives unless these have them already.
+    /// What happens to archivable properties when an object is recorded. By default they are stored in their own
+    /// archives, unless these already have an object with that key.
     static var archivePropertyBehavior: ArchivePropertyBehavior { get }
 
-    /// What the object is found by: 1 to 1,024 bytes of UTF-8, compared byte by byte.
+    /// The object's key: 1 to 1,024 bytes of UTF-8, compared byte by byte.
     var primaryKey: String { get }
 
-    /// The object as bytes.
+    /// Encodes the object.
     func archive() throws -> Data
 
-    /// The object that ``archive()`` made these bytes of.
+    /// Decodes an object from the bytes that ``archive()`` returned.
     static func deArchive(fromData data: Data) throws -> Archivable
+
+    /// The object that ``archive()`` made these bytes of, and that is stored under this key: for a type whose bytes don't say
+    /// the key. Archives call this one. Where nothing else is said, ``deArchive(fromData:)``.
+    static func deArchive(fromData data: Data, forKey key: String) throws -> Archivable
 
     /// Another spelling of ``archive()``; a type implements one of the two.
     func archiveData() throws -> Data
@@ -45,11 +50,11 @@ public protocol Archivable: SendableMetatype {
 /// A type whose values are encoded by the library.
 public typealias ArchiveCodable = Archivable & Codable
 
-/// What becomes of archivable properties of an object that is recorded.
+/// What happens to the archivable properties of an object that is recorded.
 public enum ArchivePropertyBehavior: Sendable, Hashable {
-    /// They are stored in their own archives, replacing what is there.
+    /// They are stored in their own archives and replace objects with the same key.
     case replaceExisting
-    /// They are stored in their own archives, unless these have an object of that key already.
+    /// They are stored in their own archives, unless these already have an object with that key.
     case insertIfNotPresent
     /// They are stored as a part of the object only.
     case ignore

@@ -2,17 +2,17 @@ import CBOR
 import Foundation
 import StorageEngine
 
-/// A value with a key that isn't a part of it: what ``ArchivesFactory/values(of:named:trySetMaxMemorySize:trySetMaxDiskSize:kind:durability:lifetime:slides:appliesSettings:)``
-/// gives archives of.
+/// A value with a separate key. Archives of such values come from
+/// ``ArchivesFactory/values(of:named:trySetMaxMemorySize:trySetMaxDiskSize:kind:durability:lifetime:slides:appliesSettings:)``.
 ///
 /// Only the value is stored: `Data` as its bytes, `String` as UTF-8, everything else as CBOR.
 public struct KeyedValue<Value: Codable>: Archivable {
     /// 1 to 1,024 bytes of UTF-8.
     public var primaryKey: String
-    /// What is kept.
+    /// The stored value.
     public var value: Value
 
-    /// A value, and the key that it is found by.
+    /// Creates a value with its key.
     public init(_ value: Value, forKey key: String) {
         primaryKey = key
         self.value = value
@@ -27,8 +27,13 @@ public struct KeyedValue<Value: Codable>: Archivable {
     /// A value has no properties with archives of their own.
     public static var archivePropertyBehavior: ArchivePropertyBehavior { .ignore }
 
-    /// The value as it is stored.
+    /// Encodes the value.
     public func archive() throws -> Data { Data(try KeyedValueCoder<Value>().encode(self).bytes) }
+
+    /// The value of these bytes with the key.
+    public static func deArchive(fromData data: Data, forKey key: String) throws -> Archivable {
+        try data.withUnsafeBytes { try KeyedValueCoder<Value>().decode($0, key: key).object }
+    }
 
     /// The key isn't among the bytes, so they make no object by themselves.
     public static func deArchive(fromData data: Data) throws -> Archivable {
@@ -42,7 +47,7 @@ extension KeyedValue: Equatable where Value: Equatable {}
 /// An archive of values by key.
 public typealias ArchiveOfValues<Value: Codable> = ArchiveManager<KeyedValue<Value>>
 
-/// ``KeyedValue`` of whatever.
+/// ``KeyedValue`` of any type.
 protocol AnyKeyedValue: Archivable {
     /// The ``ArchiveCoder`` of the type.
     static func coder() -> AnyObject
@@ -52,7 +57,7 @@ extension KeyedValue: AnyKeyedValue {
     static func coder() -> AnyObject { KeyedValueCoder<Value>() }
 }
 
-/// Makes the value alone into bytes, and gives it back the key under which these were found.
+/// Encodes the value without its key. When decoding, it takes the key of the entry.
 private final class KeyedValueCoder<Value: Codable>: ArchiveCoder<KeyedValue<Value>>, @unchecked Sendable {
     private let ownForm = StoredForm(of: Value.self)
 

@@ -2,13 +2,13 @@ import ArchiveQuery
 import CBOR
 import StorageEngine
 
-/// Queries that ask the encoded values first, so that only objects that match are made.
+/// Queries that test the encoded values first, so that only matching objects are decoded.
 extension ArchiveCore {
-    /// Stored values that a property is looked for in, until it is found.
+    /// How many stored values are searched for a property.
     private static var samples: Int { 64 }
 
-    /// What the encoded values can be asked of the finds before any limit; `nil` if that is nothing, or if objects have to
-    /// be asked because there are some that only memory has.
+    /// The part of the finds before any limit that can be tested on encoded values. `nil` if there is none, or if
+    /// some objects are in memory only, so that objects must be tested.
     package func encodedPredicate(of queries: [Query<Object>]) throws -> QueryPredicate? {
         guard coder.isDecodedByLibrary else { return nil }
         let conditions = conditions(of: queries)
@@ -17,12 +17,12 @@ extension ArchiveCore {
         guard !parts.isEmpty, let version = coder.form?.versions.current, version > 0 else {
             return parts.isEmpty ? nil : .and(parts)
         }
-        // Of a former version the object is asked.
+        // Values of a former version are let through, and tested as objects.
         let isPresent = QueryPredicate.compare(.named(StoredForm.name), .equal, .integer(Int64(version)))
         return .or([.and(parts), .not(isPresent)])
     }
 
-    /// Those that every result meets, whatever the order of the steps.
+    /// The conditions that every result meets, whatever the order of the steps.
     private func conditions(of queries: [Query<Object>]) -> [QueryCondition<Object>] {
         queries.prefix {
             switch $0.step {
@@ -56,13 +56,13 @@ extension ArchiveCore {
             ofObjects: others.map { $0.path.map { "\($0)" }.joined(separator: " of ") }, reason: reason)
     }
 
-    /// The encoded property that a path names, as far as that can be proven by the latest values.
+    /// The encoded property of a path, if the most recent values can prove it.
     private func encodedProperty(at path: [AnyKeyPath]) throws -> QueryProperty? {
         let way = PropertyPath(steps: path)
         if let known = proven.withLock({ $0[way] }) { return known }
         let proof = PropertyProof<Object> { [coder] bytes in
             try bytes.withUnsafeBytes { bytes in
-                // What a former version has under a name says nothing of the present one.
+                // A name in a former version proves nothing about the present one.
                 guard coder.form?.isPresent(bytes) != false else { throw ArchiveError.noProperties }
                 return try coder.decode(bytes, key: "").object
             }
@@ -78,7 +78,7 @@ extension ArchiveCore {
             found = proof.property(at: path, in: value)
             return found == nil
         }
-        // What no value could tell is tried again when there is one.
+        // An unproven property is tried again once the archive has values.
         if hasSample { proven.withLock { $0[way] = .some(found) } }
         return found
     }
@@ -86,15 +86,17 @@ extension ArchiveCore {
     // MARK: Results
 
     /// What the queries leave, without any trace.
-    func seen(by queries: [Query<Object>]) throws -> [Seen] {
+    package func seen(by queries: [Query<Object>]) throws -> [Seen] {
         try shared.times.measure(.query) {
-            if let predicate = try encodedPredicate(of: queries) { return try ask(predicate, queries) }
-            return try Query.run(queries, over: allObjects()) { $0.object }
+            try atOneMoment({
+                if let predicate = try encodedPredicate(of: queries) { return try ask(predicate, queries) }
+                return try Query.run(queries, over: allObjects()) { $0.object }
+            }) { try seen(by: queries, in: $0) }
         }
     }
 
-    /// What the queries leave of the entries whose encoded values meet the predicate. The objects of those are asked again:
-    /// a predicate may let more through.
+    /// The results of the queries among the entries whose encoded values match the predicate. Their objects are
+    /// tested again, because a predicate may let more through.
     private func ask(_ predicate: QueryPredicate, _ queries: [Query<Object>]) throws -> [Seen] {
         var run = RunningQuery<Seen, Object>(queries)
         guard !run.isComplete else { return [] }
@@ -113,18 +115,18 @@ extension ArchiveCore {
         return run.finish()
     }
 
-    /// Entries whose bytes fail their checksum, which a query leaves out.
+    /// Reports entries that a query left out because their bytes fail their checksum.
     private struct DamagedEntries: Error, CustomStringConvertible {
         let count: Int
         var description: String { "\(count) damaged and left out; `vellum check` says which" }
     }
 
-    private func noteDamage(_ report: QueryReport) {
+    func noteDamage(_ report: QueryReport) {
         guard report.damaged > 0 else { return }
         log("ask all entries", nil, DamagedEntries(count: report.damaged))
     }
 
-    /// The keys of the entries whose encoded values meet the predicate, or of all, the most recent first.
+    /// The keys of the entries whose encoded values match the predicate, or of all entries, the most recent first.
     func names(meeting predicate: QueryPredicate?) throws -> [String] {
         guard let predicate else {
             let list = try archive.entries()
@@ -140,7 +142,7 @@ extension ArchiveCore {
         return names
     }
 
-    /// The objects that there are of these keys, without any trace.
+    /// The objects with these keys, as far as they exist. Doesn't count as an access.
     func objects(named names: [String]) throws -> [Seen] {
         try names.compactMap { name in
             let sequence = try archive.metadata(name)?.sequence ?? 0
@@ -150,30 +152,29 @@ extension ArchiveCore {
 
     // MARK: Deleting
 
-    /// Which version of an entry.
+    /// Identifies a version of an entry.
     struct Version: Sendable {
         var name: String
         var sequence: UInt64
     }
 
-    /// Deletes what the queries leave, as far as it hasn't been stored anew meanwhile.
+    /// Deletes the results of the queries, except objects that were stored again in the meantime.
     func deleteResults(of queries: [Query<Object>]) throws -> Int {
-        let versions: [Version]
-        if let predicate = try encodedPredicate(of: queries) {
-            versions = try ask(predicate, queries).map { Version(name: $0.name, sequence: $0.sequence) }
-        } else {
-            var sequences: [ExactText: UInt64] = [:]
-            let found = try Query.run(queries, over: names(meeting: nil)) { name -> Object? in
-                guard let seen = try objects(named: [name]).first else { return nil }
-                sequences[ExactText(name)] = seen.sequence
-                return seen.object
+        let results = try atOneMoment({
+            if let predicate = try encodedPredicate(of: queries) { return try ask(predicate, queries) }
+            let all = try names(meeting: nil).lazy.compactMap { [self] name -> Result<Seen, any Error>? in
+                do {
+                    return try objects(named: [name]).first.map { .success($0) }
+                } catch {
+                    return .failure(error)
+                }
             }
-            versions = found.map { Version(name: $0, sequence: sequences[ExactText($0)] ?? 0) }
-        }
-        return try delete(versions)
+            return try Query.run(queries, over: all) { try $0.get().object }.map { try $0.get() }
+        }) { try seen(by: queries, in: $0) }
+        return try delete(results.map { Version(name: $0.name, sequence: $0.sequence) })
     }
 
-    /// Deletes these versions, and returns how many there still were.
+    /// Deletes these versions, and returns how many still existed.
     func delete(_ versions: [Version]) throws -> Int {
         var count = 0
         for version in versions {
@@ -185,7 +186,7 @@ extension ArchiveCore {
     }
 }
 
-/// The way from an object to a property. Key paths never change.
+/// The path from an object to a property. Key paths never change.
 struct PropertyPath: Hashable, @unchecked Sendable {
     let steps: [AnyKeyPath]
 }

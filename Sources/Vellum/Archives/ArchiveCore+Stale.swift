@@ -1,16 +1,16 @@
 import Logging
 import StorageEngine
 
-/// Keys under which this process found a value that it can't read. Each is told of once: a type that changed makes as many of
-/// them as there are entries, at each access again.
+/// Keys whose values this process can't decode. Each is reported once; otherwise a changed type would cause a
+/// report for every entry at every access.
 struct UnreadKeys {
-    /// More than these are only counted.
+    /// Further keys are only counted.
     private static var most: Int { 10_000 }
 
     private var names: Set<ExactText> = []
     private(set) var count = 0
 
-    /// Whether nobody has told of it yet.
+    /// Records a key. Returns whether it hasn't been reported yet.
     mutating func note(_ name: String) -> Bool {
         guard names.count < UnreadKeys.most else {
             if !names.contains(ExactText(name)) { count += 1 }
@@ -22,15 +22,16 @@ struct UnreadKeys {
     }
 }
 
-/// Values that are no objects (any more), and those of versions that this program doesn't know yet.
+/// Values that can't be decoded, and values of newer versions.
 struct UnreadValues {
     var stale = UnreadKeys()
     var newer = UnreadKeys()
 }
 
-/// Stored values that are no objects (any more): counted, logged once, found and deleted on demand.
+/// Stored values that can't be decoded: counted, logged once, found and deleted on request.
 extension ArchiveCore {
-    /// Tells of a stored value that can't be read: in an event for its key once, and in the log for the first of all.
+    /// Reports a stored value that can't be decoded: once for its key as an event, and in the log for the first
+    /// key.
     func noteUnreadable(_ name: String, _ error: any Error) {
         let isNewer = (error as? ArchiveError)?.isNewerVersion == true
         let kind = isNewer ? \UnreadValues.newer : \.stale
@@ -38,7 +39,7 @@ extension ArchiveCore {
             let isNew = unread[keyPath: kind].note(name)
             return (isNew, isNew && unread[keyPath: kind].count == 1)
         }
-        if isNew { try? withHashed(name) { try archive.noteUndecodable($0) } }
+        if isNew { try? withHashed(name) { try archive.reportUndecodable($0) } }
         guard isFirst else { return }
         shared.failures.withLock { $0.logged += 1 }
         let advice =
@@ -50,7 +51,7 @@ extension ArchiveCore {
             metadata: ["archive": "\(archive.name)", "key": "\(name)", "reason": "\(error)"])
     }
 
-    /// The key of a listed entry; one whose bytes are damaged is left out, which is logged.
+    /// The key of a listed entry; nil, and logged, if its bytes are damaged.
     func presentName(in list: EntryList, at index: Int) throws(StorageError) -> String? {
         do throws(StorageError) {
             return try list.presentKey(at: index)
@@ -61,7 +62,7 @@ extension ArchiveCore {
         }
     }
 
-    /// The stored values that are no objects; one of a version to come is one.
+    /// The stored values that can't be decoded. Values of newer versions are not among them.
     func staleVersions() throws -> [Version] {
         let list = try archive.entries()
         return try list.indices.compactMap { index in

@@ -1,12 +1,12 @@
 import StorageEngine
 
-/// An object as it will be stored: whatever happens to the object afterwards changes nothing in it.
+/// A snapshot of an object to store; later changes of the object don't affect it.
 struct PreparedObject: @unchecked Sendable {
     let name: String
     let encoded: EncodedObject
-    /// What memory will keep. An object itself is among it only if it is safe to share.
+    /// What memory will keep: the object itself if it is safe to share, otherwise its bytes.
     let kept: HeldObject
-    /// Store the properties that have archives of their own.
+    /// Closures that store the properties with archives of their own.
     let properties: [() -> Void]
 
     @inline(__always)
@@ -15,7 +15,7 @@ struct PreparedObject: @unchecked Sendable {
     }
 }
 
-/// Storing (S1, S4), in two steps: the first reads the object, on its caller's thread; the second may wait.
+/// Storing (S1, S4) in two steps: the first encodes the object on the caller's thread, the second may block.
 extension ArchiveCore {
     func store(_ object: Object, _ terms: Terms) throws {
         let name = object.primaryKey
@@ -26,7 +26,7 @@ extension ArchiveCore {
         }
     }
 
-    /// The object in its bytes.
+    /// Encodes an object.
     func prepare(_ object: Object) throws -> PreparedObject {
         let name = object.primaryKey
         return try withHashed(name) { try prepare(object, name, $0) }
@@ -43,7 +43,7 @@ extension ArchiveCore {
             encoded = try coder.encode(object)
         } catch {
             shared.failures.withLock { $0.unencodable += 1 }
-            try archive.noteRejection(of: key, bytes: 0, .unencodable)
+            try archive.reportRejection(of: key, bytes: 0, .unencodable)
             throw ArchiveError.unencodable(
                 type: readableName(of: Object.self), key: name, underlying: error)
         }
@@ -57,14 +57,14 @@ extension ArchiveCore {
         let terms = terms.completed(shared.standardLifetime)
         noteWithin(prepared.name)
         guard terms.isUpdate else {
-            _ = try keep(prepared, key, terms, put: putToHold)
+            _ = try keep(prepared, key, terms, put: putAndHold)
             return
         }
-        // One that others came before is an update of what they have stored.
+        // If another process stored the key first, this becomes an update of its value.
         try persist(prepared.name) { try keep(prepared, key, terms, put: update) ? () : nil }
     }
 
-    /// Stores an object if the one that is there is the one that was seen, as it was found by ``version(toReplace:_:)``.
+    /// Stores an object if the entry is still the one that ``version(toReplace:_:)`` found.
     func put(_ prepared: PreparedObject, _ terms: Terms, ifSequence sequence: UInt64?) throws -> Bool {
         try withHashed(prepared.name) { key in
             try keep(prepared, key, terms.completed(shared.standardLifetime)) {
@@ -73,7 +73,7 @@ extension ArchiveCore {
         }
     }
 
-    /// What only the disk has no room for is kept in memory alone (S11).
+    /// Whether an object is kept in memory only, because it exceeds the disk's limit but not memory's (S11).
     func isKeptOnlyHere(_ bytes: Int) throws -> Bool {
         try bytes > diskLimit && bytes <= archive.memoryLimit()
     }
@@ -95,7 +95,7 @@ extension ArchiveCore {
         return true
     }
 
-    private func putToHold(
+    private func putAndHold(
         _ prepared: PreparedObject, _ key: HashedKey, _ terms: Terms, isOnlyHere: Bool
     ) throws -> HeldEntry? {
         let encoded = prepared.encoded
@@ -104,13 +104,13 @@ extension ArchiveCore {
                 key, bytes: UInt64(encoded.bytes.count), attributes: terms.attributes)
         }
         return try encoded.bytes.withUnsafeBytes {
-            try archive.putToHold(
+            try archive.putAndHold(
                 $0, forKey: key, encoding: encoded.encoding, attributes: terms.attributes,
                 keepsCreation: false)
         }
     }
 
-    /// `nil`: somebody was first.
+    /// Returns `nil` if another change came first.
     private func update(
         _ prepared: PreparedObject, _ key: HashedKey, _ terms: Terms, isOnlyHere: Bool
     ) throws -> HeldEntry? {
@@ -130,8 +130,9 @@ extension ArchiveCore {
         }
     }
 
-    /// Which version of an entry this process finds under a key; `nil`: none.
-    /// - Throws: ``ArchiveError/newerVersion(type:key:found:known:)``: nothing takes the place of that unasked.
+    /// The version of the entry that this process finds for a key; `nil` if there is none.
+    /// - Throws: ``ArchiveError/newerVersion(type:key:found:known:)``, because only a `record` may replace a newer
+    ///   version.
     func version(toReplace key: HashedKey, _ name: String) throws -> UInt64? {
         var sequence: UInt64?
         var newer: Int?
@@ -148,8 +149,8 @@ extension ArchiveCore {
         return try sequence ?? memory.peekOnlyHere(key, named: name)?.sequence
     }
 
-    /// Properties that are archivable have archives of their own. That one of them could not be stored keeps nobody
-    /// from storing the object.
+    /// Archivable properties have archives of their own. If one can't be stored, that is logged, and the object is
+    /// stored anyway.
     private func preparedProperty(_ property: any Archivable) -> () -> Void {
         func prepared<Property: Archivable>(_ property: Property) throws -> () throws -> Void {
             let archives: ArchiveManager<Property> = try factory.archives(ArchiveRequest())

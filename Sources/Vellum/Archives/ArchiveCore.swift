@@ -3,18 +3,19 @@ import Foundation
 import Logging
 import StorageEngine
 
-/// What an archive of objects does: the two tiers, and the way of an object between them. Its three faces are
-/// ``ArchiveManager``, ``ThrowingArchives`` and ``AsynchronousArchives``, which get to it through an ``ArchiveHandle``.
+/// The implementation of an archive of objects: the two tiers, and how objects move between them.
+/// ``ArchiveManager``, ``ThrowingArchives`` and ``AsynchronousArchives`` are its interfaces, which reach it through
+/// an ``ArchiveHandle``.
 ///
-/// Safe from any thread: the store and the memory tier guard themselves, and what an object shares with a caller is
-/// copied (``HeldObject``).
+/// Safe from any thread: the store and the memory tier do their own locking, and objects that share state with
+/// callers are copied (``HeldObject``).
 package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
     package let archive: Archive
     package let memory: MemoryTier
     package let shared: ArchiveShared<Object>
-    /// Keys under which something was found that can't be read.
+    /// Keys whose values can't be decoded.
     let unread = Guarded(UnreadValues())
-    /// What was found out about properties, by the paths to them.
+    /// The proven encoded properties, by their key paths.
     let proven = Guarded<[PropertyPath: QueryProperty?]>([:])
 
     var factory: ArchivesFactory.Core { shared.factory }
@@ -27,7 +28,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
         memory = MemoryTier(archive: archive, shelf: shelf)
     }
 
-    /// What nobody is thrown (S4).
+    /// Logs and counts an error that a non-throwing call swallows (S4).
     func log(_ operation: String, _ key: String?, _ error: any Error) {
         shared.log(operation, archive: archive.name, key, error)
     }
@@ -73,7 +74,8 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
         }
     }
 
-    /// Whether there is an object of this key, without any trace. What only another process has in its memory is none.
+    /// Whether there is an object with this key; doesn't count as an access. An object that only another process
+    /// has in memory doesn't count.
     func contains(_ name: String) throws -> Bool {
         guard let metadata = try archive.metadata(name) else { return false }
         if metadata.tier != .memory { return true }
@@ -93,8 +95,8 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
         var bytes: Int
     }
 
-    /// The object of a key from disk, without any trace but that of a miss if `counts`. Bytes that are no object (any
-    /// more) are told of, stay where they are, and are none.
+    /// Reads the object of a key from disk. Doesn't count as an access, but a miss is counted if `counts`. Bytes
+    /// that can't be decoded are reported, stay on disk, and count as a miss.
     private func read(_ key: HashedKey, _ name: String, counts: Bool) throws -> Read? {
         var result: Result<Read, any Error>?
         try archive.withPeekToHold(key) { bytes, held in
@@ -104,7 +106,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
                     if keepsObjects(decoded.isShared) {
                         HeldValue(decoded.object)
                     } else if decoded.isMigrated {
-                        // Not to be migrated again by each access.
+                        // So that further accesses need not migrate it again.
                         HeldObject(bytes: try coder.encode(decoded.object).bytes)
                     } else {
                         HeldObject(bytes: [UInt8](bytes))
@@ -113,7 +115,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
             }
         }
         guard let result else {
-            // Not by an access: somebody may have recorded it just now, and that would be a hit.
+            // Not through an access: the key may have been recorded just now, and that would count a hit.
             if counts { try archive.countMiss(of: key) }
             return nil
         }
@@ -122,7 +124,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
         } catch {
             if counts { try archive.countMiss() }
             noteUnreadable(name, error)
-            // It is there, and nobody is to put something else in its place.
+            // The value exists, and must not be replaced unasked.
             if let error = error as? ArchiveError, error.isNewerVersion { throw error }
             return nil
         }
@@ -130,24 +132,31 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
 
     // MARK: Many at once (S7)
 
-    /// An object that was looked at, and how to make an access of that afterwards.
+    /// An object that was read, with what is needed to count the access later.
     package struct Seen {
         package var object: Object
-        var name: String
+        package var name: String
         /// Of the operation that stored it; 0 where nobody asks.
-        var sequence: UInt64 = 0
+        package var sequence: UInt64 = 0
     }
 
-    func accessAll(limit: Int) throws -> [Object] { try count(latest(limit).objects) }
+    func accessAll(limit: Int) throws -> [Object] {
+        try count(
+            atOneMoment({ try latest(limit).objects }) { snapshot in
+                let all = try places(in: snapshot, meeting: nil)
+                return Array(objects(at: all, of: snapshot).prefix(max(0, limit)))
+            })
+    }
 
-    /// The most recent objects, at most `limit`, without any trace, and how many entries were looked at for their keys.
+    /// The most recent objects, at most `limit`, and how many entries were visited for their keys. Doesn't count as
+    /// an access.
     package func latest(_ limit: Int) throws -> (objects: [Seen], looked: Int) {
         guard limit > 0 else { return ([], 0) }
         if limit <= Archive.mostLatestKeys, let latest = try archive.latestKeys(limit) {
             let objects = latest.keys.compactMap { name in
                 peekOrNote(name).map { Seen(object: $0, name: name) }
             }
-            // Where some were no objects, further ones are to be found.
+            // If some couldn't be decoded, read further ones.
             if objects.count == latest.keys.count || latest.keys.count < limit {
                 return (objects, latest.looked)
             }
@@ -164,7 +173,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
         }
     }
 
-    /// As ``peek(_:)``; what is of a version to come is left out, which was told of by then.
+    /// Like ``peek(_:)``, but returns nil for a value of a newer version, which has been reported already.
     func peekIfKnown(_ name: String) throws -> Object? {
         do {
             return try peek(name)
@@ -175,11 +184,11 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
 
     func process(_ queries: [Query<Object>]) throws -> [Object] { try count(seen(by: queries)) }
 
-    /// All objects, the most recent first, each read when it is asked for; nothing is moved into memory for it.
+    /// All objects, the most recent first. Reads each when the sequence reaches it, and moves none into memory.
     func allObjects() throws -> some Sequence<Seen> {
         let list = try archive.entries()
         return list.indices.lazy.compactMap { [self] index -> Seen? in
-            // What another process has in its memory under the same key is no object of this one.
+            // An object that only another process has in memory can't be read here.
             guard list.isReachable(at: index) else { return nil }
             var name = "entry \(index)"
             do {
@@ -198,7 +207,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
         return seen.map(\.object)
     }
 
-    /// Counts an access of each, the last one first, so that the first of them is the most recent afterwards.
+    /// Counts an access of each, in reverse, so that the first key is the most recent afterwards.
     func countAccesses(_ names: [String]) throws {
         for name in names.reversed() {
             try withHashed(name) { key in

@@ -1,48 +1,50 @@
 import StorageEngine
 
-/// Why an archive could not do what was asked. Each description is one line that says what, and what to do about it.
-/// What the store itself refuses is a ``StorageEngine/StorageError``.
+/// Why a call on an archive failed. Each description is one line that says what happened and what to do. Failures
+/// of the store itself are ``StorageEngine/StorageError``s.
 public enum ArchiveError: Error {
-    /// The object's own encoding failed. Nothing was stored; what was there before stays.
+    /// The object's encoding failed. Nothing was stored, and the previous value stays.
     case unencodable(type: String, key: String, underlying: any Error)
-    /// What is stored under the key is not a value of this type (any more). It stays on disk.
+    /// The value stored under the key can't be decoded as this type. It stays on disk.
     case undecodable(type: String, key: String, underlying: any Error)
-    /// `deArchive(fromData:)` returned an object of another type.
+    /// `deArchive(fromData:)` or its neighbours returned an object of another type.
     case otherType(wanted: String, found: String)
-    /// The type is not `Codable` and has neither `archive()` nor `archiveData()`, or not the way back.
+    /// The type isn't `Codable` and implements neither `archive()` nor `archiveData()`, or neither of their
+    /// counterparts for decoding.
     case noCoding(type: String)
-    /// The archive of this ``Archivable/archiveName`` holds objects of another type, in this program or in the store.
+    /// The archive with this ``Archivable/archiveName`` holds objects of another type, in this program or in the
+    /// store.
     case nameInUse(archive: String, by: String, wanted: String)
-    /// What is stored under the key is of a version that this program doesn't know yet. It stays, and is replaced by what is
-    /// recorded under the key only, by no update and no other change.
+    /// The value stored under the key has a newer version than this program knows. It stays. Only `record` replaces
+    /// it; updates and other changes don't.
     case newerVersion(type: String, key: String, found: Int, known: Int)
-    /// A value that isn't encoded as properties can't have a version, or a part of it has none.
+    /// The value, or the part of it that is to change, isn't encoded as properties, so it can't have a version.
     case noProperties
-    /// What is stored where a `String` should be is no UTF-8.
+    /// The bytes of a stored `String` are not valid UTF-8.
     case noText
-    /// What was computed for one key, or made of its object, is the object of another one.
+    /// The object that was computed or changed for one key has another key.
     case otherKey(wanted: String, computed: String)
-    /// The computing of an object asks for that object.
+    /// The computation of an object requests that same object.
     case computesItself(key: String)
-    /// The closure that changes an object changes it by a second call as well.
+    /// The closure that changes an object also changes it by another call.
     case changesItself(key: String)
-    /// Two computings of objects ask for each other's, perhaps by way of others.
+    /// The computations of two objects request each other's, directly or through others.
     case computesEachOther(key: String, other: String)
-    /// The archive is of another kind than the one that was asked for, or holds messages instead of objects.
+    /// The archive's kind differs from the requested one, or it is a log, which holds no objects.
     case otherKind(archive: String, is: ArchiveKind, wanted: ArchiveKind)
-    /// The factory has given out archives of its store, so it can't have another one.
+    /// The factory has already returned archives of its store, so it can't move to another one.
     case storeInUse(path: String, wanted: String)
 }
 
 extension ArchiveError: CustomStringConvertible {
-    /// One line for a person.
+    /// The error in one line, for a person.
     public var description: String {
         switch self {
         case .unencodable(let type, let key, let underlying):
             "an object of type \(type) with the key \"\(key)\" can't be encoded: \(underlying)"
         case .undecodable(let type, let key, let underlying):
-            "what is stored under \"\(key)\" is no \(type) any more: \(underlying); it stays on disk until it is "
-                + "recorded anew or deleted"
+            "the value stored under \"\(key)\" can't be read as \(type): \(underlying); it stays on disk until it is "
+                + "replaced or deleted"
         case .otherType(let wanted, let found):
             "deArchive(fromData:) of \(wanted) returned an object of type \(found)"
         case .noCoding(let type):
@@ -55,24 +57,24 @@ extension ArchiveError: CustomStringConvertible {
                 + "update the program (nothing was changed)"
         case .noProperties:
             "only values that the library encodes as properties have versions; leave archive() and encode(to:) to it"
-        case .noText: "the bytes are no UTF-8"
+        case .noText: "the bytes are not UTF-8"
         case .otherKey(let wanted, let computed):
-            "the object for the key \"\(wanted)\" has the primaryKey \"\(computed)\", under which nobody who asks for the "
-                + "first would find it; give it the primaryKey that was asked for"
+            "the object for the key \"\(wanted)\" has the primaryKey \"\(computed)\", so a look-up of the first would "
+                + "not find it; return an object with the requested primaryKey"
         case .computesItself(let key):
-            "computing the object of the key \"\(key)\" asks for that object, and would wait for itself"
+            "computing the object of the key \"\(key)\" requests that same object, and would wait for itself"
         case .changesItself(let key):
-            "the closure that changes the object of the key \"\(key)\" changes it by another call as well, so that what it was "
-                + "given is never what is there; change it in one place"
+            "the closure that changes the object of the key \"\(key)\" also changes it by another call, so that its "
+                + "input is always outdated; change it in one place"
         case .computesEachOther(let key, let other):
-            "computing the object of the key \"\(key)\" asks for that of \"\(other)\", whose computing waits for the first; both would "
-                + "wait for ever"
+            "computing the object of the key \"\(key)\" requests that of \"\(other)\", whose computation waits for the first; "
+                + "both would wait forever"
         case .otherKind(let archive, let kind, let wanted):
             "the archive \"\(archive)\" is a \(kind) and stays one, so it can't be used as a \(wanted); ask for a \(kind), "
                 + "or use another archiveName"
         case .storeInUse(let path, let wanted):
-            "archives of the store at \(path) are in use, so it is too late to use \(wanted); say where the store is before "
-                + "the first archive is asked for, @Archived properties included"
+            "archives of the store at \(path) are in use, so it is too late to use \(wanted); set the store before the first archive "
+                + "is requested, @Archived properties included"
         }
     }
 }

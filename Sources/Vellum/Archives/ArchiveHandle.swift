@@ -1,26 +1,25 @@
-import Dispatch
 import Logging
 import StorageEngine
 import Synchronization
 
-/// What the faces of an archive have in common: the archive as it is open now. One that was closed, or removed by whoever, is
-/// opened or made anew by the next call. Safe from any thread.
+/// The open archive behind all three interfaces. If it was closed or removed, the next call reopens or recreates
+/// it. Safe from any thread.
 package final class ArchiveHandle<Object: Archivable>: @unchecked Sendable {
     let name: String
-    /// What the archive had when it was last asked for, for one that is made in its place.
+    /// The last known configuration, for recreating the archive if it is removed.
     private let configuration: Guarded<ArchiveConfiguration>
-    /// What it was asked for with, so that a difference is told of once.
+    /// Requests that were compared with the archive, so that each mismatch is reported once.
     private let requests: Guarded<Set<ArchiveRequest>>
     let shared: ArchiveShared<Object>
     let shelf: MemoryShelf
     private let current: Guarded<ArchiveCore<Object>>
-    /// Held by who opens the archive anew.
+    /// Held while the archive is reopened.
     private let turn = Guarded(())
-    /// When it was last looked whether the archive's files are there, on the boot clock.
+    /// When the archive's files were last checked to exist, on the boot clock.
     private let looked = Atomic<Int64>(0)
 
-    /// Microseconds between two of these looks. To remove an archive takes longer, so whoever removed it has the next call
-    /// notice that.
+    /// Minimum microseconds between two such checks. Removing an archive takes longer, so the first call after a
+    /// removal always checks.
     private static var pause: Int64 { 50 }
 
     init(_ archive: Archive, _ request: ArchiveRequest, _ factory: ArchivesFactory.Core) throws {
@@ -35,11 +34,11 @@ package final class ArchiveHandle<Object: Archivable>: @unchecked Sendable {
         configuration = Guarded(try archive.configuration())
     }
 
-    /// The archive as it was opened last.
+    /// The archive as last opened.
     package var core: ArchiveCore<Object> { current.withLock { $0 } }
 
-    /// The way of all calls but the hit of ``access(_:)``: `body` is called again with the archive that was opened or made
-    /// anew, if this one turns out to be closed.
+    /// All calls go through here, except hits of ``access(_:)``. If the archive turns out to be closed, it is
+    /// reopened or recreated, and `body` is called again.
     @inline(__always)
     func perform<Value>(_ body: (ArchiveCore<Object>) throws -> Value) throws -> Value {
         let core = core
@@ -52,7 +51,7 @@ package final class ArchiveHandle<Object: Archivable>: @unchecked Sendable {
         }
     }
 
-    /// It may be closed again meanwhile, though not for ever.
+    /// The archive may be closed again in the meantime, so this retries, up to a limit.
     @inline(never)
     private func performAnew<Value>(
         after closed: ArchiveCore<Object>, _ body: (ArchiveCore<Object>) throws -> Value
@@ -69,41 +68,28 @@ package final class ArchiveHandle<Object: Archivable>: @unchecked Sendable {
         throw StorageError.closed(name: name)
     }
 
-    /// What nobody is thrown (S4).
+    /// Logs and counts an error that a non-throwing call swallows (S4).
     func log(_ operation: String, _ key: String?, _ error: any Error) {
         shared.log(operation, archive: name, key, error)
     }
 
-    /// As ``perform(_:)`` for what may wait for the disk or another process, off the threads of Swift's concurrency. `body` may
-    /// use nothing that its caller's actor guards: that goes on meanwhile.
+    /// Like ``perform(_:)``, but runs `body` outside Swift's cooperative threads, because it may block on the disk
+    /// or another process. `body` must not use state of the caller's actor, which keeps running.
     nonisolated(nonsending) func elsewhere<Value>(
         _ body: @escaping @Sendable (ArchiveCore<Object>) throws -> Value
     ) async throws -> Value {
-        #if DEBUG
-        let hand = Clock.hand
-        #endif
-        let result: Carried<Result<Value, any Error>> = await withCheckedContinuation { continuation in
-            DispatchQueue.global(qos: .userInitiated).async { [self] in
-                #if DEBUG
-                let result = Clock.$hand.withValue(hand) { Result { try perform(body) } }
-                #else
-                let result = Result { try perform(body) }
-                #endif
-                continuation.resume(returning: Carried(value: result))
-            }
-        }
-        return try result.value.get()
+        try await Elsewhere.run { try self.perform(body) }
     }
 
     // MARK: Looking up
 
     func access(_ name: String) throws -> Object? {
-        // Without an optional of the generic type on the way, which would cost more than the hit.
+        // Avoids an optional of the generic type, which would cost more than the hit itself.
         if let held = try heldInMemory(name) { return try shared.object(of: held, name) }
         return try perform { try $0.accessOnDisk(name) }
     }
 
-    /// The object of a key if memory has it.
+    /// The object of a key, if memory holds it.
     func accessInMemory(_ name: String) throws -> Object? {
         guard let held = try heldInMemory(name) else { return nil }
         return try shared.object(of: held, name)
@@ -114,7 +100,7 @@ package final class ArchiveHandle<Object: Archivable>: @unchecked Sendable {
         do throws(StorageError) {
             return try shelf.access(name)
         } catch {
-            // Opened anew it has none in memory.
+            // After reopening, memory holds no objects.
             guard case .closed = error else { throw error }
             return nil
         }
@@ -122,11 +108,11 @@ package final class ArchiveHandle<Object: Archivable>: @unchecked Sendable {
 
     // MARK: Being open
 
-    /// Applies what is asked for, or tells that the archive has something else, once for each request.
+    /// Applies the requested settings, or reports a mismatch, once for each request.
     func settle(_ request: ArchiveRequest) throws {
         looked.store(0, ordering: .relaxed)
         try perform { core in
-            // What is to be applied is, each time; what is only compared is told of once, and refused as often as it is asked for.
+            // Settings to apply are applied every time. A mismatch is reported once, but refused every time.
             let isNew = requests.withLock { $0.insert(request).inserted }
             guard isNew || request.appliesSettings else { return }
             do {
@@ -165,9 +151,4 @@ package final class ArchiveHandle<Object: Archivable>: @unchecked Sendable {
             return core
         }
     }
-}
-
-/// What goes to another thread and comes back: nobody else has it meanwhile.
-private struct Carried<Value>: @unchecked Sendable {
-    let value: Value
 }

@@ -5,7 +5,7 @@ extension ArchiveRequest {
     static let defaultMemorySize = 1.megaByte
     static let defaultDiskSize = 2.megaByte
 
-    /// Of an archive that is made.
+    /// The configuration of a new archive.
     func configuration(typeName: String) -> ArchiveConfiguration {
         let kind = kind ?? .cache
         let isUnlimited = kind == .collection && diskSize <= 0
@@ -17,10 +17,10 @@ extension ArchiveRequest {
     }
 }
 
-/// What an archive that exists has, against what code says of it.
+/// Compares the settings of an existing archive with the requested ones.
 extension ArchiveCore {
-    /// An archive that was made for another type is refused: each would find what the other stores undecodable. One
-    /// without the name of a type, as the command line makes it, is everybody's.
+    /// Refuses an archive of another type, because neither could decode the other's values. An archive without a
+    /// type name, such as one that the command line created, accepts every type.
     func expectOwnType() throws {
         let stored = try archive.configuration().typeName
         guard stored.isEmpty || stored == Object.archiveTypeName else {
@@ -29,7 +29,7 @@ extension ArchiveCore {
         }
     }
 
-    /// Lifetimes are of this process; of all else applies what is asked for, or tells that the archive has something else.
+    /// Sets the lifetimes for this process. Applies the other settings, or reports that the archive's differ.
     func settle(_ request: ArchiveRequest) throws {
         if let lifetime = request.lifetime { shared.setLifetimes(lifetime, slides: request.slides) }
         let found = try archive.configuration()

@@ -2,12 +2,12 @@ import Logging
 import StorageEngine
 import Synchronization
 
-/// What of an archive in this process stays when the archive is opened anew. Safe from any thread.
+/// The part of an archive's state in this process that survives reopening it. Safe from any thread.
 package final class ArchiveShared<Object: Archivable>: @unchecked Sendable {
     let factory: ArchivesFactory.Core
     let coder = ArchiveCoder<Object>.coder()
     private let isSendable = Atomic(false)
-    /// What is being computed for whoever asks for it.
+    /// Computations under way, which all callers share.
     let flights = Flights()
     package let times = CallTimes()
     /// Guards nothing else.
@@ -16,7 +16,7 @@ package final class ArchiveShared<Object: Archivable>: @unchecked Sendable {
     private let lifetimes = Guarded<(standard: Duration?, sliding: SlidingLifetime?)>((nil, nil))
     private let hasLifetimes = Atomic(false)
 
-    /// How long an object lives that is recorded without a lifetime of its own; `nil`: until it is deleted or evicted.
+    /// The lifetime of objects that are recorded without one; `nil`: until they are deleted or evicted.
     var standardLifetime: Duration? {
         guard hasLifetimes.load(ordering: .relaxed) else { return nil }
         return lifetimes.withLock { $0.sliding?.granted ?? $0.standard }
@@ -35,15 +35,15 @@ package final class ArchiveShared<Object: Archivable>: @unchecked Sendable {
 
     init(factory: ArchivesFactory.Core) { self.factory = factory }
 
-    /// The compiler has proven somewhere that the type is `Sendable`. Nothing else can be asked for that: the protocol
-    /// leaves no trace in the program that runs.
+    /// Called where the compiler has proven that the type is `Sendable`. It can't be found out at run time, where
+    /// the protocol doesn't exist.
     func noteSendable() { isSendable.store(true, ordering: .relaxed) }
 
-    /// Whether memory may have objects themselves: only where a copy of a value shares nothing that can be changed. A coder
-    /// that sees a part of a class says so; what it doesn't see is proven by the type being `Sendable`, or not at all.
+    /// Whether memory may hold objects themselves: only if copies share no mutable state. `isShared` says that the
+    /// coder saw an instance of a class. What the coder can't see is safe only if the type is `Sendable`.
     func keepsObjects(_ isShared: Bool) -> Bool { !isShared && isSendable.load(ordering: .relaxed) }
 
-    /// What nobody is thrown (S4).
+    /// Logs and counts an error that a non-throwing call swallows (S4).
     func log(_ operation: String, archive: String, _ key: String?, _ error: any Error) {
         failures.withLock { $0.logged += 1 }
         factory.logger.warning(
@@ -53,7 +53,8 @@ package final class ArchiveShared<Object: Archivable>: @unchecked Sendable {
 
     func object(of held: HeldObject, _ name: String) throws -> Object {
         guard let bytes = held.bytes else {
-            // Only this archive fills its tier. A checked cast would take longer than all the rest of a hit.
+            // Safe, because only this archive fills its tier. A checked cast would take longer than the rest of a
+            // hit.
             return unsafeDowncast(held, to: HeldValue<Object>.self).value
         }
         return try bytes.withUnsafeBytes { try decode($0, name).object }

@@ -1,9 +1,9 @@
 import StorageEngine
 
-/// What happened in an archive, and what it holds. Counters are of all processes since the archive was made unless said
-/// otherwise; those of the last moments may be lost when the system crashes.
+/// What has happened in an archive, and what it holds. Unless noted, counters cover all processes since the archive
+/// was created; a system crash may lose the latest counts.
 public struct ArchiveStatistics: Sendable, Hashable {
-    /// Objects in the store, those that only the memory of a process holds included.
+    /// Objects in the archive, including those that only a process's memory holds.
     public var objects: Int
     /// Objects in this process' memory.
     public var memoryObjects: Int
@@ -15,29 +15,29 @@ public struct ArchiveStatistics: Sendable, Hashable {
     public var footprint: Int
     /// Look-ups that found an object, in either tier.
     public var hits: Int
-    /// Those of them that found it in this process' memory, since it opened the archive.
+    /// Of these, look-ups that found it in this process's memory since it opened the archive.
     public var memoryHits: Int
     /// Look-ups that found none.
     public var misses: Int
     /// Objects that were stored, updates included.
     public var records: Int
-    /// Objects that were deleted because somebody asked for it.
+    /// Objects that were deleted by a call or a person.
     public var deletes: Int
-    /// Objects that the disk limit left no room for. That memory let go of one is not counted.
+    /// Objects that were evicted to keep the disk limit. Evictions from memory don't count.
     public var evictions: Int
-    /// Objects whose lifetime was over, and that were removed since.
+    /// Objects that have expired and been removed.
     public var expirations: Int
-    /// Objects that were not stored: larger than the limit, or not encodable.
+    /// Objects that were not stored, because they exceeded the limits or couldn't be encoded.
     public var rejections: Int
     /// Objects that this process could not encode.
     public var unencodable: Int
-    /// Keys under which this process found a value that it could not decode.
+    /// Keys whose values this process couldn't decode.
     public var undecodable: Int
-    /// Keys under which this process found a value of a version that it doesn't know yet.
+    /// Keys whose values have a newer version than this process knows.
     public var newer: Int
-    /// Calls of this process that could not do what they were asked, and could only log it.
+    /// Calls of this process that failed and could only log the error.
     public var failedCalls: Int
-    /// Changes of this process that were made anew since somebody had changed first what they depended on.
+    /// Changes of this process that were retried because what they depended on had been changed first.
     public var conflicts: Int
 
     init(
@@ -65,7 +65,7 @@ public struct ArchiveStatistics: Sendable, Hashable {
     }
 }
 
-/// What went wrong in this process.
+/// Failures in this process.
 struct ArchiveFailures {
     var unencodable = 0
     var logged = 0

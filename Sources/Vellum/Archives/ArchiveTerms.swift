@@ -1,32 +1,32 @@
 import StorageEngine
 
-/// What an object can be stored with besides itself.
+/// Terms on which an object can be stored.
 public enum ArchiveTerm: Sendable, Hashable, CaseIterable {
-    /// After this the object is found no more.
+    /// The time after which the object expires.
     case lifetime
-    /// After this the object leaves the memory of a process, and is read from disk when it is accessed again.
+    /// The time after which a process drops the object from memory; the next access reads it from disk.
     case memoryLifetime
-    /// What objects that belong together are deleted by.
+    /// The name by which objects that belong together can be deleted.
     case owner
 }
 
-/// On which terms an object is stored.
+/// The terms on which an object is stored.
 struct Terms: Sendable {
     var lifetime: Duration?
     var memoryLifetime: Duration?
     var owner: String?
-    /// What is left as it is where nothing is said here, by an update.
+    /// The terms that an update keeps.
     var kept: KeptTerms = []
     var isUpdate = false
 
-    /// Those of a `record`: what isn't said isn't there.
+    /// The terms of a `record`: those that are `nil` are absent.
     static func new(
         lifetime: Duration? = nil, memoryLifetime: Duration? = nil, owner: String? = nil
     ) -> Terms {
         Terms(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
     }
 
-    /// Those of an `update`: what isn't said stays, unless it is dropped.
+    /// The terms of an `update`: those that are `nil` stay, unless they are dropped.
     static func updated(
         lifetime: Duration? = nil, memoryLifetime: Duration? = nil, owner: String? = nil,
         dropping: Set<ArchiveTerm> = []
@@ -39,11 +39,11 @@ struct Terms: Sendable {
             lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner, kept: kept, isUpdate: true)
     }
 
-    /// These, with what the archive says where nothing else is said.
+    /// These terms, with the archive's standard lifetime if there is no other.
     func completed(_ standard: Duration?) -> Terms {
         guard let standard, lifetime == nil, !isUpdate || kept.contains(.lifetime) else { return self }
         var terms = self
-        // Of an update it counts if there is nothing to keep.
+        // For an update it applies if there is no entry whose lifetime could be kept.
         terms.lifetime = standard
         return terms
     }

@@ -3,8 +3,8 @@ import Logging
 import StorageEngine
 
 extension ArchivesFactory {
-    /// What the factory and its archives share: the archives need it for properties that have archives of their own, and to
-    /// be opened anew. Safe from any thread.
+    /// The state that a factory and its archives share. Archives need it to store properties in their own archives,
+    /// and to reopen. Safe from any thread.
     package final class Core: Sendable {
         private let opened: Guarded<Opened>
         private let sharedLogger = Guarded(Logger(label: "vellum") { _ in SwiftLogNoOpLogHandler() })
@@ -12,7 +12,7 @@ extension ArchivesFactory {
         private struct Opened {
             var path: String
             var store: Store?
-            /// The program closed it, and nobody has used it since.
+            /// The program closed the store and hasn't used it since.
             var isClosed = false
             var archives: [ExactText: Known] = [:]
         }
@@ -36,7 +36,7 @@ extension ArchivesFactory {
             set { sharedLogger.withLock { $0 = newValue } }
         }
 
-        /// Breaks the ring of references between the factory and its archives.
+        /// Breaks the reference cycle between the factory and its archives.
         func forgetArchives() { opened.withLock { $0.archives = [:] } }
 
         func move(to path: String) throws {
@@ -77,20 +77,20 @@ extension ArchivesFactory {
                 opened.archives[ExactText(name)] = Known(type: Archive.self, manager: manager)
                 return true
             }
-            // Another thread was quicker: its object is the one that everybody gets.
+            // Another thread was faster: everybody gets its object.
             return isFirst ? manager : try archives(request)
         }
 
-        /// The archive, opened or made, in a store that is opened or made as well.
+        /// Opens or creates the archive, and the store if necessary.
         func reopen(
             named name: String, _ configuration: ArchiveConfiguration
         ) throws -> StorageEngine.Archive {
             while true {
                 let store = try presentStore()
-                // A stopped process may hold this one up: nothing that others need is held meanwhile.
+                // A stopped process may block this call, so no lock is held here that others need.
                 let archive = try store.archive(named: name, orCreate: configuration)
                 if opened.withLock({ $0.store === store }) {
-                    // Of what the index no longer knows no call can say that it is missing.
+                    // Entries that the index has lost can't be reported as missing by any call.
                     if let problem = try archive.problem() {
                         logger.warning(
                             "vellum: an archive is damaged",
@@ -98,7 +98,7 @@ extension ArchivesFactory {
                     }
                     return archive
                 }
-                // The factory was closed meanwhile, and would not know of it.
+                // The factory was closed in the meantime and doesn't know this store.
                 store.close()
             }
         }
@@ -107,7 +107,7 @@ extension ArchivesFactory {
             try opened.withLock { opened in
                 if let store = opened.store, !store.isPresent {
                     logger.warning(
-                        "vellum: the store was removed while it was open; it is made anew",
+                        "vellum: the store was removed while it was open; it is recreated",
                         metadata: ["store": "\(opened.path)"])
                     store.close()
                     opened.store = nil
@@ -121,7 +121,7 @@ extension ArchivesFactory {
 
         // MARK: Closing
 
-        /// Whether the program closed the store, and nobody has used it since.
+        /// Whether the program closed the store and hasn't used it since.
         var isClosed: Bool { opened.withLock { $0.isClosed } }
 
         func close() {

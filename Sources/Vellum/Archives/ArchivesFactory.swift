@@ -2,20 +2,20 @@ import Foundation
 import Logging
 import StorageEngine
 
-/// Gives out the archives of a store, one for each type. Safe from any thread.
+/// Opens a store and returns its archives, one for each type. Safe from any thread.
 ///
 /// ```swift
 /// let users = try ArchivesFactory.shared.archives(for: User.self, trySetMaxDiskSize: 20.megaByte)
 /// users.record(User(userName: "ada", age: 36))
 /// ```
 ///
-/// The store is opened with the first archive. Any number of processes may use it at once, and the `vellum` browser
-/// shows what is in it meanwhile. If somebody removes the store's folder while it is open, or an archive of it, the next call
-/// makes it anew, and logs that, or fails with the reason why it can't be made; what was in it is gone. An object in memory
-/// may be found for some seconds more.
+/// The store is opened with the first archive. Any number of processes may use it at the same time, and the
+/// `vellum` browser shows its content while they do. If the store's folder, or an archive in it, is removed while
+/// it is open, the next call recreates it and logs that, or fails with the reason. The content is gone, but an
+/// object in memory may still be found for some seconds.
 public final class ArchivesFactory: Sendable {
-    /// The factory of this program's own store: the folder that the environment variable `VELLUM_STORE` names, else one
-    /// with the name of the program in the user's folder for caches.
+    /// The factory of this program's own store: the folder in the environment variable `VELLUM_STORE`, otherwise
+    /// one with the program's name in the user's caches folder.
     public static let shared = ArchivesFactory()
 
     private let core: Core
@@ -23,19 +23,19 @@ public final class ArchivesFactory: Sendable {
     /// The folder of the store.
     public var storePath: String { core.path }
 
-    /// Has the store in another folder, before the first archive is asked for: for a program that learns only when it runs
-    /// where ``shared`` is to keep its store.
-    /// - Throws: ``ArchiveError/storeInUse(path:wanted:)`` when it is too late for that: those who have an archive would go on
-    ///   with the other store.
+    /// Moves the factory to another folder, before the first archive is requested. For programs that learn only at
+    /// run time where ``shared`` should keep its store.
+    /// - Throws: ``ArchiveError/storeInUse(path:wanted:)`` if archives are already in use, because they would keep
+    ///   using the former store.
     public func useStore(at path: String) throws { try core.move(to: path) }
 
-    /// Closes the store and its archives in this process, and gives back their files and addresses. What was stored is kept as
-    /// the durability promises. Loops over ``ArchiveManager/changes`` end.
+    /// Closes the store and its archives in this process, and releases their files and address space. Stored
+    /// objects are as safe as the durability promises. Loops over ``ArchiveManager/changes`` end.
     ///
-    /// Nothing has to be asked for anew: whoever uses an archive of this factory afterwards has the store opened again.
+    /// Archives of this factory stay usable: the next call on one opens the store again.
     public func close() { core.close() }
 
-    /// The factory of the store in that folder, which is made with the first archive.
+    /// A factory for the store in this folder, which is created with the first archive.
     /// - Parameter storePath: by default the program's own folder (``shared``).
     public init(storePath: String? = nil) { core = Core(path: storePath ?? Core.defaultPath()) }
 
@@ -44,26 +44,27 @@ public final class ArchivesFactory: Sendable {
 
     deinit { core.forgetArchives() }
 
-    /// What could not be done by a call that doesn't throw is told here. Silent unless set.
+    /// Failures of calls that don't throw are logged here. Discards everything by default.
     public var logger: Logger {
         get { core.logger }
         set { core.logger = newValue }
     }
 
-    /// The archive of a type, in this store under the type's ``Archivable/archiveName``. Calling again gives the same object.
+    /// The archive of a type, named ``Archivable/archiveName`` in this store. Further calls return the same object.
     ///
-    /// Sizes count when the archive is made in this store; one that exists keeps its own. If what is given here differs from
-    /// that, it is logged.
+    /// Sizes apply when the archive is created in this store. An existing archive keeps its own; if the sizes here
+    /// differ, that is logged.
     ///
-    /// Of a `Sendable` type memory keeps objects themselves, of others their bytes, which makes an access cost what decoding
-    /// does. Only the compiler knows which types are: within a generic function whose parameter isn't said to be `Sendable`
-    /// this call takes the second way until the archive is asked for where it is known.
+    /// For a `Sendable` type memory holds the objects themselves. For other types it holds their bytes, so an
+    /// access costs a decoding. Only the compiler knows which types are `Sendable`: in a generic function whose
+    /// parameter isn't declared so, this call holds bytes, until the archive is requested where the type is known
+    /// to be `Sendable`.
     ///
     /// - Parameters:
-    ///   - memorySize: most bytes of encoded objects that each process keeps in memory; 1 megabyte unless it is more
-    ///     than 0.
-    ///   - diskSize: most bytes of encoded objects on disk, for all processes together; 2 megabytes unless it is more
-    ///     than 0. A collection has no such limit.
+    ///   - memorySize: limit for the encoded objects in each process's memory, in bytes; 0 or less means 1
+    ///     megabyte.
+    ///   - diskSize: limit for the encoded objects on disk, for all processes together, in bytes; 0 or less means 2
+    ///     megabytes. A collection has no such limit.
     /// - Throws: ``StorageError`` if the store or the archive can't be opened; ``ArchiveError/nameInUse(archive:by:wanted:)``
     ///   if the archive of that name holds objects of another type.
     public func archives<Archive: Archivable & Sendable>(
@@ -79,22 +80,25 @@ public final class ArchivesFactory: Sendable {
         try core.archives(ArchiveRequest(memorySize: memorySize, diskSize: diskSize))
     }
 
-    /// The archive of a type, which may be the one that the context says, with more to say about it.
+    /// The archive of a type, with more options. The type may be inferred from the context.
     ///
-    /// Sizes, kind and durability count when the archive is made in this store; one that exists keeps its own. If what is
-    /// given here differs from that, it is logged, or applied for all processes and for good if `appliesSettings` says so; a
-    /// kind can't be changed and is refused.
+    /// Sizes, kind and durability apply when the archive is created in this store. An existing archive keeps its
+    /// own. If the settings here differ, that is logged; with `appliesSettings` they are applied, permanently and
+    /// for all processes. The kind can't be changed: a different one is refused.
     ///
     /// - Parameters:
-    ///   - name: 1 to 80 bytes of UTF-8, for a type that has several archives; `nil`: the type's ``Archivable/archiveName``.
-    ///   - kind: `cache`, which evicts its least recently used objects to keep its limit, or `collection`, which keeps all
-    ///     until they are deleted and has no limit on disk; `nil`: what it is, and `cache` if it is made.
-    ///   - durability: what survives a crash of the system; `nil`: as it is, and `process` if it is made.
-    ///   - lifetime: how long objects live that this process records without a lifetime of their own; `nil`: as it was said
-    ///     before in this process, or until they are deleted or evicted.
-    ///   - slides: whether a use of an object in this process, by an access, an update or ``ArchiveManager/touch(archiveWithKey:)``,
-    ///     lets it live for `lifetime` from then on, and up to an eighth longer, for not every use is written down. Objects that
-    ///     have more left keep that, and such as live without end go on doing so.
+    ///   - name: 1 to 80 bytes of UTF-8, for types with several archives; `nil`: the type's
+    ///     ``Archivable/archiveName``.
+    ///   - kind: `cache`, which evicts its least recently used objects to keep its limit, or `collection`, which
+    ///     keeps all objects until they are deleted and has no disk limit; `nil`: that of the existing archive,
+    ///     `cache` for a new one.
+    ///   - durability: what survives a system crash; `nil`: that of the existing archive, `process` for a new one.
+    ///   - lifetime: the lifetime of objects that this process records without one; `nil`: the one set before in
+    ///     this process, otherwise until they are deleted or evicted.
+    ///   - slides: whether a use of an object in this process (an access, an update or
+    ///     ``ArchiveManager/touch(archiveWithKey:)``) renews its lifetime: it then lives for `lifetime` from that
+    ///     use, or up to an eighth longer, because not every use is stored. Objects with more time left, or without
+    ///     a lifetime, keep what they have.
     /// - Throws: also ``ArchiveError/otherKind(archive:is:wanted:)``.
     public func archives<Archive: Archivable & Sendable>(
         for type: Archive.Type = Archive.self, named name: String? = nil,
@@ -130,11 +134,11 @@ public final class ArchivesFactory: Sendable {
     }
 }
 
-/// What code says about an archive.
+/// The options with which an archive was requested.
 struct ArchiveRequest: Sendable, Hashable {
-    /// `nil`: the type's.
+    /// `nil`: the type's archive name.
     var name: String?
-    /// 0 and less: nothing.
+    /// In bytes; not specified if 0 or less.
     var memorySize = 0
     var diskSize = 0
     var kind: ArchiveKind?

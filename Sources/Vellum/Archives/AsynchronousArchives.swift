@@ -1,12 +1,12 @@
 import Foundation
 
-/// The calls of an ``ArchiveManager`` for asynchronous code: `try await users.asynchronous.record(user)`. They throw as
-/// those of ``ThrowingArchives`` do, and don't hold up the thread of their caller while they wait for the disk or for a
-/// process that is changing the archive.
+/// The calls of an ``ArchiveManager`` for asynchronous code: `try await users.asynchronous.record(user)`. They
+/// throw like those of ``ThrowingArchives``, and don't block the caller's thread while they wait for the disk or
+/// for another process.
 ///
-/// They run where their caller does, an actor or the main one: an object is encoded there before anything is waited for, and
-/// conditions of queries are asked there. What is in memory is returned from there at once; all else is done on a thread of
-/// the system's queue, since Swift's own must not be blocked.
+/// They run on their caller's actor. Objects are encoded there before the first suspension, conditions of queries
+/// are tested there, and objects in memory are returned from there at once. Everything else runs on a thread of a
+/// system queue, because Swift's own threads must not be blocked.
 public struct AsynchronousArchives<Archive: Archivable>: @unchecked Sendable {
     let handle: ArchiveHandle<Archive>
 
@@ -32,7 +32,8 @@ public struct AsynchronousArchives<Archive: Archivable>: @unchecked Sendable {
             .updated(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner, dropping: dropped))
     }
 
-    /// As ``ArchiveManager/insert(all:expiresIn:inMemory:owner:)``; the first object that can't be stored ends it.
+    /// As ``ArchiveManager/insert(all:expiresIn:inMemory:owner:)``, but stops at the first object that can't be
+    /// stored.
     public nonisolated(nonsending) func insert(
         all objects: [Archive], expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
         owner: String? = nil
@@ -45,7 +46,7 @@ public struct AsynchronousArchives<Archive: Archivable>: @unchecked Sendable {
     }
 
     private nonisolated(nonsending) func store(_ object: Archive, _ terms: Terms) async throws {
-        // While this waits, its caller's actor may change an object of a class.
+        // While this is suspended, the caller's actor may change an instance of a class.
         let prepared = try handle.perform { try $0.prepare(object) }
         try await handle.elsewhere { try $0.store(prepared, terms) }
     }

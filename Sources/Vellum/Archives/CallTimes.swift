@@ -2,22 +2,22 @@ import Dispatch
 import StorageEngine
 import Synchronization
 
-/// Calls that go to the store, or have something computed; what memory answers is none of them.
+/// The kinds of calls that are timed: those that reach the store or compute an object. Hits in memory are not.
 package enum TimedCall: Int, CaseIterable, Sendable {
-    /// Looking up what memory doesn't have.
+    /// A look-up that memory can't answer.
     case access
-    /// Storing an object that is encoded.
+    /// Storing an encoded object.
     case record
     case delete
-    /// The changes of a batch or a transaction, once they are known.
+    /// Applying the changes of a batch or a transaction.
     case change
     case query
-    /// What a program computes where there is no object.
+    /// Computing a missing object.
     case compute
 }
 
-/// Who is told how long calls took, failures included: nobody in most programs, where a call costs the look at one word for that.
-/// Safe from any thread.
+/// Tells a listener how long calls took, failures included. Most programs have none; a call then costs reading one
+/// word. Safe from any thread.
 package final class CallTimes: Sendable {
     package typealias Listener = @Sendable (TimedCall, _ nanoseconds: Int64) -> Void
 
@@ -36,7 +36,7 @@ package final class CallTimes: Sendable {
         return try body()
     }
 
-    /// For what isn't one call of a function. `nil`: nobody listens.
+    /// Starts timing something other than a single call. `nil` without a listener.
     @inline(__always)
     func begin() -> UInt64? { isHeard.load(ordering: .relaxed) ? CallTimes.now() : nil }
 

@@ -1,12 +1,14 @@
 import Foundation
 
-/// The calls of an ``ArchiveManager`` as ones that throw: `try users.throwing.record(user)`. Each does the same as the
-/// one of its name there, and costs the same.
+/// Throwing versions of the calls of an ``ArchiveManager``: `try users.throwing.record(user)`. Each does the same
+/// as the call of that name there, at the same cost.
 ///
 /// All throw `StorageError`: `invalidKey` (a key is 1 to 1,024 bytes), `valueTooLarge` (larger than the limits of both
 /// tiers; nothing was evicted), `noSpace`, `closed`, `corrupted` and what else the store refuses. Storing throws also
 /// ``ArchiveError/unencodable(type:key:underlying:)``. A stored value that is no object of the type any more is `nil`
-/// here too, and logged: a cache may forget.
+/// here too, and logged: a cache may forget. Where many objects are read at once, by ``accessAll(limitedBy:)`` and queries, such
+/// values are left out, and so are those whose bytes are damaged: that is logged and throws nothing, for the others are sound.
+/// ``staleKeys()`` lists the first, `vellum check` the second.
 public struct ThrowingArchives<Archive: Archivable>: @unchecked Sendable {
     let handle: ArchiveHandle<Archive>
 
@@ -30,7 +32,8 @@ public struct ThrowingArchives<Archive: Archivable>: @unchecked Sendable {
         try handle.perform { try $0.store(object, terms) }
     }
 
-    /// As ``ArchiveManager/insert(all:expiresIn:inMemory:owner:)``; the first object that can't be stored ends it.
+    /// As ``ArchiveManager/insert(all:expiresIn:inMemory:owner:)``, but stops at the first object that can't be
+    /// stored.
     public func insert(
         all objects: [Archive], expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
         owner: String? = nil
@@ -57,6 +60,17 @@ public struct ThrowingArchives<Archive: Archivable>: @unchecked Sendable {
         try handle.perform { try $0.process(queries) }
     }
 
+    /// As ``ArchiveManager/countResults(of:)``.
+    public func countResults(of queries: [Query<Archive>]) throws -> Int {
+        try handle.perform { try $0.seen(by: queries).count }
+    }
+
+    /// As ``ArchiveManager/deleteResults(of:)``.
+    @discardableResult
+    public func deleteResults(of queries: [Query<Archive>]) throws -> Int {
+        try handle.perform { try $0.deleteResults(of: queries) }
+    }
+
     /// As ``ArchiveManager/staleKeys()``.
     public func staleKeys() throws -> [String] { try handle.perform { try $0.staleVersions().map(\.name) } }
 
@@ -72,7 +86,7 @@ public struct ThrowingArchives<Archive: Archivable>: @unchecked Sendable {
     /// As ``ArchiveManager/delete(archiveWithKey:)``.
     public func delete(archiveWithKey key: String) throws { try handle.perform { try $0.delete(key) } }
 
-    /// Deletes the objects of these keys, one after the other; the first that can't be deleted ends it.
+    /// Deletes the objects with these keys, one after the other. Stops at the first that can't be deleted.
     public func delete(allKeys keys: [String]) throws {
         for key in keys { try handle.perform { try $0.delete(key) } }
     }
@@ -115,7 +129,7 @@ public struct ArchiveSizes: Sendable, Hashable {
     public var memory: Int
     /// On disk.
     public var disk: Int
-    /// Both together; `Int.max` if that is no limit.
+    /// Both together; `Int.max` if there is no limit.
     public var total: Int
 
     init(_ sizes: (memory: Int, disk: Int, both: Int)) {

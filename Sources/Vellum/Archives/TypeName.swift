@@ -1,7 +1,7 @@
 import Foundation
 
-/// A type's name with its module and the types around it, as `Geo.City`. Swift writes the place of a private or local type
-/// as `(unknown context at $5f3e)`, which is another one in each process; that is left out.
+/// A type's name with its module and enclosing types, such as `Geo.City`. For a private or local type Swift adds
+/// `(unknown context at $5f3e)`, which differs in each process; that is removed.
 func readableName(of type: Any.Type) -> String {
     var parts: [Substring] = []
     var rest = String(reflecting: type)[...]

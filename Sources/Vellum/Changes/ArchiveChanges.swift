@@ -1,7 +1,7 @@
 import Foundation
 import StorageEngine
 
-/// One thing that happened in an archive, by whatever process.
+/// A change of an archive, by any process.
 public struct ArchiveChange: Sendable, Hashable {
     /// What happened.
     public enum Kind: Sendable, Hashable {
@@ -9,13 +9,13 @@ public struct ArchiveChange: Sendable, Hashable {
         case recorded, updated
         /// A process took the object into its memory.
         case promoted
-        /// An object is gone: the disk limit left no room for it, its lifetime was over, somebody deleted it.
+        /// An object was removed: to keep the disk limit, because its lifetime ended, or by a deletion.
         case evicted, expired, deleted
         /// An object was not stored, or a stored value could not be decoded.
         case rejected
-        /// An object has another lifetime, or none.
+        /// An object has got another lifetime, or has lost it.
         case lifetimeChanged
-        /// What had been deleted or expired is back.
+        /// A deletion or expiry was undone.
         case restored
         /// The limits of the archive changed.
         case resized
@@ -25,44 +25,45 @@ public struct ArchiveChange: Sendable, Hashable {
 
     /// What happened.
     public var kind: Kind
-    /// `nil` for what is about no object, about all of them, or about one whose key isn't known any more. Of a key longer
-    /// than 24 bytes perhaps its beginning only (``keyIsComplete``), when its object is gone.
+    /// The key; `nil` if the change concerns no object or all objects, or if the key is no longer known. If the
+    /// object is gone, a key of more than 24 bytes may be cut off (``keyIsComplete``).
     public var key: String?
     /// Whether ``key`` is the whole key.
     public var keyIsComplete: Bool
-    /// Size of the encoded object.
+    /// Size of the encoded object, in bytes.
     public var bytes: Int
-    /// When it happened, right within some milliseconds.
+    /// When it happened, to within some milliseconds.
     public var time: Date
-    /// The process that did it.
+    /// ID of the process that made the change.
     public var process: Int32
 }
 
-/// The changes of an archive from now on, as they happen in any process: `for await change in users.changes`.
+/// The changes of an archive by any process, from now on: `for await change in users.changes`.
 ///
-/// All loops over the archives of a store share one thread of their own, and hold up none of the program's; while nothing
-/// happens they cost nothing. One that is slower than the archive's writers is told how many changes it lost, and holds up
-/// nobody. It ends when its task is cancelled or the archive is closed.
+/// All loops over a store's archives share one thread. They block no other thread, and cost nothing while nothing
+/// happens. A loop that is slower than the archive's writers doesn't slow them down, and is told how many changes
+/// it missed. The loop ends when its task is cancelled or the archive is closed.
 public struct ArchiveChanges: AsyncSequence, Sendable {
+    /// What a loop gets.
     public typealias Element = ArchiveChange
 
-    /// Begins to follow the archive as it is open now.
+    /// Begins to follow the open archive.
     let follow: @Sendable () throws -> EventSequence
 
-    /// An iterator over what happens from now on.
+    /// An iterator over the changes from now on.
     public func makeAsyncIterator() -> Iterator {
         Iterator(events: (try? follow())?.makeAsyncIterator())
     }
 
     /// Follows the changes for one loop.
     public struct Iterator: AsyncIteratorProtocol {
-        /// `nil`: there will be no more.
+        /// `nil` once there will be no more.
         private var events: EventSequence.Iterator?
         private var waiting: ArraySlice<ArchiveChange> = []
 
         init(events: EventSequence.Iterator?) { self.events = events }
 
-        /// The next change, as soon as there is one; `nil` when the task is cancelled or the archive is closed.
+        /// Waits for the next change. `nil` when the task is cancelled or the archive is closed.
         public mutating func next() async -> ArchiveChange? {
             while waiting.isEmpty {
                 guard let batch = (try? await events?.next()) ?? nil else { return nil }
@@ -101,7 +102,7 @@ extension ArchiveChange {
 }
 
 extension ArchiveManager {
-    /// The changes of this archive, by whatever process, from when a loop over them begins.
+    /// The changes of this archive by any process, from the start of a loop on.
     public var changes: ArchiveChanges {
         ArchiveChanges { [handle] in try handle.perform { try $0.archive.follow() } }
     }

@@ -1,33 +1,34 @@
 import StorageEngine
 
-/// A value that follows what happens in an archive, in any process: `for await user in users.values(forKey: "ada")`.
+/// A value that follows an archive's changes by any process: `for await user in users.values(forKey: "ada")`.
 ///
-/// It begins with how things stand now, and goes on with how they stand after each change. Changes that come faster than the loop
-/// takes them are taken together, and the last one is never missed: what the loop had last is what there is, until that
-/// changes. Nothing has to be done about gaps. Leaves no trace in the archive, and costs what ``ArchiveChanges`` does: while
-/// nothing happens, nothing.
+/// It begins with the current state, and continues with the state after each change. Changes that come faster than
+/// the loop runs are combined, and the last one is never missed: the loop's latest value is the current one until
+/// the next change. Following doesn't count as an access and, like ``ArchiveChanges``, costs nothing while nothing
+/// happens.
 ///
-/// Of what expires it hears when that is removed, which may be some seconds later.
+/// It learns of an expiry when the entry is removed, which may be some seconds later.
 ///
-/// It goes on when the store is removed and made anew, and ends when its task is cancelled or the program closes the factory.
-/// What can't be read is logged, and tried again after a second.
+/// It continues when the store is removed and recreated, and ends when its task is cancelled or the program closes
+/// the factory. A failed reading is logged and retried after a second.
 public struct FollowedValues<Element>: AsyncSequence, Sendable {
     let source: FollowedSource<Element>
 
-    /// An iterator that begins with how things stand.
+    /// An iterator that begins with the current state.
     public func makeAsyncIterator() -> Iterator { Iterator(source: source) }
 
     /// Follows the value for one loop.
     public struct Iterator: AsyncIteratorProtocol {
         private let source: FollowedSource<Element>
-        /// `nil`: nothing is followed yet, or not any more.
+        /// `nil` before following begins and after it ended.
         private var events: EventSequence.Iterator?
-        /// What was returned last.
+        /// The versions that were returned last.
         private var latest: [SeenEntry]?
 
         init(source: FollowedSource<Element>) { self.source = source }
 
-        /// How things stand, as soon as that is news; `nil` when the task is cancelled or the factory closed.
+        /// Waits until the state has changed, and returns it. `nil` when the task is cancelled or the factory
+        /// closed.
         public mutating func next() async -> Element? { await next(isolation: nil) }
 
         /// The same for the actor of its caller.
@@ -36,7 +37,7 @@ public struct FollowedValues<Element>: AsyncSequence, Sendable {
                 do {
                     guard try await waitForNews(isolation: actor) else { continue }
                     let now = try await source.read().value
-                    // What isn't numbered may be another.
+                    // A value without a number may have changed.
                     if let latest, latest == now.versions, !latest.contains(where: { $0.sequence == 0 }) {
                         continue
                     }
@@ -45,8 +46,8 @@ public struct FollowedValues<Element>: AsyncSequence, Sendable {
                 } catch {
                     events = nil
                     if source.isClosed() || Task.isCancelled { return nil }
-                    // Removed: how things stand is to be found out in the archive that is made in its place, whose numbers
-                    // begin anew.
+                    // The archive was removed. Read the state from the one that is created in its place, whose
+                    // numbers restart.
                     if case .closed = error as? StorageError {
                         latest = nil
                         continue
@@ -58,7 +59,8 @@ public struct FollowedValues<Element>: AsyncSequence, Sendable {
             return nil
         }
 
-        /// Whether there may be something to read. Following begins before the first reading, so that nothing comes between.
+        /// Whether there may be something to read. Following begins before the first reading, so that no change is
+        /// missed in between.
         private mutating func waitForNews(isolation actor: isolated (any Actor)?) async throws -> Bool {
             guard events != nil else {
                 events = try source.follow().makeAsyncIterator()
@@ -71,13 +73,13 @@ public struct FollowedValues<Element>: AsyncSequence, Sendable {
     }
 }
 
-/// How things stand, and with which versions of which entries.
+/// A state, with the versions of the entries that it was read from.
 struct Standing<Value>: @unchecked Sendable {
     var value: Value
     var versions: [SeenEntry]
 }
 
-/// What is followed, and how it is read.
+/// A source of followed values: its events, and how to read its state.
 struct FollowedSource<Value>: Sendable {
     let follow: @Sendable () throws -> EventSequence
     let isNews: @Sendable (ArchiveEvent) -> Bool
@@ -86,13 +88,13 @@ struct FollowedSource<Value>: Sendable {
     let log: @Sendable (any Error) -> Void
 }
 
-/// What was read goes to who follows, and to nobody else.
+/// Hands what was read to the follower, the only one to use it.
 struct FollowedReading<Value>: @unchecked Sendable {
     let value: Standing<Value>
 }
 
 extension ArchiveEvent {
-    /// Whether what is found under some key may be another after it.
+    /// Whether the change may affect the object under some key.
     fileprivate var changesObjects: Bool {
         switch kind {
         case .record, .update, .eviction, .expiry, .delete, .restore: true
@@ -100,7 +102,7 @@ extension ArchiveEvent {
         }
     }
 
-    /// Whether it may be about that key.
+    /// Whether it may concern that key.
     fileprivate func isAbout(_ name: String) -> Bool {
         guard let key else { return true }
         return keyIsComplete ? key.utf8.elementsEqual(name.utf8) : name.utf8.starts(with: key.utf8)
@@ -120,15 +122,20 @@ extension ArchiveHandle {
                 log: { self.log("follow", subject, $0) }))
     }
 
-    func values(forKey name: String) -> FollowedValues<Object?> {
+    /// `part`: what of the object is followed.
+    func values<Part>(
+        forKey name: String, _ part: @escaping @Sendable (Object) -> Part
+    ) -> FollowedValues<Part?> {
         followed(name, isNews: { $0.changesObjects && $0.isAbout(name) }) { core in
             let seen = try core.objects(named: [name]).first
-            return Standing(value: seen?.object, versions: [SeenEntry(key: name, sequence: seen?.sequence)])
+            return Standing(
+                value: seen.map { part($0.object) },
+                versions: [SeenEntry(key: name, sequence: seen?.sequence)])
         }
     }
 
     func values(of queries: [Query<Object>]) -> FollowedValues<[Object]> {
-        let queries = FollowedQueries(queries: queries)
+        let queries = CarriedQueries(queries: queries)
         return followed(nil, isNews: \.changesObjects) { core in
             let seen = try core.seen(by: queries.queries)
             return Standing(
@@ -138,25 +145,21 @@ extension ArchiveHandle {
     }
 }
 
-/// Conditions of a query are asked by one thread at a time.
-private struct FollowedQueries<Object>: @unchecked Sendable {
-    let queries: [Query<Object>]
-}
-
 extension ArchiveManager {
     /// The object of a key as it stands now, and after each change by whatever process; `nil` while there is none.
-    public func values(forKey key: String) -> FollowedValues<Archive?> { handle.values(forKey: key) }
+    @_disfavoredOverload
+    public func values(forKey key: String) -> FollowedValues<Archive?> { handle.values(forKey: key) { $0 } }
 
-    /// What the queries leave, as things stand now and after each change of the archive that may change that. Each reading costs
-    /// what ``countResults(of:)`` does. Conditions that are closures are called on another thread.
+    /// The queries' results, now and after each change of the archive that may affect them. Each reading costs as
+    /// much as ``countResults(of:)``. Closures in conditions are called on another thread.
     public func values(of queries: [Query<Archive>]) -> FollowedValues<[Archive]> {
         handle.values(of: queries)
     }
 }
 
 extension QueryBuilder {
-    /// The results as things stand now, and after each change of the archive that may change them:
-    /// `for await adults in users.where(\.age >= 18).values()`. As ``ArchiveManager/values(of:)``.
+    /// The results, now and after each change of the archive that may affect them: `for await adults in
+    /// users.where(\.age >= 18).values()`. As ``ArchiveManager/values(of:)``.
     public func values<Archive>() -> FollowedValues<[Archive]> where Queriable == ArchiveManager<Archive> {
         archives.values(of: queries)
     }

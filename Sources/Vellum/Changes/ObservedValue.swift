@@ -1,6 +1,6 @@
 import Observation
 
-/// How something stands in an archive, as an observable value for views and what is behind them; on the main actor.
+/// An observable value that follows an archive, for views and view models; on the main actor.
 ///
 /// ```swift
 /// @MainActor final class Profile {
@@ -9,14 +9,14 @@ import Observation
 /// }
 /// ```
 ///
-/// It follows the values from the beginning (``FollowedValues``), in a task that ends with the last reference to it, and needs no
-/// SwiftUI. To change what it shows, change the archive: ``ArchiveManager/modify(archiveWithKey:expiresIn:inMemory:owner:_:)``
-/// loses nobody's change.
+/// It follows the values (``FollowedValues``) from its creation on, in a task that ends with the last reference to
+/// it. It needs no SwiftUI. To change what it shows, change the archive:
+/// ``ArchiveManager/modify(archiveWithKey:expiresIn:inMemory:owner:_:)`` loses no other change.
 @MainActor @Observable
 public final class ObservedValue<Value> {
-    /// How it stood last; what it was made with until it has been read, some milliseconds later.
+    /// The latest value. Until the first reading, some milliseconds after creation, the initial one.
     public private(set) var value: Value
-    /// Whether it has been read.
+    /// Whether the value has been read.
     public private(set) var isKnown = false
     @ObservationIgnored private let following = CancelledWithLast()
 
@@ -31,7 +31,8 @@ public final class ObservedValue<Value> {
         }
     }
 
-    /// An actor's class can't cancel its own task when it goes, which may be on any thread.
+    /// Cancels the task when the value is deallocated, which may happen on any thread, where the main actor's class
+    /// couldn't do so itself.
     private final class CancelledWithLast {
         var task: Task<Void, Never>?
 
@@ -40,18 +41,18 @@ public final class ObservedValue<Value> {
 }
 
 extension FollowedValues {
-    /// The values as something that views observe; `initial` until the first has been read.
+    /// The values as an observable object for views; `initial` until the first has been read.
     @MainActor public func observed(from initial: Element) -> ObservedValue<Element> {
         ObservedValue(initial, following: self)
     }
 }
 
 extension FollowedValues where Element: ExpressibleByNilLiteral {
-    /// The object of a key as something that views observe; `nil` until it has been read.
+    /// The object with a key as an observable object for views; `nil` until it has been read.
     @MainActor public func observed() -> ObservedValue<Element> { observed(from: nil) }
 }
 
 extension FollowedValues where Element: RangeReplaceableCollection {
-    /// The results of a query as something that views observe; none until they have been read.
+    /// The results of a query as an observable object for views; empty until they have been read.
     @MainActor public func observed() -> ObservedValue<Element> { observed(from: Element()) }
 }

@@ -1,11 +1,11 @@
 import StorageEngine
 
-/// Changes that count together or not at all, and ones that depend on what is there.
+/// Atomic changes, and changes that depend on the current state.
 extension ArchiveCore {
-    /// How long somebody tries who is always preceded by others.
+    /// How long a change is retried while others keep coming first, in microseconds.
     private static var patience: Int64 { 10_000_000 }
 
-    /// Tries until there is a value, as long as others come first.
+    /// Retries until `attempt` returns a value; nil means that another change came first.
     /// - Throws: `busy` after ten seconds.
     func persist<Value>(_ subject: String?, _ attempt: () throws -> Value?) throws -> Value {
         var start: Int64?
@@ -24,9 +24,10 @@ extension ArchiveCore {
                 + "\(attempts) times; try again")
     }
 
-    /// Has `body` make changes, anew as long as others change what it has read before they are through.
-    /// - Throws: `busy` after ten seconds; what `body` throws, and then nothing is changed; ``ArchiveError/changesItself(key:)``
-    ///   where it is `body` that changes what it has read.
+    /// Runs `body` and applies its changes. Repeats this while others change what it has read before its changes
+    /// are applied.
+    /// - Throws: `busy` after ten seconds; what `body` throws, in which case nothing is changed;
+    ///   ``ArchiveError/changesItself(key:)`` if `body` itself changes by another call what it has read.
     func transact<Value>(
         _ subject: String?, _ body: (inout ArchiveTransaction<Object>) throws -> Value
     ) throws -> Value {
@@ -46,14 +47,14 @@ extension ArchiveCore {
         }
     }
 
-    /// Tells the transactions from whose closures this is called that a key is changed.
+    /// Tells the transactions in whose closures this is called that a key was changed.
     func noteWithin(_ name: String) {
         if let open = OpenTransaction.innermost {
             open.note([ExactText(name)], of: self, isTransaction: false)
         }
     }
 
-    /// What memory has of an entry that others, or a batch, have changed is of no use any more.
+    /// Drops an object from memory whose entry was changed by others or by a batch.
     func noteChanged(_ name: String) throws {
         try withHashed(name) { try memory.forget($0, named: name) }
     }
@@ -80,7 +81,7 @@ extension ArchiveCore {
 
     // MARK: One object
 
-    /// What `change` made of the object of a key; `nil` if there is none.
+    /// Changes the object with this key, and returns it; `nil` if there is none.
     func modify(
         _ name: String, _ terms: Terms, _ change: (inout Object) throws -> Void
     ) throws -> Object? {
@@ -91,7 +92,7 @@ extension ArchiveCore {
         }
     }
 
-    /// The same with an object to begin with where there is none, or something that is no object (any more).
+    /// The same, beginning with `initial` if there is no object or it can't be decoded.
     func modify(
         _ name: String, default initial: () throws -> Object, _ terms: Terms,
         _ change: (inout Object) throws -> Void
@@ -108,7 +109,7 @@ extension ArchiveCore {
         }
     }
 
-    /// Stores the object if what is there is what was expected.
+    /// Stores the object if the current one is as expected.
     func record(_ object: Object, _ terms: Terms, _ isExpected: (Object?) -> Bool) throws -> Bool {
         let name = object.primaryKey
         return try transact(name) { transaction in
@@ -119,20 +120,20 @@ extension ArchiveCore {
     }
 }
 
-/// A transaction whose closure runs, for those that begin within it: one that changes what an outer one has read makes that begin
-/// anew, and again, for ever.
+/// A transaction whose closure is running. A nested transaction that changes what an outer one has read would make
+/// the outer one retry forever; this detects it.
 private final class OpenTransaction: Sendable {
-    /// That of the code that runs.
+    /// The innermost transaction of the current code.
     @TaskLocal static var innermost: OpenTransaction?
 
     private let archive: ObjectIdentifier
     private let outer: OpenTransaction?
-    /// How often calls within it have changed a key.
+    /// How often nested calls have changed a key.
     private let changes = Guarded<[ExactText: Int]>([:])
-    /// One try may make a change that the next doesn't make again; so many don't end by themselves.
+    /// A single retry may make a change that the next doesn't repeat. After this many the retries would never end.
     private static let manyTries = 16
 
-    /// What it doesn't leave alone long enough to be through.
+    /// The keys that it keeps changing itself, so that it can never complete.
     var changedEachTime: Set<ExactText> {
         changes.withLock { Set($0.filter { $0.value >= Self.manyTries }.keys) }
     }
@@ -142,7 +143,7 @@ private final class OpenTransaction: Sendable {
         self.outer = outer
     }
 
-    /// `isTransaction`: another transaction has changed them, of which one try is enough to tell.
+    /// `isTransaction`: a nested transaction has changed them; then a single time is enough.
     func note(_ keys: [ExactText], of archive: AnyObject, isTransaction: Bool = true) {
         if self.archive == ObjectIdentifier(archive) {
             let tries = isTransaction ? Self.manyTries : 1

@@ -1,7 +1,7 @@
 import StorageEngine
 
-/// Several changes of one archive that count together or not at all, and what is read for them
-/// (``ArchiveManager/transaction(_:)``). For the thread that it is given to, during the call.
+/// A set of changes of one archive that are applied atomically, with the reads that they depend on
+/// (``ArchiveManager/transaction(_:)``). Use it only in the closure that it is passed to.
 public struct ArchiveTransaction<Archive: Archivable> {
     private enum Change {
         case stored(PreparedObject, Terms)
@@ -10,15 +10,15 @@ public struct ArchiveTransaction<Archive: Archivable> {
 
     private let core: ArchiveCore<Archive>
     private var changes: [ExactText: Change] = [:]
-    /// The keys of the changes, in the order in which each was changed first.
+    /// The keys of the changes, in the order of their first change.
     private(set) var order: [ExactText] = []
-    /// Which versions were read.
+    /// The versions that were read.
     private var seen: [ExactText: UInt64?] = [:]
 
     init(core: ArchiveCore<Archive>) { self.core = core }
 
-    /// The object of a key as this transaction has left it; `nil` if there is none. Leaves no trace. Should another process
-    /// change it before the transaction is through, that is begun anew.
+    /// The object with this key, including this transaction's changes; `nil` if there is none. Doesn't count as an
+    /// access. If another process changes it before the transaction completes, the transaction starts again.
     public mutating func access(archiveWithKey key: String) throws -> Archive? {
         switch changes[ExactText(key)] {
         case .deleted: return nil
@@ -29,18 +29,18 @@ public struct ArchiveTransaction<Archive: Archivable> {
             see(present.sequence, key)
             return try decode(present.value, key)
         }
-        // One that is too large for the disk is in memory only.
+        // An object that is too large for the disk is in memory only.
         let present = try core.withHashed(key) { try core.memory.peekOnlyHere($0, named: key) }
         see(present?.sequence, key)
         return try present.map { try core.object(of: $0.object, key) }
     }
 
-    /// What was seen first counts.
+    /// The version that was read first counts.
     private mutating func see(_ sequence: UInt64?, _ key: String) {
         if seen[ExactText(key)] == nil { seen[ExactText(key)] = .some(sequence) }
     }
 
-    /// Updates an object as it is after a change that leaves its key what it is.
+    /// Changes an object, whose key must stay the same, and updates it.
     mutating func modify(
         _ object: Archive, _ key: String, _ terms: Terms, _ change: (inout Archive) throws -> Void
     ) throws -> Archive {
@@ -53,7 +53,7 @@ public struct ArchiveTransaction<Archive: Archivable> {
         return object
     }
 
-    /// Which of these objects it has read or changes.
+    /// One of these keys that the transaction has read or changes.
     func concerns(_ keys: Set<ExactText>) -> ExactText? {
         keys.first { seen[$0] != nil || changes[$0] != nil }
     }
@@ -76,7 +76,7 @@ public struct ArchiveTransaction<Archive: Archivable> {
             .updated(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner, dropping: dropped))
     }
 
-    /// Deletes the object of a key; nothing happens if there is none.
+    /// Deletes the object with this key. Does nothing if there is none.
     public mutating func delete(archiveWithKey key: String) { set(.deleted, ExactText(key)) }
 
     mutating func store(_ object: Archive, _ terms: Terms) throws {
@@ -85,7 +85,7 @@ public struct ArchiveTransaction<Archive: Archivable> {
 
     mutating func store(_ prepared: PreparedObject, _ terms: Terms) throws {
         let key = ExactText(prepared.name)
-        // An update takes the place of nothing that is of a version to come; what was read was found not to be.
+        // An update must not replace a newer version. Values that were read have been checked already.
         if terms.isUpdate, changes[key] == nil, seen[key] == nil {
             see(try core.withHashed(key.text) { try core.version(toReplace: $0, key.text) }, key.text)
         }
@@ -100,7 +100,7 @@ public struct ArchiveTransaction<Archive: Archivable> {
         try bytes.withUnsafeBytes { try core.shared.decode($0, key).object }
     }
 
-    /// Makes the changes; `false` if something that was read is another by now.
+    /// Applies the changes. Returns `false` if something that was read has changed.
     func commit() throws -> Bool {
         guard try storeOnlyHere() ?? apply() else { return false }
         for case .stored(let prepared, _) in order.compactMap({ changes[$0] }) {
@@ -109,7 +109,7 @@ public struct ArchiveTransaction<Archive: Archivable> {
         return true
     }
 
-    /// The only change, if it is one of an object that only memory has room for; `nil`: it isn't.
+    /// Applies the transaction if its only change is an object that only memory has room for; `nil` if it isn't.
     private func storeOnlyHere() throws -> Bool? {
         guard order.count == 1, seen.count <= 1, case .stored(let prepared, let terms)? = changes[order[0]],
             try core.isKeptOnlyHere(prepared.encoded.bytes.count)
@@ -152,7 +152,8 @@ public struct ArchiveTransaction<Archive: Archivable> {
                 try core.slide(key.text)
             }
         } catch StorageError.closed {
-            // By another thread, just now; what memory had goes with that. The changes are made, and not to be made again.
+            // Another thread has just closed the archive, and its memory with it. The changes are applied and must
+            // not be repeated.
         }
         return true
     }

@@ -1,11 +1,12 @@
 import StorageEngine
 
-/// Changes that count together or not at all: for readers, other processes and after a crash.
+/// Atomic changes: readers and other processes see all of them or none, even after a crash.
 extension ArchiveManager {
-    /// Records the objects all together: nobody finds some of them recorded and others not, whatever crashes; the last one is the
-    /// most recent then. What can't be stored together is not stored at all: more than the disk limit or 48 megabytes, or
-    /// an object that can't be encoded. Costs one write for all and, unlike ``insert(all:expiresIn:inMemory:owner:)``, which takes
-    /// any number, holds up other writers for some microseconds an object. The objects come into memory with their first access.
+    /// Records the objects atomically: all of them or none, even after a crash. The last one is the most recent
+    /// afterwards. Nothing is stored if the objects exceed the disk limit or 48 megabytes together, or if one can't
+    /// be encoded. Costs one write for all. Unlike ``insert(all:expiresIn:inMemory:owner:)``, which takes any
+    /// number, it blocks other writers for some microseconds per object. The objects come into memory with their
+    /// first access.
     public func record(
         all objects: [Archive], expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
         owner: String? = nil
@@ -14,19 +15,16 @@ extension ArchiveManager {
         attempt("record all", else: ()) { try $0.record(all: objects, terms) }
     }
 
-    /// Deletes the objects of these keys all together, as ``record(all:expiresIn:inMemory:owner:)`` records.
+    /// Deletes the objects with these keys atomically, like ``record(all:expiresIn:inMemory:owner:)``.
     public func delete(keys: [String]) {
         attempt("delete all keys", else: ()) { try $0.delete(all: keys) }
     }
 
-    /// Deletes the objects of keys that are written out, all together.
-    public func delete(keys: String...) { delete(keys: keys) }
-
     /// Changes several objects as one, depending on what they are: what `body` records, updates and deletes counts together
     /// when it returns, or not at all if it throws. Nothing that others do comes between its reading and its changes.
     ///
-    /// No lock is held while `body` runs. If somebody changes what it has read first, it is called again with what is there
-    /// then, so it must have no effects of its own; how often that happened is in ``ArchiveStatistics/conflicts``.
+    /// No lock is held while `body` runs. If what it has read changes before it completes, `body` is called again
+    /// with the new state, so it must have no side effects. ``ArchiveStatistics/conflicts`` counts these retries.
     ///
     /// ```swift
     /// try accounts.transaction { transaction in
@@ -36,21 +34,30 @@ extension ArchiveManager {
     /// }
     /// ```
     ///
-    /// What is too large for the disk limit, and is in memory only, can be the only change, of a key that nothing else was read of.
-    /// Properties that have archives of their own are stored there when the transaction is through.
+    /// An object that exceeds the disk limit, and so is in memory only, can only be a transaction's single change,
+    /// and no other key may have been read. Properties with archives of their own are stored there when the
+    /// transaction completes.
     ///
-    /// - Returns: what `body` returns, when its changes are made.
-    /// - Throws: what `body` throws; ``StorageError``, `busy` among them when others were first again and again for ten
-    ///   seconds, `batchTooLarge` for more than the disk limit or 48 megabytes.
+    /// - Returns: what `body` returns, once its changes are applied.
+    /// - Throws: what `body` throws; ``StorageError``: among others `busy` if other changes kept coming first for
+    ///   ten seconds, and `batchTooLarge` for more than the disk limit or 48 megabytes.
+    @discardableResult
+    public func transaction<Value>(
+        _ body: (inout ArchiveTransaction<Archive>) throws -> Value
+    ) throws -> Value {
+        try throwing.transaction(body)
+    }
+}
+
+extension ThrowingArchives {
+    /// As ``ArchiveManager/transaction(_:)``.
     @discardableResult
     public func transaction<Value>(
         _ body: (inout ArchiveTransaction<Archive>) throws -> Value
     ) throws -> Value {
         try handle.perform { try $0.transact(nil, body) }
     }
-}
 
-extension ThrowingArchives {
     /// As ``ArchiveManager/record(all:expiresIn:inMemory:owner:)``.
     public func record(
         all objects: [Archive], expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,

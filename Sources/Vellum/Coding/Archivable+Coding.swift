@@ -3,21 +3,31 @@ import Foundation
 import StorageEngine
 
 extension Archivable where Self: Codable {
+    /// The object as CBOR.
     public func archive() throws -> Data {
         CodecProbe.current?.note(.archive, of: Self.self)
         return try archiveData()
     }
 
+    /// The object as CBOR.
     public func archiveData() throws -> Data {
         if let probe = CodecProbe.current, probe.note(.archiveData, of: Self.self) { return Data() }
         return Data(try CBOREncoder().encode(self))
     }
 
+    /// The object of this CBOR, whatever its key.
+    public static func deArchive(fromData data: Data, forKey key: String) throws -> Archivable {
+        CodecProbe.current?.note(.deArchiveForKey, of: Self.self)
+        return try deArchive(fromData: data)
+    }
+
+    /// The object of this CBOR.
     public static func deArchive(fromData data: Data) throws -> Archivable {
         CodecProbe.current?.note(.deArchive, of: Self.self)
         return try decode(archive: data)
     }
 
+    /// The object of this CBOR.
     public static func decode(archive data: Data) throws -> Archivable {
         if let probe = CodecProbe.current, probe.note(.decode, of: Self.self) { throw CodecProbe.Reached() }
         return try CBORDecoder().decode(Self.self, from: data)
@@ -25,24 +35,33 @@ extension Archivable where Self: Codable {
 }
 
 extension Archivable {
+    /// What ``archiveData()`` makes of the object.
     public func archive() throws -> Data {
         try OtherSpelling.ask(Self.self) { try archiveData() }
     }
 
+    /// What ``archive()`` makes of the object.
     public func archiveData() throws -> Data {
         try OtherSpelling.ask(Self.self) { try archive() }
     }
 
+    /// What ``deArchive(fromData:)`` makes of the bytes, whatever the key.
+    public static func deArchive(fromData data: Data, forKey key: String) throws -> Archivable {
+        try deArchive(fromData: data)
+    }
+
+    /// What ``decode(archive:)`` makes of the bytes.
     public static func deArchive(fromData data: Data) throws -> Archivable {
         try OtherSpelling.ask(Self.self) { try decode(archive: data) }
     }
 
+    /// What ``deArchive(fromData:)`` makes of the bytes.
     public static func decode(archive data: Data) throws -> Archivable {
         try OtherSpelling.ask(Self.self) { try deArchive(fromData: data) }
     }
 }
 
-/// Keeps a type that implements neither of two spellings from going back and forth between them for ever.
+/// Ends the recursion for a type that implements neither of two spellings, whose defaults call each other.
 private enum OtherSpelling {
     @TaskLocal private static var asking: ObjectIdentifier?
 
@@ -54,12 +73,15 @@ private enum OtherSpelling {
     }
 }
 
-/// Finds out, once for a type, whether it writes its own `archive()`. A type that doesn't is encoded straight into the
-/// archive's bytes, and what is within it is seen on the way.
+/// Finds out, once for each type, whether it implements `archive()` itself. If not, the library encodes it directly
+/// and sees its parts on the way.
 final class CodecProbe: Sendable {
-    enum Step: Sendable { case archive, archiveData, deArchive, decode }
+    enum Step: Sendable { case archive, archiveData, deArchiveForKey, deArchive, decode }
 
-    /// The library's own last step was reached: nobody else's code came first.
+    /// The library's own steps, one after the other.
+    private static let ways: [[Step]] = [[.archive, .archiveData], [.deArchiveForKey, .deArchive, .decode]]
+
+    /// Thrown when the library's last default was reached without running any code of the type.
     struct Reached: Error {}
 
     @TaskLocal static var current: CodecProbe?
@@ -69,30 +91,28 @@ final class CodecProbe: Sendable {
 
     private init(_ type: any Archivable.Type) { self.type = ObjectIdentifier(type) }
 
-    /// Returns whether that was the second of the library's own two steps, one after the other.
+    /// Returns whether that was the last of the library's own steps, one after the other.
     @discardableResult
     func note(_ step: Step, of type: any Archivable.Type) -> Bool {
         guard ObjectIdentifier(type) == self.type else { return false }
         return steps.withLock { steps in
             steps.append(step)
-            return steps == [.archive, .archiveData] || steps == [.deArchive, .decode]
+            return Self.ways.contains(steps)
         }
     }
 
-    private var sawBoth: Bool {
-        steps.withLock { $0 == [.archive, .archiveData] || $0 == [.deArchive, .decode] }
-    }
+    private var sawAll: Bool { steps.withLock { Self.ways.contains($0) } }
 
-    /// Whether an object is encoded by the library. Where it isn't, its own code ran once for nothing.
+    /// Whether the library encodes an object. If not, the type's own code has run once in vain.
     static func isEncodedByLibrary<Object: Archivable>(_ object: Object) -> Bool {
         let probe = CodecProbe(Object.self)
         _ = $current.withValue(probe) { try? object.archive() }
-        return probe.sawBoth
+        return probe.sawAll
     }
 
     static func isDecodedByLibrary<Object: Archivable>(_ type: Object.Type) -> Bool {
         let probe = CodecProbe(type)
-        _ = $current.withValue(probe) { try? type.deArchive(fromData: Data()) }
-        return probe.sawBoth
+        _ = $current.withValue(probe) { try? type.deArchive(fromData: Data(), forKey: "") }
+        return probe.sawAll
     }
 }

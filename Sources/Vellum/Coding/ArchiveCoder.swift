@@ -2,26 +2,27 @@ import CBOR
 import Foundation
 import StorageEngine
 
-/// An object as bytes, and what was learnt on the way.
+/// An encoded object, and what the encoding revealed.
 struct EncodedObject {
     var bytes: [UInt8]
     var encoding: ValueEncoding
-    /// The object is a reference, or has parts that are: whoever holds it could change it.
+    /// Whether the object is an instance of a class or contains one, so that others could change it.
     var isShared: Bool
-    /// Its properties that have archives of their own.
+    /// Its properties with archives of their own.
     var properties: [any Archivable]
 }
 
-/// An object of bytes.
+/// A decoded object.
 struct DecodedObject<Object> {
     var object: Object
-    /// As ``EncodedObject/isShared``.
+    /// Like ``EncodedObject/isShared``.
     var isShared: Bool
-    /// What is stored is of a former version.
+    /// Whether the stored value has a former version.
     var isMigrated = false
 }
 
-/// Makes objects of one type into bytes and back, by the type's own `archive()` and `deArchive(fromData:)`.
+/// Makes objects of one type into bytes and back, by the type's own `archive()` and
+/// `deArchive(fromData:forKey:)`.
 /// Safe from any thread.
 class ArchiveCoder<Object: Archivable>: @unchecked Sendable {
     /// The coder that fits the type best.
@@ -36,10 +37,10 @@ class ArchiveCoder<Object: Archivable>: @unchecked Sendable {
         return codable(type) as? ArchiveCoder<Object> ?? ArchiveCoder()
     }
 
-    /// Whether objects are made of CBOR as the library's decoder does it.
+    /// Whether the library's decoder decodes the objects from CBOR.
     var isDecodedByLibrary: Bool { false }
 
-    /// How values tell their version; `nil` where only the type knows what they are.
+    /// How values store their version; `nil` if only the type can read them.
     var form: StoredForm? { nil }
 
     init() {}
@@ -50,9 +51,9 @@ class ArchiveCoder<Object: Archivable>: @unchecked Sendable {
             properties: properties(of: object))
     }
 
-    /// The object of a key, which only some codings need to know.
+    /// Decodes an object. Only some codings need its key.
     func decode(_ bytes: UnsafeRawBufferPointer, key: String) throws -> DecodedObject<Object> {
-        let decoded = try Object.deArchive(fromData: Data(bytes))
+        let decoded = try Object.deArchive(fromData: Data(bytes), forKey: key)
         guard let object = decoded as? Object else {
             throw ArchiveError.otherType(
                 wanted: readableName(of: Object.self), found: readableName(of: type(of: decoded)))
@@ -60,7 +61,7 @@ class ArchiveCoder<Object: Archivable>: @unchecked Sendable {
         return DecodedObject(object: object, isShared: Object.self is AnyObject.Type)
     }
 
-    /// Only what is stored in the object shows which properties it has; that costs some microseconds an object.
+    /// Reflects on the object's stored properties, which takes some microseconds.
     private func properties(of object: Object) -> [any Archivable] {
         guard Object.archivePropertyBehavior != .ignore else { return [] }
         return sequence(first: Mirror(reflecting: object), next: \.superclassMirror)
@@ -68,7 +69,7 @@ class ArchiveCoder<Object: Archivable>: @unchecked Sendable {
     }
 }
 
-/// The coder of types that are `Codable`. What such a type leaves to the library is encoded as CBOR at once.
+/// The coder of `Codable` types. Encodes directly as CBOR unless the type implements `archive()` itself.
 private final class CodableCoder<Object: ArchiveCodable>: ArchiveCoder<Object>, @unchecked Sendable {
     private let isEncodedByLibrary = Guarded<Bool?>(nil)
     private let decodesByLibrary = CodecProbe.isDecodedByLibrary(Object.self)
@@ -107,7 +108,7 @@ private final class CodableCoder<Object: ArchiveCodable>: ArchiveCoder<Object>, 
     }
 }
 
-/// Sees what an object consists of while it is encoded, so that nothing has to be looked for.
+/// Collects an object's parts while it is encoded, so that no reflection is needed.
 final class PartsOfObject: EncodingWatcher {
     private(set) var areShared = false
     private(set) var properties: [any Archivable] = []
@@ -115,7 +116,7 @@ final class PartsOfObject: EncodingWatcher {
     func willEncode<Value: Encodable>(_ value: Value, at path: [any CodingKey]) {
         guard !path.isEmpty else { return }
         if Value.self is AnyObject.Type { areShared = true }
-        // A property, the superclass' ones included, and no element of one.
+        // A direct property, those of superclasses included, but not an element of a collection.
         guard let archivable = value as? any Archivable,
             path.count(where: { $0.stringValue != "super" }) == 1, path.last?.intValue == nil
         else { return }

@@ -2,20 +2,20 @@ import Dispatch
 import Foundation
 import StorageEngine
 
-/// Objects that are computed where there are none: one computation for a key at a time in this process, whose result all
-/// who ask for it get. What fails is told to all of them and not kept.
+/// Computes missing objects. For each key one computation runs at a time in this process, and all callers get its
+/// result. A failure is thrown to all of them and isn't kept.
 extension ArchiveCore {
-    /// What is asked for.
+    /// A request for an object.
     struct Request: Sendable {
         var key: String
         var terms: Terms
-        /// An object that has less than this to live is computed anew.
+        /// An object with less time left than this is computed again.
         var renewal: Duration?
-        /// How long another process that computes the object is waited for; `nil`: not at all.
+        /// How long to wait for another process that computes the object; `nil`: not at all.
         var patience: Duration?
     }
 
-    /// Whether an object that is there should be replaced before it expires.
+    /// Whether an existing object should be renewed before it expires.
     func isDue(_ request: Request) throws -> Bool {
         guard let renewal = request.renewal, let expires = try archive.metadata(request.key)?.expires else {
             return false
@@ -28,7 +28,7 @@ extension ArchiveCore {
         if let present, try isDue(request) == false { return present }
         let (flight, ticket, isNew) = flights.join(request.key)
         guard isNew else {
-            // Somebody renews it.
+            // Another caller is renewing it.
             if let present { return present }
             return try object(of: wait(for: flight, ticket, request.key), request.key)
         }
@@ -89,14 +89,14 @@ extension ArchiveCore {
 
     private func computingKey(_ key: String) -> Computing.Key { shared.computingKey(key) }
 
-    /// Whether to compute now. Who computes for all processes has claimed the key before, so what isn't there then is nobody
-    /// else's work.
+    /// Whether to compute now. To compute for all processes, a process claims the key first; if the object is still
+    /// missing then, no other process is computing it.
     fileprivate func turn(
         _ request: Request, _ isRenewal: Bool, since start: Int64
     ) throws -> ComputingTurn {
         let claim = request.patience == nil ? nil : try archive.claim(request.key)
         if let object = try peek(request.key) {
-            // What another process renews is good enough meanwhile.
+            // While another process renews the object, the existing one is good enough.
             let isOthers = request.patience != nil && claim == nil
             let isGood = try isOthers || isRenewal == false || isDue(request) == false
             if isGood { return .found(try prepare(object).kept) }
@@ -113,19 +113,19 @@ extension ArchiveCore {
         return try prepare(object)
     }
 
-    /// That it can't be stored keeps nobody from using it.
+    /// If it can't be stored, it is used anyway.
     fileprivate func keep(_ prepared: PreparedObject, _ request: Request) throws -> HeldObject {
         do { try store(prepared, request.terms) } catch { log("record", request.key, error) }
         return prepared.kept
     }
 }
 
-/// What somebody who is to compute an object does next.
+/// The next step of a caller that is to compute an object.
 private enum ComputingTurn: Sendable {
-    /// Another thread, or process, has finished.
+    /// Another thread or process has finished the computation.
     case found(HeldObject)
     case compute(KeyClaim?)
-    /// Another process is at it.
+    /// Another process is computing the object.
     case wait
 
     /// Microseconds to wait.
@@ -138,7 +138,7 @@ extension ArchiveShared {
     }
 }
 
-/// The same for tasks, whose threads must not be blocked.
+/// The same for tasks, which must not block their threads.
 extension ArchiveHandle {
     nonisolated(nonsending) func value(
         _ request: ArchiveCore<Object>.Request,
@@ -151,7 +151,7 @@ extension ArchiveHandle {
         let flights = shared.flights
         let (flight, ticket, isNew) = flights.join(key)
         if isNew { start(flight, request, isRenewal: present != nil, compute) }
-        // What is there is good enough while it is renewed.
+        // The existing object is good enough while it is renewed.
         if let present { return present }
         do {
             try Computing.begin(shared.computingKey(key))
@@ -170,7 +170,7 @@ extension ArchiveHandle {
         return try shared.object(of: held, key)
     }
 
-    /// The computation belongs to none of those who wait, so that none can end it for the others.
+    /// The computation is a task of its own, so that no waiting caller can cancel it for the others.
     private func start(
         _ flight: Flight, _ request: ArchiveCore<Object>.Request, isRenewal: Bool,
         _ compute: @escaping @Sendable () async throws -> sending Object

@@ -1,24 +1,42 @@
-/// Objects that are computed where the archive has none.
+/// Computing objects that the archive lacks.
 extension ArchiveManager {
-    /// The object of a key, as ``access(archiveWithKey:)`` finds it, else what `compute` returns, which is recorded.
+    /// The object with this key, as ``access(archiveWithKey:)`` finds it. If there is none, calls `compute` and
+    /// records the result.
     ///
-    /// While it is computed, others in this process that ask for the key wait for the same computation. An error is thrown to
-    /// all who wait, and isn't kept: the next call computes anew. If the archive can't be read or the object can't be
-    /// stored, that is logged. A thread that waits is blocked: asynchronous code calls
+    /// While the object is computed, other callers in this process that request the key wait for the same
+    /// computation. An error is thrown to all of them and isn't kept: the next call computes again. If the archive
+    /// can't be read or the object can't be stored, that is logged. Waiting blocks the thread; asynchronous code
+    /// should call
     /// ``AsynchronousArchives/value(forKey:expiresIn:inMemory:owner:renewingBefore:waitingForProcesses:orCompute:)``.
     ///
     /// - Parameters:
-    ///   - lifetime: after this the object is found no more, and computed anew when it is asked for.
-    ///   - renewal: when the object that is there has less than this left to live, this call computes it anew, while others
-    ///     get the one that is there; if that fails, this call returns it too, and the error is logged.
-    ///   - patience: makes one computation for a key at a time of those of all processes: what another one computes is waited for,
-    ///     this long at most (it may have been stopped), and computed here as well after that. `nil`: each process computes for itself.
-    ///     Costs three system calls a computation.
-    ///   - compute: makes the object, whose primary key is the one that is asked for.
+    ///   - lifetime: the object expires after this time, and is computed again when requested.
+    ///   - renewal: if the existing object has less time left than this, this call computes a new one, while other
+    ///     callers get the existing one. If the computation fails, the error is logged and this call returns the
+    ///     existing one too.
+    ///   - patience: allows only one computation of a key at a time among all processes. If another process is
+    ///     computing the object, this call waits for it, at most this long (that process may be stopped), and then
+    ///     computes it here as well. `nil`: each process computes for itself. Costs three system calls per
+    ///     computation.
+    ///   - compute: returns the object, which must have the requested primary key.
     /// - Throws: what `compute` throws, ``ArchiveError/otherKey(wanted:computed:)``,
-    ///   ``ArchiveError/computesItself(key:)`` and ``ArchiveError/computesEachOther(key:other:)`` instead of waiting for ever (what a
-    ///   detached task or another thread asks for on behalf of `compute` isn't known to be its), ``ArchiveError/unencodable(type:key:underlying:)``; ``StorageError`` if the
-    ///   key or the archive can't be used.
+    ///   ``ArchiveError/computesItself(key:)`` and ``ArchiveError/computesEachOther(key:other:)`` instead of
+    ///   waiting forever (but requests that `compute` makes through a detached task or another thread are not
+    ///   recognised), ``ArchiveError/unencodable(type:key:underlying:)``; ``StorageError`` if the key or the
+    ///   archive can't be used.
+    public func value(
+        forKey key: String, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
+        owner: String? = nil, renewingBefore renewal: Duration? = nil,
+        waitingForProcesses patience: Duration? = nil, orCompute compute: () throws -> Archive
+    ) throws -> Archive {
+        try throwing.value(
+            forKey: key, expiresIn: lifetime, inMemory: memoryLifetime, owner: owner,
+            renewingBefore: renewal, waitingForProcesses: patience, orCompute: compute)
+    }
+}
+
+extension ThrowingArchives {
+    /// As ``ArchiveManager/value(forKey:expiresIn:inMemory:owner:renewingBefore:waitingForProcesses:orCompute:)``.
     public func value(
         forKey key: String, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
         owner: String? = nil, renewingBefore renewal: Duration? = nil,
@@ -34,9 +52,9 @@ extension ArchiveManager {
 extension AsynchronousArchives {
     /// As ``ArchiveManager/value(forKey:expiresIn:inMemory:owner:renewingBefore:waitingForProcesses:orCompute:)`` without blocking a thread.
     ///
-    /// The computation is a task of its own. Whoever is cancelled while it waits gets `CancellationError`, and the others
-    /// their object; when nobody waits any more, the computation is cancelled. What is to be renewed is returned at
-    /// once, and computed meanwhile.
+    /// The computation is a task of its own. A caller that is cancelled while waiting gets `CancellationError`, and
+    /// the others get the object. When no caller is left, the computation is cancelled. An object due for renewal
+    /// is returned at once and computed in the background.
     public nonisolated(nonsending) func value(
         forKey key: String, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
         owner: String? = nil, renewingBefore renewal: Duration? = nil,

@@ -1,6 +1,6 @@
 import StorageEngine
 
-/// Which computations the code that runs is a part of, and which wait for which.
+/// Tracks which computations the current code belongs to, and which of them wait for which.
 enum Computing {
     struct Key: Hashable, Sendable {
         let archive: ObjectIdentifier
@@ -10,13 +10,13 @@ enum Computing {
     /// The innermost last.
     @TaskLocal static var chain: [Key] = []
 
-    /// Of all archives of this process: a computation may need what another archive computes. A computation that has several
-    /// tasks may wait for several others, and for one of them several times.
+    /// For all archives of this process, because a computation may need objects of another archive. A computation
+    /// with several tasks may wait for several others, and several times for the same one.
     private static let waits = Guarded<[Key: [Key: Int]]>([:])
 
-    /// Says that the computation that the code is a part of waits for that of `key`, until ``end(_:)``.
-    /// - Throws: ``ArchiveError/computesItself(key:)`` or ``ArchiveError/computesEachOther(key:other:)`` if that waits for this one
-    ///   already, so that both would wait for ever.
+    /// Registers, until ``end(_:)``, that the current computation waits for that of `key`.
+    /// - Throws: ``ArchiveError/computesItself(key:)`` or ``ArchiveError/computesEachOther(key:other:)`` if that
+    ///   already waits for this one, so that both would wait forever.
     static func begin(_ key: Key) throws {
         guard let waiting = chain.last else { return }
         guard !chain.contains(key) else { throw ArchiveError.computesItself(key: key.key.text) }
@@ -28,7 +28,7 @@ enum Computing {
         }
     }
 
-    /// The waiting that ``begin(_:)`` told of is over.
+    /// Ends the wait that ``begin(_:)`` registered.
     static func end(_ key: Key) {
         guard let waiting = chain.last else { return }
         waits.withLock { waits in

@@ -1,10 +1,12 @@
 import StorageEngine
 
-/// What is computed now in this process, by key: whoever asks for the same meanwhile waits for that.
+/// The computations under way in this process, by key. Callers that request the same key wait for the same
+/// computation.
 package final class Flights: Sendable {
     private let all = Guarded<[ExactText: Flight]>([:])
 
-    /// The computation of a key, a number for the caller to wait with, and whether the caller is the one to carry it out.
+    /// Joins or begins the computation of a key. Returns it, a ticket to wait with, and whether the caller has to
+    /// run it.
     func join(_ key: String) -> (flight: Flight, ticket: Int, isNew: Bool) {
         all.withLock { all in
             if let flight = all[ExactText(key)] { return (flight, flight.ticket(), false) }
@@ -14,12 +16,13 @@ package final class Flights: Sendable {
         }
     }
 
-    /// How many wait for a key's computation, whoever carries it out included.
+    /// How many callers take part in a key's computation, including the one that runs it.
     package func waiting(for key: String) -> Int {
         all.withLock { $0[ExactText(key)]?.waiting ?? 0 }
     }
 
-    /// The caller waits no longer. When nobody does, what is computed is told to stop, and who asks later begins anew.
+    /// Called when a caller stops waiting. If it was the last, the computation is cancelled, and a later request
+    /// begins a new one.
     func giveUp(_ flight: Flight, _ ticket: Int, _ key: String) {
         let (body, task) = all.withLock { all in
             let (body, task) = flight.giveUp(ticket)
@@ -30,7 +33,7 @@ package final class Flights: Sendable {
         task?.cancel()
     }
 
-    /// Nobody joins it from now on.
+    /// Ends the computation, so that no caller joins it any more.
     func end(_ flight: Flight, _ key: String) {
         all.withLock { all in
             if all[ExactText(key)] === flight { all[ExactText(key)] = nil }
@@ -38,7 +41,7 @@ package final class Flights: Sendable {
     }
 }
 
-/// One computation, and those who wait for it. Safe from any thread.
+/// One computation, and its waiting callers. Safe from any thread.
 final class Flight: Sendable {
     typealias Outcome = Result<HeldObject, any Error>
 
@@ -46,7 +49,7 @@ final class Flight: Sendable {
         var outcome: Outcome?
         var waiting: [Int: @Sendable (Outcome) -> Void] = [:]
         var joined = 0
-        /// Those who joined and didn't give up.
+        /// The tickets of callers that joined and didn't give up.
         var present: Set<Int> = []
         var task: Task<Void, Never>?
     }
@@ -63,7 +66,7 @@ final class Flight: Sendable {
         }
     }
 
-    /// Calls `body` once, with what comes out or when the waiting is given up.
+    /// Calls `body` once, with the outcome or when the caller gives up.
     func wait(_ ticket: Int, _ body: @escaping @Sendable (Outcome) -> Void) {
         let outcome = state.withLock { state -> Outcome? in
             if let outcome = state.outcome { return outcome }
@@ -74,7 +77,7 @@ final class Flight: Sendable {
         if let outcome { body(outcome) }
     }
 
-    /// Whom to tell, and the task to stop if nobody is left.
+    /// The closure to call, and the task to cancel if no caller is left.
     fileprivate func giveUp(
         _ ticket: Int
     ) -> (tell: (@Sendable (Outcome) -> Void)?, stop: Task<Void, Never>?) {

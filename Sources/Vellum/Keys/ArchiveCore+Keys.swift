@@ -1,6 +1,6 @@
 import StorageEngine
 
-/// What can be known of objects without making them.
+/// Information about objects that needs no decoding.
 extension ArchiveCore {
     func keys(_ prefix: String, _ owner: String?, after: String?, limit: Int) throws -> [String] {
         let query = KeyQuery(
@@ -10,7 +10,7 @@ extension ArchiveCore {
 
     func owners() throws -> [ArchiveOwner] { try archive.owners().map { ArchiveOwner($0) } }
 
-    /// How long the object of a key has still to live.
+    /// The remaining lifetime of the object with this key.
     func remainingLifetime(_ name: String) throws -> Duration? {
         guard let expires = try archive.metadata(name)?.expires else { return nil }
         return .microseconds(max(0, expires.microseconds - Timestamp.now().microseconds))
@@ -29,7 +29,7 @@ extension ArchiveCore {
         return true
     }
 
-    /// In an archive whose lifetimes slide, lets an object that was just used live on.
+    /// Renews the lifetime of an object that was just used, if the archive's lifetimes slide.
     func slide(_ name: String) throws {
         guard let sliding = shared.sliding, let left = try remainingLifetime(name), left < sliding.least
         else { return }
@@ -37,13 +37,13 @@ extension ArchiveCore {
     }
 }
 
-/// How lifetimes slide: what was used lives at least `least` from then on. Not every use is written down, so it is granted an
-/// eighth more, and uses within that eighth count for nothing.
+/// A sliding lifetime: a used object lives at least `least` from then on. To avoid storing every use, it is granted
+/// an eighth more, and uses within that eighth are not stored.
 struct SlidingLifetime: Sendable, Hashable {
     let least: Duration
 
     var granted: Duration { least + least / 8 }
-    /// Microseconds for which an object in memory need not be looked at.
+    /// Microseconds for which uses of an object in memory need no check.
     var pause: Int64 {
         let (seconds, attoseconds) = (least / 8).components
         guard seconds < 1 << 40 else { return .max / 2 }
@@ -51,13 +51,13 @@ struct SlidingLifetime: Sendable, Hashable {
     }
 }
 
-/// What the objects of one owner come to.
+/// The totals of one owner's objects.
 public struct ArchiveOwner: Sendable, Hashable {
-    /// `nil`: of those that have none.
+    /// The owner's name; `nil` for objects without an owner.
     public var name: String?
-    /// How many there are.
+    /// The number of objects.
     public var objects: Int
-    /// Bytes of the encoded objects.
+    /// Size of the encoded objects, in bytes.
     public var bytes: Int
     /// Accesses of these objects since each was recorded.
     public var hits: Int

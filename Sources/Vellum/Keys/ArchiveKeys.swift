@@ -1,17 +1,17 @@
 import StorageEngine
 
-/// Keys, owners and lifetimes, without any object being made.
+/// Keys, owners and lifetimes, without decoding objects.
 extension ArchiveManager {
-    /// Keys in the order of their UTF-8 bytes, without reading any object and without a trace.
+    /// The keys in the order of their UTF-8 bytes. Reads no objects, and doesn't count as an access.
     ///
-    /// Costs a look at every entry of the archive, some 100 ns each. Of an archive with more keys than should be in memory at
-    /// once they come page by page: `after` is the last of the page before.
+    /// Visits every entry of the archive, at some 100 ns each. If an archive has too many keys to hold in memory,
+    /// read them in pages: pass the last key of a page as `after` for the next.
     ///
     /// - Parameters:
-    ///   - prefix: what the keys begin with, byte by byte.
-    ///   - owner: only of objects of this owner; `nil`: of any, and of none.
-    ///   - after: only keys behind this one.
-    ///   - limit: most keys to return; 0 and less: none.
+    ///   - prefix: only keys that begin with these bytes.
+    ///   - owner: only keys of this owner's objects; `nil`: all keys.
+    ///   - after: only keys after this one.
+    ///   - limit: the most keys to return; none if it isn't positive.
     public func keys(
         withPrefix prefix: String = "", ofOwner owner: String? = nil, after: String? = nil,
         limitedBy limit: Int = .max
@@ -19,31 +19,34 @@ extension ArchiveManager {
         attempt("list keys", else: []) { try $0.keys(prefix, owner, after: after, limit: limit) }
     }
 
-    /// How many objects there are, in memory or on disk. Costs nothing to speak of.
+    /// The number of objects, in memory or on disk. Very cheap.
     public var count: Int { attempt("count", else: 0) { try $0.archive.entryCount() } }
 
-    /// Whether there is an object of this key. Leaves no trace. What only another process has in its memory is none.
+    /// Whether there is an object with this key. Doesn't count as an access. An object that only another process
+    /// has in memory doesn't count.
     public func contains(archiveWithKey key: String) -> Bool {
         attempt("look up", key, else: false) { try $0.contains(key) }
     }
 
-    /// What the objects of each owner come to, those without one included, most bytes first. Leaves no trace. Costs a look at every
-    /// entry, some 100 ns each.
+    /// The totals of each owner's objects, and of those without an owner, the largest in bytes first. Doesn't count
+    /// as an access. Visits every entry, at some 100 ns each.
     public func owners() -> [ArchiveOwner] { attempt("list owners", else: []) { try $0.owners() } }
 
-    /// How long the object of this key has still to live, right within some milliseconds; `nil` if it lives on, or isn't there. Leaves no trace.
+    /// The remaining lifetime of the object with this key, to within some milliseconds; `nil` if it has none or
+    /// doesn't exist. Doesn't count as an access.
     public func remainingLifetime(for key: String) -> Duration? {
         attempt("look up", key, else: nil) { try $0.remainingLifetime(key) }
     }
 
-    /// Makes the object of this key the most recent in both tiers and counts a hit, without reading it; `false`, counted as a miss,
-    /// if there is none.
+    /// Makes the object with this key the most recent in both tiers and counts a hit, without reading it. Returns
+    /// `false`, counted as a miss, if there is none.
     @discardableResult
     public func touch(archiveWithKey key: String) -> Bool {
         attempt("touch", key, else: false) { try $0.touch(key, lifetime: nil) }
     }
 
-    /// As ``touch(archiveWithKey:)``, and the object lives as long as this from now on. It isn't stored anew for it.
+    /// As ``touch(archiveWithKey:)``, and sets the object's lifetime, counted from now. The object isn't stored
+    /// again.
     @discardableResult
     public func touch(archiveWithKey key: String, expiresIn lifetime: Duration) -> Bool {
         attempt("touch", key, else: false) { try $0.touch(key, lifetime: lifetime) }

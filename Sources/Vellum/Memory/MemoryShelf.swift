@@ -1,7 +1,8 @@
 import StorageEngine
 
-/// What of an archive is in the memory of this process, under one lock, and whose it is: after an archive was removed, that of
-/// the one that was made in its place. So a hit takes no lock but this one. It knows no types. Safe from any thread.
+/// The objects of an archive in this process's memory, and the archive that they belong to, under one lock. After
+/// an archive was removed, it belongs to the one created in its place. So a hit takes only this lock. Independent
+/// of the objects' type. Safe from any thread.
 package final class MemoryShelf: Sendable {
     struct State {
         var archive: Archive
@@ -15,10 +16,10 @@ package final class MemoryShelf: Sendable {
 
     init(archive: Archive) { state = Guarded(State(archive: archive)) }
 
-    /// From now on it is another archive's memory. What is in it goes.
+    /// Empties the memory and assigns it to another archive.
     func begin(_ archive: Archive) { state.withLock { $0 = State(archive: archive) } }
 
-    /// The object of a key, if it is in memory: then it becomes the most recent one in both tiers and counts as a hit (S5).
+    /// The object of a key, if it is in memory. It becomes the most recent in both tiers and counts as a hit (S5).
     func access(_ name: String) throws(StorageError) -> HeldObject? {
         var contiguous = name
         let result = contiguous.withUTF8 { bytes in
@@ -42,7 +43,7 @@ extension MemoryShelf.State {
         if objects.node(place).end == .max {
             standing = try archive.access(objects.node(place).held)
         }
-        // What is gone may only have been moved, and what has a deadline here is looked at first.
+        // The entry may only have been moved, and an object with a deadline is checked first.
         if standing == .gone, try isValid(place, key) {
             standing = try archive.access(objects.node(place).held)
         }
@@ -58,7 +59,7 @@ extension MemoryShelf.State {
         if archive.closeIfRemoved() { throw .closed(name: archive.name) }
     }
 
-    /// Whether the object at a place may still be used; if not, it goes.
+    /// Whether the object at a place may still be used. If not, removes it.
     @inline(never)
     mutating func isValid(_ place: ObjectTable.Place, _ key: HashedKey) throws(StorageError) -> Bool {
         let isOver = objects.node(place).end != .max && Archive.bootTime() >= objects.node(place).end
@@ -72,7 +73,7 @@ extension MemoryShelf.State {
         return false
     }
 
-    /// Evicts the least recent objects until those that are left have at most `limit` bytes.
+    /// Evicts the least recent objects until the rest take at most `limit` bytes.
     mutating func evict(downTo limit: Int) throws(StorageError) {
         while objects.bytes > limit, objects.oldest != ObjectTable.none { try drop(objects.oldest) }
     }
@@ -83,7 +84,7 @@ extension MemoryShelf.State {
     }
 
     func leave(_ held: HeldEntry, _ name: String, isOnlyHere: Bool) throws(StorageError) {
-        try archive.letGo(held, forKey: name)
+        try archive.release(held, forKey: name)
         if isOnlyHere { try archive.remove(held, forKey: name) }
     }
 }

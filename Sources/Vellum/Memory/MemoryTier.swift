@@ -1,10 +1,10 @@
 import StorageEngine
 
-/// The decoded objects of one archive in this process, under one lock (``MemoryShelf``). It knows no types.
+/// The decoded objects of one archive in this process, under one lock (``MemoryShelf``). Independent of their type.
 ///
-/// What it holds is the archive's as long as the index says so: another process' delete, update or expiry is seen at
-/// the next call, and nothing has to be sent for it (S9). Its limit is of the encoded sizes (S3), and the objects that
-/// this process has not used for longest go first (S5).
+/// The index tells whether an object is still current: the next call notices another process's delete, update or
+/// expiry without any message (S9). The limit applies to the encoded sizes (S3), and the objects that this process
+/// hasn't used for longest are evicted first (S5).
 package struct MemoryTier: Sendable {
     private typealias State = MemoryShelf.State
 
@@ -16,7 +16,7 @@ package struct MemoryTier: Sendable {
         self.shelf = shelf
     }
 
-    /// Calls `body` with what is held, as long as that is this archive's.
+    /// Calls `body` with the held objects, if they still belong to this archive.
     private func withState<Value: Sendable>(
         _ body: (inout State) throws(StorageError) -> Value
     ) throws(StorageError) -> Value {
@@ -28,12 +28,12 @@ package struct MemoryTier: Sendable {
 
     // MARK: Looking up
 
-    /// The object of a key, which becomes the most recent one in both tiers and counts as a hit (S5).
+    /// The object of a key, which becomes the most recent in both tiers and counts as a hit (S5).
     func access(_ key: HashedKey, named name: String) throws(StorageError) -> HeldObject? {
         try withState { (state) throws(StorageError) in try state.access(key, named: name) }
     }
 
-    /// The same without any trace.
+    /// The same, without counting as an access.
     func peek(_ key: HashedKey, named name: String) throws(StorageError) -> HeldObject? {
         try withState { (state) throws(StorageError) -> HeldObject? in
             let place = state.objects.find(key.hash, name)
@@ -42,7 +42,8 @@ package struct MemoryTier: Sendable {
         }
     }
 
-    /// What only this process has of a key, without any trace, and the number of the operation that recorded it.
+    /// An object that only this process has, and the number of the operation that recorded it. Doesn't count as an
+    /// access.
     func peekOnlyHere(
         _ key: HashedKey, named name: String
     ) throws(StorageError) -> (object: HeldObject, sequence: UInt64)? {
@@ -62,14 +63,14 @@ package struct MemoryTier: Sendable {
         case recorded, read
     }
 
-    /// Keeps an object, evicting the least recent ones until it fits. One that is larger than the limit is not kept, and
-    /// evicts nothing (S4). After `pause` microseconds it has to be read from disk anew.
+    /// Keeps an object, and evicts the least recent ones until it fits. An object that exceeds the limit isn't kept
+    /// and evicts nothing (S4). After `pause` microseconds it has to be read from disk again.
     func keep(
         _ object: HeldObject, _ key: HashedKey, named name: String, held: HeldEntry, bytes: Int,
         origin: Origin, isOnlyHere: Bool = false, atMost pause: Int64? = nil
     ) throws(StorageError) {
         try change { (state) throws(StorageError) in
-            // Another thread may have stored the key anew since.
+            // Another thread may have stored the key again in the meantime.
             let isCurrent = try archive.state(of: held) == .current
             guard let held = isCurrent ? held : try archive.follow(held, key: key) else { return }
             let limit = Int(clamping: try archive.memoryLimit())
@@ -89,15 +90,15 @@ package struct MemoryTier: Sendable {
         }
     }
 
-    /// When an object leaves memory at the latest.
+    /// The latest time at which an object leaves memory.
     private func end(_ interval: Int64, _ pause: Int64?, isOnlyHere: Bool) -> Int64 {
         guard interval > 0 || pause != nil else { return .max }
         let own = interval > 0 ? interval : Int64.max / 2
-        // What is nowhere else can't be read anew.
+        // An object that exists only here can't be read again.
         return Archive.bootTime() + min(own, isOnlyHere ? .max / 2 : pause ?? .max / 2)
     }
 
-    /// Forgets the object of a key that was deleted or changed, unless another thread has recorded it anew since.
+    /// Removes the object of a key that was deleted or changed, unless another thread has recorded it again.
     func forget(_ key: HashedKey, named name: String) throws(StorageError) {
         try change { (state) throws(StorageError) in
             let place = state.objects.find(key.hash, name)
@@ -107,8 +108,8 @@ package struct MemoryTier: Sendable {
 
     // MARK: The whole
 
-    /// Bytes of the objects that are still the archive's. Compares all with the index if anything has changed there
-    /// since the last time, and evicts what a limit that was lowered, by whatever process, leaves no room for.
+    /// The size of the objects that are still current, in bytes. If the index has changed since the last call,
+    /// compares all objects with it, and evicts what no longer fits if a process has lowered the limit.
     func currentBytes() throws(StorageError) -> Int {
         let mark = try archive.changeMark()
         try withState { (state) throws(StorageError) in
@@ -126,13 +127,13 @@ package struct MemoryTier: Sendable {
         return try withState { (state) throws(StorageError) in state.objects.bytes }
     }
 
-    /// Objects that are held, and look-ups that found one, since the archive was opened.
+    /// The number of held objects, and of hits since the archive was opened.
     var counts: (objects: Int, hits: UInt64) { shelf.state.withLock { ($0.objects.count, $0.hits) } }
 
-    /// Whether there is anything that only this process has.
+    /// Whether there are objects that only this process has.
     var hasObjectsOnlyHere: Bool { shelf.state.withLock { $0.objects.onlyHere > 0 } }
 
-    /// The keys of what is held, the most recent first.
+    /// The keys of the held objects, the most recent first.
     package var keys: [String] { shelf.state.withLock { $0.objects.keys } }
 
     private func change(_ body: (inout State) throws(StorageError) -> Void) throws(StorageError) {

@@ -1,22 +1,22 @@
 import StorageEngine
 
-/// Objects by key, and in the order of use: a hash table with chains, and a doubly linked list, in one array of nodes.
-/// A node keeps its place as long as it is there. Everything but growing costs the same however many there are.
+/// Objects by key, and in the order of use: a hash table with chains, and a doubly linked list, in one array of
+/// nodes. A node keeps its place while it exists. Every operation except growing takes constant time.
 ///
-/// A look-up waits for memory more than for anything else: what it reads of a node stands together at its beginning, and
-/// places are kept in half a word.
+/// A look-up mostly waits for memory: so the fields that it reads are together at the start of a node, and places
+/// take half a word.
 struct ObjectTable {
     struct Node {
         var hash: UInt64 = 0
         var key = ""
-        /// `nil`: the place is free.
+        /// `nil` for a free place.
         var object: HeldObject?
         var held: HeldEntry
         /// Size of the encoded object.
         var bytes = 0
-        /// When the object has to be read from disk anew, microseconds on the engine's boot clock (S8).
+        /// When the object has to be read from disk again, in microseconds of the engine's boot clock (S8).
         var end = Int64.max
-        /// There is nothing on disk: without this object the entry is gone (S11).
+        /// Whether nothing is on disk, so that the entry exists only with this object (S11).
         var isOnlyHere = false
 
         /// Neighbours in the order of use.
@@ -26,7 +26,7 @@ struct ObjectTable {
         fileprivate(set) var next = ObjectTable.none
     }
 
-    /// Where a node stands in ``nodes``. There are fewer of them than an archive has entries: 2³¹ at most.
+    /// The index of a node in ``nodes``. There are at most as many as an archive has entries: 2³¹.
     typealias Place = Int32
 
     static let none: Place = -1
@@ -38,13 +38,13 @@ struct ObjectTable {
     private(set) var count = 0
     /// Sum of the encoded sizes.
     private(set) var bytes = 0
-    /// How many are on no disk.
+    /// How many are not on disk.
     private(set) var onlyHere = 0
     private(set) var newest = ObjectTable.none
     private(set) var oldest = ObjectTable.none
 
-    /// The place of a key, or ``none``. Keys are compared byte by byte, as the engine does: two spellings of one letter
-    /// that Swift holds equal have different hashes.
+    /// The place of a key, or ``none``. Keys are compared by bytes, like in the engine: strings that Swift
+    /// considers equal may have different bytes and hashes.
     func find(_ hash: UInt64, _ key: String) -> Place {
         var place = buckets[Int(truncatingIfNeeded: hash) & (buckets.count - 1)]
         while place != ObjectTable.none {

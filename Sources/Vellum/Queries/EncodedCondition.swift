@@ -1,10 +1,10 @@
 import ArchiveQuery
 import Foundation
 
-/// Finders as predicates over encoded values. A predicate may let through what the finder doesn't, for every object that
-/// is found is asked again; it never leaves out what the finder lets through.
+/// Converts finders into predicates on encoded values. A predicate may let more through than its finder, because
+/// every object found is tested again. It never leaves out what the finder accepts.
 extension PropertyTest {
-    /// The predicate about a property; `nil` where none can be had.
+    /// The predicate for a property; `nil` if there is none.
     func predicate(about property: QueryProperty) -> QueryPredicate? {
         switch self {
         case .contains(let text, let caseSensitive):
@@ -23,7 +23,7 @@ extension PropertyTest {
         }
     }
 
-    /// Whether the predicate lets through just what the finder does, so that its contrary can be asked as well.
+    /// Whether the predicate accepts exactly what the finder does, so that it can be negated.
     var isExact: Bool {
         switch self {
         case .matches, .isValid: false
@@ -46,13 +46,13 @@ extension PropertyTest {
         return literal(operand).map { .compare(property, relation.inQueries, $0) }
     }
 
-    /// A query knows dates to the microsecond, an object may to less: what is nearer than two is let through. So is a number
-    /// that isn't marked as a date, as which the library encodes dates that are infinitely far away.
+    /// Queries know dates to the microsecond, objects more precisely: so dates within two microseconds are let
+    /// through. So are untagged numbers, as which the library encodes infinite dates.
     private static func comparison(
         _ property: QueryProperty, _ relation: Relation, with date: Date
     ) -> QueryPredicate? {
         let microseconds = (date.timeIntervalSince1970 * 1_000_000).rounded()
-        // Well within the years that a query can name.
+        // Well within the range of years that a query can express.
         guard abs(microseconds) < 60_000_000_000_000_000 else { return nil }
         let before = QueryLiteral.date(microseconds: Int64(microseconds) - 2)
         let after = QueryLiteral.date(microseconds: Int64(microseconds) + 2)
@@ -68,7 +68,8 @@ extension PropertyTest {
         ])
     }
 
-    /// The operand as a query spells it; `nil` for types that it has no word for, and for what has no order.
+    /// The operand as a literal of the query language; `nil` for types without literals and for values without an
+    /// order.
     private static func literal(_ operand: Any) -> QueryLiteral? {
         switch operand {
         case let text as String: .text(text)
@@ -100,8 +101,8 @@ extension PropertyTest.Relation {
 }
 
 extension QueryCondition {
-    /// A predicate over encoded values that lets through, `inverted` or not, at least what the condition does; `nil` if there
-    /// is none. `property` is what is encoded for a path.
+    /// A predicate on encoded values that accepts at least what the condition accepts or, if `inverted`, rejects;
+    /// `nil` if there is none. `property` returns the encoded property of a path.
     func predicate(
         inverted: Bool = false, _ property: ([AnyKeyPath]) throws -> QueryProperty?
     ) rethrows -> QueryPredicate? {
@@ -114,7 +115,7 @@ extension QueryCondition {
         case .not(let part): return try part.predicate(inverted: !inverted, property)
         case .all(let parts), .any(let parts):
             let known = try parts.compactMap { try $0.predicate(inverted: inverted, property) }
-            // One part that can't be asked may be what lets an object through.
+            // In a disjunction a part that can't be tested may be the one that accepts an object.
             guard isAll != inverted else { return known.count == parts.count ? .or(known) : nil }
             return known.isEmpty ? nil : known.count == 1 ? known[0] : .and(known)
         }

@@ -1,4 +1,4 @@
-/// A property that a find is about; it is called with a ``PropertyFinder``.
+/// A property in a find. Call it with a ``PropertyFinder``.
 ///
 /// `Property` is the property's type, `Wrapped` the same without its optional.
 @dynamicMemberLookup
@@ -15,8 +15,8 @@ public struct FinderProperty<Result, Property, Wrapped> {
         self.read = read
     }
 
-    // The only one of its name here: with another one, as for sorts, compilers up to 6.3 fail where they should
-    // say why a finder doesn't suit a property.
+    // Without overloads: with one, as for sorts, compilers up to 6.3 fail where they should explain why a finder
+    // doesn't fit a property.
     /// The conditions so far, and this one.
     @inlinable public func callAsFunction(_ asked: PropertyFinder<Property, Wrapped>) -> QueryFinder<Result> {
         var finder = finder
@@ -28,7 +28,8 @@ public struct FinderProperty<Result, Property, Wrapped> {
     }
 }
 
-// Each stands in both, for a compiler finds one that is less general in one way and more in another no better.
+// Declared in both extensions, because overloads that are each more general in one respect are ambiguous to the
+// compiler.
 extension FinderProperty where Property == Wrapped {
     /// A property of this property.
     @inlinable

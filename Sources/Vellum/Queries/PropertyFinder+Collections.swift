@@ -1,7 +1,7 @@
 /// Strings are collections of characters here.
 extension PropertyFinder where Wrapped: Collection {
-    /// Matches if the property has this many elements. As all finders of a count, it takes the time of `count`: for
-    /// a string it grows with its length.
+    /// Matches if the property has this many elements. Takes the time of `count`, which for a string grows with its
+    /// length.
     @inlinable public static func countEqual(with count: Int) -> PropertyFinder {
         ofValue(.count(.equal, count)) { $0.count == count }
     }
@@ -11,7 +11,7 @@ extension PropertyFinder where Wrapped: Collection {
         ofValue(.count(.greater, count)) { $0.count > count }
     }
 
-    /// Matches if the property has less elements than this.
+    /// Matches if the property has fewer elements than this.
     @inlinable public static func countLess(than count: Int) -> PropertyFinder {
         ofValue(.count(.less, count)) { $0.count < count }
     }
@@ -37,14 +37,14 @@ extension PropertyFinder where Wrapped: Collection {
     @inlinable public static func isNotEmpty(_: Void = ()) -> PropertyFinder { isNotEmpty }
 }
 
-/// In a set a look-up takes constant time, in other collections it goes through the elements.
+/// A look-up takes constant time in a set, and linear time in other collections.
 extension PropertyFinder where Wrapped: Collection, Wrapped.Element: Equatable {
     /// Matches if the property contains the element.
     @inlinable public static func contains(with member: Wrapped.Element) -> PropertyFinder {
         contains(all: CollectionOfOne(member))
     }
 
-    /// Matches if the property contains one of the elements or more; of no elements it contains none.
+    /// Matches if the property contains at least one of the elements. Never matches without elements.
     @inlinable public static func contains(
         atLeastOne members: some Sequence<Wrapped.Element>
     ) -> PropertyFinder {
@@ -52,7 +52,7 @@ extension PropertyFinder where Wrapped: Collection, Wrapped.Element: Equatable {
         return ofValue(.containsAny(members)) { value in members.contains { value.contains($0) } }
     }
 
-    /// Matches if the property contains all of the elements; no elements are contained in every collection.
+    /// Matches if the property contains all of the elements. Always matches without elements.
     @inlinable public static func contains(all members: some Sequence<Wrapped.Element>) -> PropertyFinder {
         let members = Array(members)
         return ofValue(.containsAll(members)) { value in members.allSatisfy { value.contains($0) } }

@@ -1,5 +1,5 @@
-/// What is asked of a property. The finders of a type are those of its optional too: `nil` matches only
-/// ``isEqual(with:)`` of `nil`, ``isNotEqual(with:)`` of a value, ``isNil`` and ``isNilOrEmpty``.
+/// A test of a property. The finders of a type also work for its optional: `nil` matches only ``isEqual(with:)``
+/// with `nil`, ``isNotEqual(with:)`` with a value, ``isNil`` and ``isNilOrEmpty``.
 ///
 /// `Property` is the property's type, `Wrapped` the same without its optional.
 public struct PropertyFinder<Property, Wrapped> {
@@ -22,7 +22,7 @@ public struct PropertyFinder<Property, Wrapped> {
     }
 }
 
-/// What a finder asks, as data: an evaluator over encoded values recognises it without building objects.
+/// A finder's test as data, for evaluating it on encoded values without building objects.
 ///
 /// Operands have the type of the property, or of its elements.
 @usableFromInline package enum PropertyTest {
@@ -42,19 +42,19 @@ public struct PropertyFinder<Property, Wrapped> {
     case isEmpty
     case isNotEmpty
     case isNilOrEmpty
-    /// A closure, which only an object can be asked with.
+    /// A closure, which needs an object.
     case isValid
 }
 
 extension PropertyFinder where Property == Wrapped {
-    /// Matches if the closure says so.
+    /// Matches if the closure returns true.
     @inlinable public static func isValid(_ validator: @escaping (Property) -> Bool) -> PropertyFinder {
         ofValue(.isValid, validator)
     }
 }
 
 extension PropertyFinder where Property == Wrapped? {
-    /// Matches if the closure says so; it is asked about `nil` too.
+    /// Matches if the closure returns true. It is called for `nil` too.
     @inlinable public static func isValid(_ validator: @escaping (Property) -> Bool) -> PropertyFinder {
         PropertyFinder(.isValid, matches: validator)
     }

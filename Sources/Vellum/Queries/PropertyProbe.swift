@@ -1,14 +1,14 @@
 import CBOR
 import Foundation
 
-/// Values of one type that a property is tried with, each encoded as the library encodes it. Among them are those in which
-/// something that only looks like the property would give itself away: the least and the greatest, empty and odd ones.
+/// A test value for a property, with its encoding. The probes of a type include extreme, empty and odd values,
+/// which reveal anything that only looks like the property.
 struct PropertyProbe: Sendable {
     let value: AnyHashableSendable
     let item: CBORValue
 
-    /// Probes for a type that queries over encoded values can be about; `nil` for others. Optional types have those of
-    /// what they wrap.
+    /// The probes for a type that queries on encoded values support; `nil` for others. Optional types have those of
+    /// their wrapped type.
     static func probes(for type: any Any.Type) -> [PropertyProbe]? {
         switch type {
         case is String.Type: probes(texts)
@@ -54,7 +54,7 @@ struct PropertyProbe: Sendable {
     }
 }
 
-/// A value that can be told from another one, whatever its type.
+/// A value of any type that can be compared with others.
 struct AnyHashableSendable: @unchecked Sendable {
     private let value: AnyHashable
 
@@ -63,7 +63,7 @@ struct AnyHashableSendable: @unchecked Sendable {
     func isEqual(to other: Any) -> Bool { (other as? AnyHashable) == value }
 }
 
-/// What is found when `nil` may stand for a value.
+/// Recognises optional types.
 protocol OptionalProperty {
     static var wrappedType: any Any.Type { get }
     var unwrapped: Any? { get }

@@ -1,17 +1,16 @@
 import ArchiveQuery
 import CBOR
 
-/// Finds out under which name a property of an object is encoded, by trying: in a stored value the item under a name is
-/// replaced by others of the property's type, and each time the object decoded from that must have just this in the
-/// property. So nothing is guessed from names: renamed coding keys are found, and a property that is computed from others,
-/// or made something else of when it is decoded, is not.
+/// Finds out by experiment under which name a property is encoded. It replaces the item under a name in a stored
+/// value by probes of the property's type; each time, the decoded object's property must be exactly the probe. So
+/// nothing is guessed from names: renamed coding keys are found, and computed or converted properties are not.
 ///
-/// What was proven lets a query ask the encoded bytes; objects that it finds are asked again themselves.
+/// With a proven name a query can test the encoded bytes. Objects that it finds are still tested themselves.
 struct PropertyProof<Object> {
-    /// Makes an object of encoded bytes, or throws.
+    /// Decodes an object.
     let decode: ([UInt8]) throws -> Object
 
-    /// The encoded property that the path names in a stored value; `nil` if that can't be told by it.
+    /// The encoded property of the path in a stored value; `nil` if this value doesn't prove one.
     func property(at path: [AnyKeyPath], in sample: [UInt8]) -> QueryProperty? {
         guard let last = path.last, path.allSatisfy(PropertyProof.isStored),
             let base = try? CBORReader.decode(sample), (try? decode(sample)) != nil
@@ -20,15 +19,15 @@ struct PropertyProof<Object> {
         guard let probes = PropertyProbe.probes(for: optional?.wrappedType ?? type(of: last).valueType) else {
             return nil
         }
-        // Where a part on the way is nil, so is the property.
+        // If an optional on the path is nil, so is the property.
         let mayBeNil = path.contains { type(of: $0).valueType is any OptionalProperty.Type }
         let trial = Trial(proof: self, path: path, probes: probes, mayBeNil: mayBeNil)
         let found = base.ways(ofLength: path.count).filter { trial.isWay($0, in: base) }
-        // Two names for one property would be one too many.
+        // Two names for one property would be ambiguous.
         return found.count == 1 ? .path(found[0].map { .name($0) }) : nil
     }
 
-    /// A structure's stored properties have a place in it; what a class computes only trying can tell.
+    /// Stored properties of a structure have an offset. For classes only the experiment can tell.
     private static func isStored(_ path: AnyKeyPath) -> Bool {
         func hasPlace<Root>(_: Root.Type) -> Bool {
             guard !(Root.self is AnyObject.Type) else { return true }
@@ -53,7 +52,7 @@ struct PropertyProof<Object> {
                 && isStrict(at: way, in: base)
         }
 
-        /// Without the item, or with null, there must be no object, or nothing in the property.
+        /// Without the item, or with null, decoding must fail or the property must be nil.
         private func isAbsence(_ item: CBORValue?, at way: [String], in base: CBORValue) -> Bool {
             switch outcome(of: item, at: way, in: base) {
             case .noObject: true
@@ -62,7 +61,7 @@ struct PropertyProof<Object> {
             }
         }
 
-        /// Nothing is made of an item of another kind: a query, which takes items as they are, would not find it.
+        /// Items of another kind must not decode: a query, which doesn't convert items, would miss them.
         private func isStrict(at way: [String], in base: CBORValue) -> Bool {
             let others: [CBORValue] = ["5", true, .float(5.5), 5, .bytes([5]), [5], ["5"], [:]]
             return others.filter { other in !probes.contains { $0.item.isSameKind(as: other) } }.allSatisfy {
@@ -95,7 +94,7 @@ struct PropertyProof<Object> {
 }
 
 extension CBORValue {
-    /// The names that lead to an item so many maps deep.
+    /// The paths to all items `length` maps deep.
     fileprivate func ways(ofLength length: Int) -> [[String]] {
         guard case .map(let map) = self else { return [] }
         return map.entries.flatMap { entry -> [[String]] in
@@ -104,7 +103,7 @@ extension CBORValue {
         }
     }
 
-    /// The same with another item at that place, or without one.
+    /// A copy with another item at that path, or without one.
     fileprivate func replacing(_ way: ArraySlice<String>, by item: CBORValue?) -> CBORValue? {
         guard let name = way.first else { return item }
         guard case .map(var map) = self, let place = map.entries.firstIndex(where: { $0.key == .text(name) })
@@ -118,8 +117,8 @@ extension CBORValue {
         return .map(map)
     }
 
-    /// Of one kind are items that a query compares with each other, or lets through unasked: numbers where dates, which
-    /// are tagged, are looked for.
+    /// Items are of one kind if a query compares them with each other, or lets them through untested, such as
+    /// numbers in a search for dates, which are tagged.
     fileprivate func isSameKind(as other: CBORValue) -> Bool {
         switch (self, other) {
         case (.unsigned, .unsigned), (.unsigned, .negative), (.unsigned, .float), (.negative, .unsigned),

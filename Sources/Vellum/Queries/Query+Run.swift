@@ -1,11 +1,10 @@
 extension Query {
-    /// What the queries leave of the items, one query after the other. `object` makes the object of an item that
-    /// they ask; an item for which it returns nil is left out, before any query sees it.
+    /// Applies the queries to the items, one after the other. `object` returns an item's object; an item without
+    /// one is left out before any query sees it.
     ///
-    /// Items are taken one at a time until a sort needs all; as soon as a limit before any sort lets nothing more
-    /// through, no further item is taken. A sort is stable, so the order of a sort before it, or of the items, stays
-    /// where it finds no difference. A sort that is followed by a limit keeps about twice the limit in memory, not
-    /// all objects.
+    /// Takes items one at a time, and stops as soon as a limit before any sort is reached. Sorts are stable, so
+    /// ties keep the order of an earlier sort or of the items. A sort followed by a limit keeps about twice the
+    /// limit in memory, not all objects.
     package static func run<Items: Sequence>(
         _ queries: [Query<Result>], over items: Items, object: (Items.Element) throws -> Result?
     ) rethrows -> [Items.Element] {
@@ -20,7 +19,7 @@ extension Query {
     }
 }
 
-/// Queries that are given one item after the other.
+/// A run of queries, which takes one item after the other.
 struct RunningQuery<Item, Result> {
     private let stages: [QueryStage<Result>]
     private let gate: Gate<Result>
@@ -32,15 +31,15 @@ struct RunningQuery<Item, Result> {
         rows = RowCollector(stages[0], isLast: stages.count == 1)
     }
 
-    /// Whether no further item makes a difference.
+    /// Whether further items make no difference.
     var isComplete: Bool { gate.lock.isClosed }
 
-    /// Takes the next item, and the object of it that the queries ask.
+    /// Takes the next item and its object.
     mutating func add(_ item: Item, _ object: Result) {
         if gate.admits(object) { rows.insert(item, object) }
     }
 
-    /// What is left when there is no further item.
+    /// The results, after the last item.
     consuming func finish() -> [Item] {
         for (index, stage) in stages.enumerated().dropFirst() {
             rows = rows.passed(through: stage, isLast: index == stages.count - 1)
@@ -49,12 +48,12 @@ struct RunningQuery<Item, Result> {
     }
 }
 
-/// Finds, limits and skips, then at most one sort: what can be done in one pass.
+/// Finds, limits and skips, and then at most one sort: the steps of a single pass.
 struct QueryStage<Result> {
     var gate: [Query<Result>.Step] = []
-    /// Of all sorts of the stage, in the order in which they count.
+    /// The orders of all sorts of the stage, the most significant first.
     var orders: [SortOrder<Result>] = []
-    /// Most rows that the next stage looks at.
+    /// The most rows that the next stage uses.
     var most = Int.max
 
     static func stages(of queries: [Query<Result>]) -> [QueryStage] {
@@ -62,7 +61,7 @@ struct QueryStage<Result> {
         var stage = QueryStage()
         for (index, query) in queries.enumerated() {
             if case .sort(let orders) = query.step {
-                // A stable sort after another one: the former tells apart what the later one doesn't.
+                // Two stable sorts in a row: the earlier one breaks the ties of the later one.
                 stage.orders.insert(contentsOf: orders, at: 0)
                 continue
             }
@@ -76,7 +75,7 @@ struct QueryStage<Result> {
         return stages + [stage]
     }
 
-    /// Rows that steps look at, as far as those say that come before any find or sort.
+    /// The most rows that the steps use, by their limits and skips before any find or sort.
     private static func most(lookedAtBy steps: ArraySlice<Query<Result>>) -> Int {
         var skipped = 0
         for query in steps {
@@ -96,8 +95,8 @@ struct QueryStage<Result> {
     }
 }
 
-/// The finds, limits and skips of a stage in the order in which they are written, as one closure: walking through an array of
-/// a generic type costs several times as much as a condition.
+/// A stage's finds, limits and skips in order, as one closure: iterating over an array of a generic type costs
+/// several times as much as a condition.
 struct Gate<Result> {
     final class Lock {
         /// Whether nothing more can pass.

@@ -1,4 +1,4 @@
-/// One step of a query over objects: it finds, sorts, limits or skips of what the step before has left.
+/// One step of a query over objects: it finds, sorts, limits or skips the results of the step before.
 ///
 /// Steps are made with a ``QueryBuilder``, or one by one for ``Archivist/process(queries:)``:
 ///
@@ -24,8 +24,7 @@ public struct Query<Result> {
         Query(step: .find(conditions(QueryFinder()).conditions))
     }
 
-    /// Sorts: by the first order, where that finds no difference by the second, and so on; what no order tells
-    /// apart keeps its place.
+    /// Sorts by the first order, then by the second, and so on. The sort is stable.
     public static func sort(_ orders: (QuerySorter<Result>) -> QuerySorter<Result>) -> Query {
         Query(step: .sort(orders(QuerySorter()).orders))
     }
@@ -35,7 +34,7 @@ public struct Query<Result> {
         Query(step: .limit(QueryLimiter(limit: limit)))
     }
 
-    /// Leaves out the first objects, this many; a negative number is 0.
+    /// Skips this many objects; a negative number is 0.
     public static func skip(by count: Int) -> Query {
         Query(step: .skip(max(0, count)))
     }
@@ -46,9 +45,9 @@ public struct Query<Result> {
     }
 }
 
-/// Keeps the first objects of what the step before has left.
+/// Keeps the first results of the step before.
 public struct QueryLimiter: Sendable, Hashable {
-    /// Most objects that are kept, 0 or more.
+    /// The most objects to keep, 0 or more.
     public let limit: Int
 
     /// A negative limit is 0.

@@ -1,4 +1,4 @@
-/// A query of an archive that is being put together, step by step. Nothing is read before the results are asked for.
+/// Builds a query of an archive, step by step. Nothing is read until the results are requested.
 ///
 /// ```swift
 /// let results = userCache.findWhere { archive in
@@ -12,10 +12,10 @@
 /// .getResults()
 /// ```
 ///
-/// The steps are executed one after the other as they are written: a limit before a find finds only among the
-/// objects that the limit has left. Without a sort the most recent objects come first.
+/// The steps run in the order in which they are written: a find after a limit searches only the limited objects.
+/// Without a sort the most recent objects come first.
 public struct QueryBuilder<Queriable: Archivist>: QueryComposing {
-    /// What is asked for.
+    /// The type of the objects.
     public typealias Archive = Queriable.Archive
 
     let archives: Queriable
@@ -32,26 +32,26 @@ public struct QueryBuilder<Queriable: Archivist>: QueryComposing {
         QueryBuilder(archives: archives, queries: queries + [query])
     }
 
-    /// What the steps leave of all objects of the archive. Counts as an access of each of the results.
+    /// Runs the query. Counts as an access of each result.
     public func getResults() -> [Archive] {
         archives.process(queries: queries)
     }
 
-    /// The first of the results; no further one is looked for. `nil` if there are none.
+    /// The first result, without searching for others; `nil` if there is none.
     public func firstResult() -> Archive? {
         limitResults(by: 1).getResults().first
     }
 
-    /// The last of the results, all of which it makes. `nil` if there are none.
+    /// The last result; `nil` if there is none. Builds all results.
     public func lastResult() -> Archive? {
         getResults().last
     }
 
-    /// How many results there are. Looks at what the query looks at; counts as an access of none.
+    /// The number of results. Costs as much as the query, and doesn't count as an access.
     public func count() -> Int { archives.countResults(of: queries) }
 
-    /// Deletes the results, and returns how many that were. Counts as an access of none; one that is stored anew after it
-    /// was found stays.
+    /// Deletes the results and returns their number. Doesn't count as an access. An object that is stored again
+    /// after it was found stays.
     @discardableResult
     public func deleteResults() -> Int { archives.deleteResults(of: queries) }
 }
@@ -68,7 +68,7 @@ extension Archivist {
         QueryBuilder(archives: self).where(conditions)
     }
 
-    /// Begins a query that keeps the objects whose property meets the finder.
+    /// Begins a query that keeps the objects whose property matches the finder.
     public func `where`<Property>(
         _ path: KeyPath<Archive, Property>, _ finder: PropertyFinder<Property, Property>
     ) -> QueryBuilder<Self> {
@@ -87,12 +87,12 @@ extension Archivist {
         QueryBuilder(archives: self).sorted(orders)
     }
 
-    /// Begins a query with the most recent objects, at most this many; a negative limit is 0.
+    /// Begins a query of the most recent objects, at most this many; a negative limit is 0.
     public func limitResults(by limit: Int) -> QueryBuilder<Self> {
         QueryBuilder(archives: self).limitResults(by: limit)
     }
 
-    /// Begins a query without the most recent objects, this many; a negative number is 0.
+    /// Begins a query that skips this many of the most recent objects; a negative number is 0.
     public func skipResults(by count: Int) -> QueryBuilder<Self> {
         QueryBuilder(archives: self).skipResults(by: count)
     }

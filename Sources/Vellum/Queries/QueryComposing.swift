@@ -1,8 +1,8 @@
-/// What a query can be begun with, or continued: each call gives one with another step behind those that are there.
+/// Something that begins or continues a query. Each call returns a query with one more step.
 public protocol QueryComposing<Archive> {
-    /// What is asked for.
+    /// The type of the objects.
     associatedtype Archive
-    /// A query with one step more.
+    /// The type of a query with one more step.
     associatedtype Composed: QueryComposing<Archive>
 
     /// The same with another step.
@@ -18,7 +18,7 @@ extension QueryComposing {
     /// Keeps the objects that meet the conditions: `where(\.age >= 18 && \.nick != nil)`.
     public func `where`(_ conditions: QueryFinder<Archive>) -> Composed { adding(.where(conditions)) }
 
-    /// Keeps the objects whose property meets the finder: `where(\.userName, .contains("premium"))`.
+    /// Keeps the objects whose property matches the finder: `where(\.userName, .contains("premium"))`.
     public func `where`<Property>(
         _ path: KeyPath<Archive, Property>, _ finder: PropertyFinder<Property, Property>
     ) -> Composed {
@@ -32,7 +32,7 @@ extension QueryComposing {
         findWhere { $0[dynamicMember: path](finder) }
     }
 
-    /// Sorts. A later sort goes first, and keeps the order of the earlier one where it finds no difference.
+    /// Sorts. A later sort takes precedence, and its ties keep the order of the earlier one.
     public func sorted(_ orders: (QuerySorter<Archive>) -> QuerySorter<Archive>) -> Composed {
         adding(.sort(orders))
     }
@@ -40,6 +40,6 @@ extension QueryComposing {
     /// Keeps the first objects, at most this many; a negative limit is 0.
     public func limitResults(by limit: Int) -> Composed { adding(.limit(by: limit)) }
 
-    /// Leaves out the first objects, this many; a negative number is 0.
+    /// Skips this many objects; a negative number is 0.
     public func skipResults(by count: Int) -> Composed { adding(.skip(by: count)) }
 }

@@ -1,14 +1,14 @@
-/// What an object has to meet: a condition of a property, or several put together.
+/// A condition on an object: a test of a property, or a combination of conditions.
 @usableFromInline package indirect enum QueryCondition<Result> {
     case property(PropertyCondition<Result>)
-    /// All of them; of none it is met.
+    /// True if all are true; also if there are none.
     case all([QueryCondition])
-    /// One of them or more; of none it isn't met.
+    /// True if at least one is true; false if there are none.
     case any([QueryCondition])
     case not(QueryCondition)
 
-    /// Asks an object. Made of closures, because walking through an array of a generic type costs several times as much
-    /// as a condition.
+    /// Tests an object. Built of closures, because iterating over an array of a generic type costs several times as
+    /// much as a condition.
     var isMet: (Result) -> Bool {
         switch self {
         case .property(let condition): return condition.isMet
@@ -22,7 +22,7 @@
         }
     }
 
-    /// The conditions of properties that it is put together of.
+    /// The conditions on properties that it consists of.
     var properties: [PropertyCondition<Result>] {
         switch self {
         case .property(let condition): [condition]
@@ -32,11 +32,11 @@
     }
 }
 
-/// One condition of a property. `path` and `test` say what it asks, for an evaluator that has no objects; `isMet`
-/// asks an object.
+/// A condition on a property. `path` and `test` describe it, for evaluation without objects; `isMet` tests an
+/// object.
 @usableFromInline package struct PropertyCondition<Result> {
-    /// The way from the object to the property: `\User.address`, `\Address.city`. Optionals on the way are not a
-    /// part of it.
+    /// The path from the object to the property: `\User.address`, `\Address.city`. It leaves out unwrapping of
+    /// optionals.
     package let path: [AnyKeyPath]
     package let test: PropertyTest
     package let isMet: (Result) -> Bool
@@ -48,19 +48,19 @@
     }
 }
 
-/// Conditions put together: `user.age(.less(than: 18)) || !user.nick(.isNil)`.
+/// Combines conditions: `user.age(.less(than: 18)) || !user.nick(.isNil)`.
 extension QueryFinder {
-    /// Met where both are.
+    /// True if both are true.
     public static func && (left: QueryFinder, right: QueryFinder) -> QueryFinder {
         QueryFinder(left.conditions + right.conditions)
     }
 
-    /// Met where one of the two is, or both.
+    /// True if at least one of the two is true.
     public static func || (left: QueryFinder, right: QueryFinder) -> QueryFinder {
         QueryFinder([.any([.all(left.conditions), .all(right.conditions)])])
     }
 
-    /// Met where the conditions, all of them together, aren't.
+    /// True if not all of the conditions are true.
     public static prefix func ! (finder: QueryFinder) -> QueryFinder {
         QueryFinder([.not(.all(finder.conditions))])
     }

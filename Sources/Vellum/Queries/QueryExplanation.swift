@@ -1,10 +1,10 @@
 /// How a query is carried out.
 public struct QueryExplanation: Sendable, Hashable {
-    /// What the encoded values are asked first, in the language of `vellum query`; `nil`: every object is made.
+    /// The test of the encoded values, in the language of `vellum query`; `nil` if every object is decoded instead.
     public var encoded: String?
-    /// Properties whose conditions, before the first limit, only objects can be asked about: `\User.initial`.
+    /// Properties in conditions before the first limit that can only be tested on objects: `\User.initial`.
     public var ofObjects: [String]
-    /// Why no encoded value is asked anything; `nil` if one is, or if there are no conditions.
+    /// Why encoded values are not tested; `nil` if they are, or if there are no conditions.
     public var reason: String?
 }
 
@@ -21,7 +21,7 @@ extension QueryExplanation: CustomStringConvertible {
 }
 
 extension QueryBuilder {
-    /// How the query is carried out. `nil` if the archive can't be asked, which is logged.
+    /// How the query is carried out. `nil`, and logged, if the archive can't be read.
     public func explain<Archive>() -> QueryExplanation? where Queriable == ArchiveManager<Archive> {
         archives.attempt("explain a query", else: nil) { try $0.explanation(of: queries) }
     }

@@ -1,8 +1,8 @@
-/// Orders that objects are sorted by, the first one first: `by.age(.ascending).fullName(.descending)`.
+/// Orders to sort objects by, the most significant first: `by.age(.ascending).fullName(.descending)`.
 ///
 /// Every property that can be compared is a member and takes a ``QuerySortDirection``; properties of properties as
-/// well, as `by.address.city(.ascending)`. Objects whose property is `nil` come last in both directions, and so
-/// do those whose property is not equal to itself, as the floating-point number that is none.
+/// well, as `by.address.city(.ascending)`. Objects whose property is `nil`, or isn't equal to itself (NaN), come
+/// last in both directions.
 @dynamicMemberLookup
 public struct QuerySorter<Result> {
     /// Compares two objects.
@@ -20,7 +20,7 @@ public struct QuerySorter<Result> {
         SorterProperty(sorter: self, path: [path]) { $0[keyPath: path] }
     }
 
-    /// An optional property to sort by; where it is `nil` comes last.
+    /// An optional property to sort by; `nil` comes last.
     @inlinable
     public subscript<Wrapped>(
         dynamicMember path: KeyPath<Result, Wrapped?>
@@ -48,7 +48,7 @@ public enum QueryCompareResult: Sendable, Hashable {
     case leftGreaterThanRight
     /// The left one comes before the right one when sorted ascending.
     case leftLessThanRight
-    /// This order tells them not apart.
+    /// The order doesn't distinguish them.
     case leftEqualWithRight
 }
 

@@ -1,15 +1,14 @@
-/// Collects what a stage of a query lets through, sorted if the stage has orders, and of that no more than the next
-/// stage looks at.
+/// Collects the results of a query's stage, sorted if it has orders, and only as many as the next stage uses.
 struct RowCollector<Item, Result> {
     private(set) var items: [Item] = []
-    /// Of each item, unless the stage is the last one.
+    /// One for each item, unless the stage is the last one.
     private var objects: [Result] = []
     private let keepsObjects: Bool
 
     private let column: SortColumn<Result>?
-    /// Most rows that count; 1 or more if there is a column.
+    /// The most rows to keep; at least 1 if there is a column.
     private let most: Int
-    /// Whether the first `most` rows are sorted, and more have been seen.
+    /// Whether the first `most` rows are sorted and others have been dropped.
     private var isTrimmed = false
 
     init(_ stage: QueryStage<Result>, isLast: Bool) {
@@ -21,12 +20,12 @@ struct RowCollector<Item, Result> {
     mutating func insert(_ item: Item, _ object: Result) {
         if let column {
             column.append(object)
-            // What compares equal comes later because it was seen later, so it is too late as well.
+            // On a tie the row comes later, because it was seen later; so it is dropped as well.
             if isTrimmed, column.compare(items.count, most - 1) >= 0 { return column.removeLast() }
         }
         items.append(item)
         if keepsObjects { objects.append(object) }
-        // Sorting a heap's worth of rows now and then costs no more comparisons than a heap, and is stable.
+        // Sorting and trimming from time to time needs no more comparisons than a heap, and is stable.
         if column != nil, items.count - most >= max(most, 256) { trim() }
     }
 
@@ -36,7 +35,7 @@ struct RowCollector<Item, Result> {
         return self
     }
 
-    /// What another stage leaves of the rows.
+    /// The results of another stage on these rows.
     consuming func passed(through stage: QueryStage<Result>, isLast: Bool) -> RowCollector {
         trim()
         var rows = RowCollector(stage, isLast: isLast)

@@ -1,6 +1,6 @@
-/// One order of a sort. `path` and `direction` say what it is, for an evaluator that has no objects.
+/// One order of a sort. `path` and `direction` describe it, for evaluation without objects.
 @usableFromInline package struct SortOrder<Result> {
-    /// The way from the object to the property; nil for a comparator.
+    /// The path from the object to the property; nil for a comparator.
     package let path: [AnyKeyPath]?
     package let direction: QuerySortDirection
     package let column: () -> SortColumn<Result>
@@ -14,14 +14,14 @@
     }
 }
 
-/// What one order compares of the objects of one sort, by their place in it. A property is read once for each
-/// object, not once for each comparison, which costs several times as much.
+/// The values that one order compares, by the objects' places. Each property is read once per object, not once per
+/// comparison, which would cost several times as much.
 @usableFromInline package struct SortColumn<Result> {
     let append: (Result) -> Void
     let removeLast: () -> Void
-    /// Keeps these places, which get the numbers 0, 1 and so on.
+    /// Keeps these places and renumbers them from 0.
     let keep: ([Int]) -> Void
-    /// Negative if the object of the left place comes first, positive if that of the right one does.
+    /// Negative if the object at the left place comes first, positive if the one at the right does.
     let compare: (_ left: Int, _ right: Int) -> Int
 
     private init(
@@ -42,7 +42,7 @@
             keep: { places in values.all = places.map { values.all[$0] } }, compare: compare)
     }
 
-    /// The columns as one: where a column finds no difference the next one decides. nil without any.
+    /// Combines the columns: each breaks the ties of the one before. Nil without columns.
     static func joined(_ columns: [SortColumn]) -> SortColumn? {
         columns.reversed().reduce(nil) { rest, first in
             guard let rest else { return first }

@@ -1,4 +1,4 @@
-/// A property that a sort is about; one that can be compared is called with a ``QuerySortDirection``.
+/// A property in a sort. If it is comparable, call it with a ``QuerySortDirection``.
 ///
 /// `Wrapped` is the property's type without its optional.
 @dynamicMemberLookup

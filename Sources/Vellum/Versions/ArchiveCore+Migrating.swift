@@ -1,11 +1,11 @@
 import StorageEngine
 
-/// Values of former versions, stored anew as what they are read as.
+/// Stores values of former versions again in the present version.
 extension ArchiveCore {
-    /// How many names one goes through before others are let in between.
+    /// How many names are processed before other work may run.
     static var namesAtOnce: Int { 256 }
 
-    /// The keys of all that is on disk, and how many have none for damage.
+    /// The keys of all entries on disk, and how many keys are unreadable because of damage.
     func beginMigration() throws -> (names: [String], outcome: ArchiveMigration) {
         let list = try archive.entries()
         var (names, outcome) = ([String](), ArchiveMigration())

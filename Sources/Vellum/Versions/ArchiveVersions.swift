@@ -1,7 +1,7 @@
 import CBOR
 
-/// A type whose stored values have had other forms. Its values are stored with the number of their form, and what was stored in a
-/// former one is brought up to the present one where it is read.
+/// A type whose encoding has changed. Its values are stored with a version number, and values of former versions
+/// are migrated when they are read.
 ///
 /// ```swift
 /// struct User: ArchiveCodable, ArchiveVersioned {
@@ -18,20 +18,20 @@ import CBOR
 /// }
 /// ```
 ///
-/// For types whose values the library encodes as properties, and for those of ``KeyedValue`` archives. A property that is a
-/// versioned type has no number of its own within an object: the number is that of the whole.
+/// For types that the library encodes as properties, and for those of ``KeyedValue`` archives. Inside an object, a
+/// property of a versioned type has no version number of its own; the object's number covers the whole.
 public protocol ArchiveVersioned {
-    /// The forms that there have been. Best a `static let`: it is asked for once in each archive.
+    /// All versions so far. Preferably a `static let`; it is read once per archive.
     static var archiveVersions: ArchiveVersions { get }
 }
 
-/// The forms that the values of a type have had, each with the way to it from the one before. Values that were stored without a
-/// number are version 0, and the last step leads to the present version.
+/// The versions of a type's encoding, each with the migration step from the one before. Values stored without a
+/// number have version 0, and the last step leads to the present version.
 ///
-/// Steps must stay as they are once values were stored: who changes a type again adds one. A step sees what is stored, not the
-/// type, so it goes on working whatever becomes of that.
+/// Don't change a step once values were stored with it: for a further change of the type, add a step. Steps work on
+/// the stored properties, not on the type, so they keep working when the type changes.
 public struct ArchiveVersions: Sendable {
-    /// A step of any kind: makes the former version's properties into its own.
+    /// A step: converts the former version's properties into those of its version.
     private struct Step: Sendable {
         var version: Int
         var change: @Sendable (inout ArchivedProperties) throws -> Void
@@ -45,13 +45,14 @@ public struct ArchiveVersions: Sendable {
     /// The present version; 0 without any step.
     public var current: Int { steps.last?.version ?? 0 }
 
-    /// The same with a further step.
+    /// Adds a step.
     ///
     /// - Parameters:
-    ///   - number: the version that the step leads to, greater than those before, from 1 on.
-    ///   - renaming: former names of properties, and those that they have now. A property that isn't there is none afterwards.
-    ///   - adding: properties that are new, and what values have that were stored without them.
-    ///   - change: what else there is to do, after that. What it throws leaves the stored value as it is: nobody finds it then.
+    ///   - number: the version that the step leads to: at least 1, and greater than those before.
+    ///   - renaming: new names of properties, by their former names. Missing properties stay missing.
+    ///   - adding: new properties, with the values to use where they are missing.
+    ///   - change: further changes, applied last. If it throws, the stored value stays as it is, and counts as
+    ///     undecodable.
     public func version(
         _ number: Int, renaming: [String: String] = [:], adding: [String: ArchivedValue] = [:],
         _ change: (@Sendable (inout ArchivedProperties) throws -> Void)? = nil
@@ -63,7 +64,8 @@ public struct ArchiveVersions: Sendable {
         }
     }
 
-    /// The same with a step that makes values of a type, the present one or another former one, of those of a former type.
+    /// Adds a step that converts values of a former type into those of another: the present type, or another former
+    /// one.
     public func version<Old: Decodable & SendableMetatype, New: Encodable & SendableMetatype>(
         _ number: Int, from former: Old.Type, _ make: @escaping @Sendable (Old) throws -> New
     ) -> ArchiveVersions {
@@ -82,7 +84,7 @@ public struct ArchiveVersions: Sendable {
         return versions
     }
 
-    /// Makes the properties of a former version into those of the present one.
+    /// Migrates the properties of a former version to the present one.
     func migrate(_ properties: inout ArchivedProperties, from version: Int) throws {
         for step in steps where step.version > version { try step.change(&properties) }
     }

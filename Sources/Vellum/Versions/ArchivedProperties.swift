@@ -1,9 +1,9 @@
 import CBOR
 
-/// A value as it is stored: number, text, list, map and so on.
+/// A stored value: a number, text, array, map and so on.
 public typealias ArchivedValue = CBORValue
 
-/// The properties of a stored object by their names, as a step of ``ArchiveVersions`` gets them.
+/// The properties of a stored object by name, for steps of ``ArchiveVersions``.
 public struct ArchivedProperties: Sendable {
     private(set) var map: CBORMap
 
@@ -13,19 +13,19 @@ public struct ArchivedProperties: Sendable {
         self.map = map
     }
 
-    /// The names in the order in which they are stored.
+    /// The names in stored order.
     public var names: [String] { map.compactMap(\.key.asString) }
 
-    /// A property's value; `nil` without it. Setting `nil` removes it.
+    /// A property's value; `nil` if it is missing. Setting `nil` removes it.
     public subscript(name: String) -> ArchivedValue? {
         get { map[key: .text(name)] }
         set { map[key: .text(name)] = newValue }
     }
 
-    /// Gives a property another name, in place of whatever has that; nothing happens if it isn't there.
+    /// Renames a property, and replaces any property that has the new name. Does nothing if it is missing.
     public mutating func rename(_ name: String, to newName: String) { rename([name: newName]) }
 
-    /// The same for several at once, also such as change their names with each other.
+    /// Renames several properties at once, which may also swap names.
     mutating func rename(_ names: [String: String]) {
         let taken = Set(names.filter { self[$0.key] != nil }.values)
         map = CBORMap(
@@ -36,7 +36,7 @@ public struct ArchivedProperties: Sendable {
             })
     }
 
-    /// Changes the properties of a property, such as those of an address; nothing happens if it isn't there.
+    /// Changes the properties inside a property, such as those of an address. Does nothing if it is missing.
     /// - Throws: what `change` throws, and ``ArchiveError/noProperties`` if the property has none.
     public mutating func change(
         _ name: String, _ change: (inout ArchivedProperties) throws -> Void

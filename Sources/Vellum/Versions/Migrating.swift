@@ -1,14 +1,14 @@
-/// What became of an archive's values by a migration.
+/// The result of migrating an archive's values.
 public struct ArchiveMigration: Sendable, Hashable {
-    /// Stored anew in the present version.
+    /// Values stored again in the present version.
     public package(set) var migrated = 0
-    /// Those that were of the present version.
+    /// Values that had the present version already.
     public package(set) var present = 0
-    /// Those that are of a version which this program doesn't know yet, and stay as they are.
+    /// Values of a newer version than this program knows. They stay as they are.
     public package(set) var newer = 0
-    /// Those that are no objects any more, or damaged, and stay as they are.
+    /// Values that can't be decoded, or are damaged. They stay as they are.
     public package(set) var unreadable = 0
-    /// Those that are larger than the disk limit in the present version, and stay as they are.
+    /// Values that would exceed the disk limit in the present version. They stay as they are.
     public package(set) var tooLarge = 0
 
     package init(migrated: Int = 0, present: Int = 0, newer: Int = 0, unreadable: Int = 0, tooLarge: Int = 0)
@@ -22,16 +22,23 @@ public struct ArchiveMigration: Sendable, Hashable {
 }
 
 extension ArchiveManager {
-    /// Stores what is of a former version (``ArchiveVersions``) anew in the present one, all over the archive. That is no use of an
-    /// object: its place among the most recent, its times, its lifetimes and its owner stay. Nothing has to be migrated to be read;
-    /// after this nothing has to be migrated each time that it is read from disk, and a query need not make objects of it.
+    /// Stores all values of former versions (``ArchiveVersions``) again in the present one. This doesn't count as a
+    /// use: recency, times, lifetimes and owners stay. Values of former versions can always be read without this.
+    /// After it, reads need no migration any more, and queries need not decode such values.
     ///
-    /// Each value is one change of its own, which others may come before. A process that is killed leaves some migrated and others
-    /// not, and the next call goes on with these. Programs that don't know the version can't read what is migrated.
+    /// Each value is a separate change, and other changes may come in between. If the process is killed, some
+    /// values are migrated and others are not; the next call continues. Programs that don't know the version can't
+    /// read migrated values.
     ///
-    /// Costs the decoding of all, and what storing costs for those that are migrated.
-    /// - Returns: what became of the values; what could not be migrated is logged as well.
-    /// - Throws: ``StorageError`` when the archive can't be used; what was migrated by then is.
+    /// Costs the decoding of all values, and the storing of those that are migrated.
+    /// - Returns: how many values were migrated, and how many were not and why. Failures are also logged.
+    /// - Throws: ``StorageError`` if the archive can't be used. Values that were migrated before stay migrated.
+    @discardableResult
+    public func migrateAll() throws -> ArchiveMigration { try throwing.migrateAll() }
+}
+
+extension ThrowingArchives {
+    /// As ``ArchiveManager/migrateAll()``.
     @discardableResult
     public func migrateAll() throws -> ArchiveMigration {
         try handle.perform { core in
@@ -43,8 +50,9 @@ extension ArchiveManager {
 }
 
 extension AsynchronousArchives {
-    /// As ``ArchiveManager/migrateAll()``, some hundred at a time on a thread of the system's: for a task in the background. Ends
-    /// with `CancellationError` when its task is cancelled; what was migrated by then is.
+    /// As ``ArchiveManager/migrateAll()``, for a background task: processes some hundred values at a time on a
+    /// system thread. Throws `CancellationError` when its task is cancelled; values that were migrated before stay
+    /// migrated.
     @discardableResult
     public nonisolated(nonsending) func migrateAll() async throws -> ArchiveMigration {
         var (all, outcome) = try await handle.elsewhere { try $0.beginMigration() }

@@ -1,11 +1,12 @@
 import CBOR
 
-/// The number of a value's form among its encoded properties: the first of them, `"$version": 2`, which no property of a type can
-/// be called. Without it the version is 0. So queries and the browser see it as they see everything else.
+/// The version number among a value's encoded properties: the first of them, `"$version": 2`, a name that no
+/// property of a type can have. Without it the version is 0. Queries and the browser see it like any other
+/// property.
 struct StoredForm: Sendable {
     static let name = "$version"
 
-    /// Of the type that is read and stored.
+    /// The versions of the type that is read and stored.
     let versions: ArchiveVersions
 
     init(of type: Any.Type) {
@@ -14,7 +15,7 @@ struct StoredForm: Sendable {
 
     // MARK: Storing
 
-    /// A value of the present version with its number.
+    /// Adds its number to a value of the present version.
     func numbered(_ bytes: [UInt8]) throws -> [UInt8] {
         guard versions.current > 0 else { return bytes }
         return try bytes.withUnsafeBytes { bytes in
@@ -30,7 +31,7 @@ struct StoredForm: Sendable {
 
     // MARK: Reading
 
-    /// Calls `body` with what the present type is decoded from; `isMigrated`: that isn't what is stored.
+    /// Calls `body` with the bytes in the present version; `isMigrated` if these aren't the stored ones.
     @inline(__always)
     func withPresent<Value>(
         _ bytes: UnsafeRawBufferPointer, type: Any.Type, key: String,
@@ -68,20 +69,20 @@ struct StoredForm: Sendable {
         return writer.bytes + bytes[reader.offset...]
     }
 
-    /// The number of a version that the type doesn't know yet; `nil` for those that it knows.
+    /// The number of a newer version than the type knows; `nil` for known versions.
     func newerVersion(in bytes: UnsafeRawBufferPointer) -> Int? {
         guard isNumbered(bytes) else { return nil }
         let version = Self.version(of: bytes)
         return version > versions.current ? version : nil
     }
 
-    /// Whether a value is of the present version.
+    /// Whether a value has the present version.
     func isPresent(_ bytes: UnsafeRawBufferPointer) -> Bool {
         !isNumbered(bytes) || Self.version(of: bytes) == versions.current
     }
 
-    /// Whether the number of a value matters. One that somebody else has put in another place is looked for only where the type
-    /// has versions.
+    /// Whether a value's number matters. A number in an unusual place, which another program may have written, is
+    /// searched for only if the type has versions.
     @inline(__always)
     private func isNumbered(_ bytes: UnsafeRawBufferPointer) -> Bool {
         versions.current > 0 || Self.beginsWithNumber(bytes)
@@ -90,7 +91,7 @@ struct StoredForm: Sendable {
     @inline(__always)
     private static func beginsWithNumber(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard let first = bytes.first, first >> 5 == 5 else { return false }
-        // Of less than 24 entries, or of an indefinite length, a map has a head of one byte.
+        // A map of fewer than 24 entries, or of indefinite length, has a one-byte head.
         let head =
             switch first & 0x1f {
             case 24: 2

@@ -3,26 +3,12 @@ import StorageEngine
 
 /// Sendable value type. What an archive is when this command makes it.
 struct ArchiveArguments: ParsableArguments {
-    enum Kind: String, CaseIterable, Sendable, ExpressibleByArgument {
-        case cache, collection, log
-
-        /// What is offered: a log can't be filled with entries.
-        static var allValueStrings: [String] { [cache.rawValue, collection.rawValue] }
-
-        var kind: ArchiveKind {
-            switch self {
-            case .cache: .cache
-            case .collection: .collection
-            case .log: .log
-            }
-        }
-    }
-
     @Option(
         help: ArgumentHelp(
             "If this makes the archive: what it does when it is full (default: cache with --disk, else collection).",
-            valueName: "cache|collection"))
-    var kind: Kind?
+            valueName: "cache|collection"), completion: .list(["cache", "collection"]),
+        transform: ArchiveKind.parse)
+    var kind: ArchiveKind?
 
     @Option(
         help: ArgumentHelp(
@@ -47,7 +33,7 @@ struct ArchiveArguments: ParsableArguments {
     }
 
     var configuration: ArchiveConfiguration {
-        let kind = kind?.kind ?? (disk == nil ? .collection : .cache)
+        let kind = kind ?? (disk == nil ? .collection : .cache)
         var configuration = ArchiveConfiguration(kind: kind)
         configuration.diskLimit = kind == .collection ? nil : disk?.bytes ?? configuration.diskLimit
         if let memory { configuration.memoryLimit = memory.bytes }
@@ -59,7 +45,7 @@ struct ArchiveArguments: ParsableArguments {
         let archive = try store.archive(named: name, orCreate: configuration)
         let found = try archive.configuration()
         let differs =
-            kind.map { $0.kind != found.kind } ?? false || disk.map { $0.bytes != found.diskLimit } ?? false
+            kind.map { $0 != found.kind } ?? false || disk.map { $0.bytes != found.diskLimit } ?? false
             || memory.map { $0.bytes != found.memoryLimit } ?? false
         if differs {
             Narration.complain("archive \"\(name)\" is there already and keeps its own kind and limits")
@@ -79,5 +65,15 @@ struct ArchiveArguments: ParsableArguments {
             }
         }
         try body(archive)
+    }
+}
+
+extension ArchiveKind {
+    /// As an option has it. That a log can't be filled with entries is said once the word is known.
+    fileprivate static func parse(_ word: String) throws -> ArchiveKind {
+        guard let kind = allCases.first(where: { "\($0)" == word }) else {
+            throw ValidationError("\"\(word)\" is no kind of archive; say cache or collection")
+        }
+        return kind
     }
 }

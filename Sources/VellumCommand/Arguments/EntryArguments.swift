@@ -18,7 +18,8 @@ struct EntryArguments: ParsableArguments {
     var memoryExpires: Duration?
 
     @Option(
-        help: ArgumentHelp("The group that the entry belongs to, 1 to 255 bytes.", valueName: "name"), completion: .owners,
+        help: ArgumentHelp("The group that the entry belongs to, 1 to 255 bytes.", valueName: "name"),
+        completion: .owners,
         transform: OwnerName.parse)
     var owner: String?
 

@@ -1,4 +1,5 @@
 import StorageEngine
+import StoreInspection
 
 #if canImport(Darwin)
 import Darwin
@@ -49,7 +50,7 @@ struct RingFilePath: Sendable {
         let overwrites = found?.overwritesOldMessages ?? !keepsOld
         if let disk, disk.bytes != maximum || overwrites == keepsOld {
             Narration.complain(
-                "\(path) is there already and keeps what it was made with: at most \(maximum) bytes, "
+                "\(path) is there already and keeps what it was made with: at most \(Figures.bytes(UInt64(maximum))), "
                     + (overwrites ? "the oldest messages make room" : "old messages stay"))
         }
         return try translating { () throws(StorageError) in

@@ -19,7 +19,8 @@ struct SelectionArguments: ParsableArguments {
     @Option(
         name: .customLong("where"),
         help: ArgumentHelp(
-            "The entries that meet this, a condition as behind find in vellum query.", valueName: "condition"))
+            "The entries that meet this, a condition as behind find in vellum query.", valueName: "condition")
+    )
     var condition: String?
 
     @Flag(help: "Only say how many entries and bytes it would be.")

@@ -40,7 +40,8 @@ private struct StoreCompletion: Sendable {
             }
         }
         guard let path = named ?? StoreArguments.onlyStore,
-            let store = try? Store.open(at: path, mode: .readOnly, createIfMissing: false, options: .forLooking)
+            let store = try? Store.open(
+                at: path, mode: .readOnly, createIfMissing: false, options: .forLooking)
         else { return nil }
         self.store = store
         // Behind the command's name.
@@ -63,6 +64,7 @@ private struct StoreCompletion: Sendable {
 
     /// What a shell can take: a word with the end of a line in it would be two.
     private func offered(_ words: [String], _ prefix: String) -> [String] {
-        words.filter { $0.utf8.starts(with: prefix.utf8) && TerminalSafe.column($0) == $0 }.prefix(Self.most).map { $0 }
+        words.filter { $0.utf8.starts(with: prefix.utf8) && TerminalSafe.column($0) == $0 }.prefix(Self.most)
+            .map { $0 }
     }
 }

@@ -16,14 +16,17 @@ struct BenchCommand: ParsableCommand {
             """)
 
     @Option(
-        name: .customLong("in"), help: ArgumentHelp("Where the store is made (default: TMPDIR).", valueName: "folder"),
+        name: .customLong("in"),
+        help: ArgumentHelp("Where the store is made (default: TMPDIR).", valueName: "folder"),
         completion: .directory)
     var folder: String?
 
     @Option(help: ArgumentHelp("Bytes of a value (default: 200B).", valueName: "size"))
     var value: ByteCount?
 
-    @Option(help: ArgumentHelp("How long it takes, about (default: 10s).", valueName: "duration"), transform: Interval.parse)
+    @Option(
+        help: ArgumentHelp("How long it takes, about (default: 10s).", valueName: "duration"),
+        transform: Interval.parse)
     var time: Duration?
 
     @Flag(help: "Print one JSON array.")

@@ -96,8 +96,8 @@ struct CheckCommand: ParsableCommand {
         for finding in findings {
             var line = "\(TerminalSafe.column(finding.name)): \(finding.verdict)"
             if finding.isRead { line += ", " + Figures.amount(finding.entries, bytes: finding.valueBytes) }
-            if finding.damaged > 0 { line += ", \(finding.damaged) damaged" }
-            if finding.salvaged > 0 { line += ", \(finding.salvaged) salvaged" }
+            if finding.damaged > 0 { line += ", \(Figures.count(finding.damaged)) damaged" }
+            if finding.salvaged > 0 { line += ", \(Figures.count(finding.salvaged)) salvaged" }
             line += "\n"
             for problem in finding.problems { line += "  \(TerminalSafe.column(problem))\n" }
             try TerminalSafe.write(Array(line.utf8), to: output)

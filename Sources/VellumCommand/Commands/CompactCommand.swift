@@ -24,7 +24,8 @@ struct CompactCommand: ParsableCommand {
     var giveUpUndo = false
 
     private static let columns = [
-        Column("archive", title: "ARCHIVE"), Column("before", title: "BEFORE"), Column("after", title: "AFTER"),
+        Column("archive", title: "ARCHIVE"), Column("before", title: "BEFORE"),
+        Column("after", title: "AFTER"),
     ]
 
     func run() throws {
@@ -47,7 +48,8 @@ struct CompactCommand: ParsableCommand {
             try printer.print([.text(name), .bytes(before.footprint), .bytes(after.footprint)])
             if after.undoBytes > 0, !giveUpUndo {
                 Narration.say(
-                    "\(name): \(Figures.bytes(after.undoBytes)) are kept for undo; --give-up-undo gives them back too")
+                    "\(name): \(Figures.bytes(after.undoBytes)) are kept for undo; --give-up-undo gives them back too"
+                )
             }
             if Interruption.isRequested { break }
         }

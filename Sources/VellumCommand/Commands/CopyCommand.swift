@@ -34,7 +34,9 @@ struct CopyCommand: ParsableCommand {
         help: ArgumentHelp("Copy the entries that meet this condition.", valueName: "condition"))
     var condition: String?
 
-    @Option(help: ArgumentHelp("The store of the copy (default: the same).", valueName: "folder"), completion: .directory)
+    @Option(
+        help: ArgumentHelp("The store of the copy (default: the same).", valueName: "folder"),
+        completion: .directory)
     var to: String?
 
     mutating func validate() throws {
@@ -45,7 +47,8 @@ struct CopyCommand: ParsableCommand {
         Interruption.collect()
         let source = try to == nil ? store.openForWriting(creating: false) : store.openForLooking()
         defer { source.close() }
-        let target = try to.map { try Store.open(at: $0, options: StoreOptions(processName: "vellum")) } ?? source
+        let target =
+            try to.map { try Store.open(at: $0, options: StoreOptions(processName: "vellum")) } ?? source
         defer { target.close() }
         if keys.isEmpty, condition == nil { return try copyAll(from: source, to: target) }
         let archive = try source.archive(named: archive)
@@ -60,7 +63,8 @@ struct CopyCommand: ParsableCommand {
             try copying.copy(key)
         }
         Narration.say(
-            "copied \(Figures.amount(copying.entries, bytes: copying.bytes)) from \(archive.name) to \(copy.name)")
+            "copied \(Figures.amount(copying.entries, bytes: copying.bytes)) from \(archive.name) to \(copy.name)"
+        )
         if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
         if copying.missing > 0 || copying.entries == 0 { throw CommandFailure(nil, status: .nothing) }
     }

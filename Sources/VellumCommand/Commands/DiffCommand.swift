@@ -45,7 +45,8 @@ struct DiffCommand: ParsableCommand {
         let output = OutputWriter()
         let comparison = Comparison(output: output, isJSON: json)
         if let other {
-            let second = try Store.open(at: other, mode: .readOnly, createIfMissing: false, options: .forLooking)
+            let second = try Store.open(
+                at: other, mode: .readOnly, createIfMissing: false, options: .forLooking)
             comparison.namesArchives = true
             for name in try first.map({ [$0] }) ?? Self.union(store.archiveNames(), second.archiveNames()) {
                 try comparison.compare(name, of: store, with: name, of: second)
@@ -58,7 +59,8 @@ struct DiffCommand: ParsableCommand {
         Narration.say("\(differences), \(Figures.count(comparison.equal, "entry", "entries")) equal")
         if comparison.unreadable > 0 {
             Narration.complain(
-                "\(Figures.count(comparison.unreadable, "entry", "entries")) could not be compared; run vellum check")
+                "\(Figures.count(comparison.unreadable, "entry", "entries")) could not be compared; run vellum check"
+            )
             throw CommandFailure(nil, status: .storeFailure)
         }
         if comparison.differences > 0 { throw CommandFailure(nil, status: .nothing) }
@@ -120,7 +122,9 @@ private final class Comparison {
     }
 
     private func archive(_ name: String, of store: Store) throws(StorageError) -> Archive? {
-        guard try store.archiveNames().contains(where: { ExactText($0) == ExactText(name) }) else { return nil }
+        guard try store.archiveNames().contains(where: { ExactText($0) == ExactText(name) }) else {
+            return nil
+        }
         return try store.archive(named: name)
     }
 
@@ -152,7 +156,9 @@ private final class Comparison {
             let page = try archive.keys(KeyQuery(after: after, limit: 10_000))
             if after == nil { unreadable += page.unreadable }
             for key in page.keys {
-                if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
+                if Interruption.isRequested {
+                    throw CommandFailure("interrupted", status: Interruption.status)
+                }
                 try body(key)
             }
             guard page.hasMore, let last = page.keys.last else { return }

@@ -43,7 +43,8 @@ struct DropCommand: ParsableCommand {
         }
         if dryRun { return }
         guard yes || Confirmation.isPossible else {
-            throw CommandFailure("nobody is there to be asked; say --yes to remove the archive", status: .usage)
+            throw CommandFailure(
+                "nobody is there to be asked; say --yes to remove the archive", status: .usage)
         }
         if !yes, !Confirmation.ask("Remove archive \(archive) with \(amount)? This can't be undone.") {
             throw CommandFailure("nothing was removed", status: .nothing)

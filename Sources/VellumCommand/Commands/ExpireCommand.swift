@@ -45,7 +45,8 @@ struct ExpireCommand: ParsableCommand {
             throw ValidationError("say one of --in, --now, --never and --idle-longer-than")
         }
         if selection.isEmpty, idleLongerThan == nil {
-            throw ValidationError("say which entries it is about: keys, --owner NAME, --where CONDITION or --all")
+            throw ValidationError(
+                "say which entries it is about: keys, --owner NAME, --where CONDITION or --all")
         }
     }
 

@@ -15,7 +15,9 @@ struct ExportCommand: ParsableCommand {
 
             Texts and other bytes that aren't documents become JSON strings. A row of CSV or TSV holds only an object; others \
             are reported and left out, with exit code 1, as are damaged entries, with exit code 3. In these a nested array or \
-            object is written as JSON.
+            object is written as JSON. \
+            Spreadsheets carry out texts that begin with =, +, - or @; for what others have stored there is --spreadsheet, \
+            whose texts don't come back equal.
             """)
 
     @OptionGroup var store: StoreArguments
@@ -30,16 +32,26 @@ struct ExportCommand: ParsableCommand {
         help: ArgumentHelp(
             "What to write (default: what the file's name ends with; ndjson to standard output).",
             valueName: "ndjson|json|csv|tsv"))
-    var format: ExportFormat?
+    var format: FileFormat?
 
     @Option(
         name: .customLong("where"),
         help: ArgumentHelp(
-            "Only the entries that meet this, a condition as behind find in vellum query.", valueName: "condition"))
+            "Only the entries that meet this, a condition as behind find in vellum query.",
+            valueName: "condition"))
     var condition: String?
 
     @Flag(help: "Wrap each value: {\"key\":…,\"value\":…}.")
     var withKeys = false
+
+    @Flag(help: "In CSV: put an apostrophe before texts that a spreadsheet would carry out as formulas.")
+    var spreadsheet = false
+
+    mutating func validate() throws {
+        if spreadsheet, (format ?? FileFormat(fileName: file)) != .csv {
+            throw ValidationError("--spreadsheet is for --format csv")
+        }
+    }
 
     private func beginFile() throws(CommandFailure) -> WholeFile {
         do throws(SourceError) {
@@ -55,7 +67,7 @@ struct ExportCommand: ParsableCommand {
         try archive.requireEntries()
         let whole = file == "-" ? nil : try beginFile()
         defer { whole?.discard() }
-        let format = try format ?? ExportFormat(fileName: file)
+        let format = try format ?? FileFormat.toWrite(file)
         let output = whole?.output ?? OutputWriter()
         let chosen = try condition.map { Set(try FoundEntries($0, in: archive).entries.map(\.sequence)) }
         let exporter = try Exporter(archive, to: output, wrapsKeys: withKeys, only: chosen)
@@ -63,7 +75,7 @@ struct ExportCommand: ParsableCommand {
         switch format {
         case .ndjson: outcome = try exporter.writeLines()
         case .json: outcome = try exporter.writeArray()
-        case .csv: outcome = try exporter.writeTable(.commas)
+        case .csv: outcome = try exporter.writeTable(spreadsheet ? .spreadsheet : .commas)
         case .tsv: outcome = try exporter.writeTable(.tabs)
         }
         try output.flush()

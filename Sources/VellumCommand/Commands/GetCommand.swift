@@ -56,7 +56,8 @@ struct GetCommand: ParsableCommand {
             throw CommandFailure(
                 found?.tier == .memory
                     ? "the value of \(place) is in the memory of a process only, and nobody else can read it (vellum why "
-                        + "tells which)" : "no entry \(place)" + Suggestion.key(for: key, in: archive), status: hasLost ? .storeFailure : .nothing)
+                        + "tells which)" : "no entry \(place)" + Suggestion.key(for: key, in: archive),
+                status: hasLost ? .storeFailure : .nothing)
         }
         if meta { metadata.rank = try Self.rank(of: metadata, in: archive) }
         let output = OutputWriter()
@@ -86,9 +87,12 @@ struct GetCommand: ParsableCommand {
     private func characters(_ bytes: [UInt8], _ encoding: ValueEncoding) throws -> [UInt8] {
         let value = RecognizedValue(bytes, encoding: encoding)
         if value.form == .text { return bytes }
-        if value.form.isDocument, case .text(let text)? = try? CBORReader.decode(value.item) { return Array(text.utf8) }
+        if value.form.isDocument, case .text(let text)? = try? CBORReader.decode(value.item) {
+            return Array(text.utf8)
+        }
         throw CommandFailure(
-            "the value of \(TerminalSafe.quoted(key)) is no text; --json, --raw and --hex print it", status: .nothing)
+            "the value of \(TerminalSafe.quoted(key)) is no text; --json, --raw and --hex print it",
+            status: .nothing)
     }
 
     private func complain(of value: RecognizedValue) {

@@ -42,7 +42,7 @@ struct ImportCommand: ParsableCommand {
         help: ArgumentHelp(
             "What the file is (default: what its name or its first byte says).",
             valueName: "ndjson|json|csv|tsv"))
-    var format: ImportFormat?
+    var format: FileFormat?
 
     @Flag(help: "CSV and TSV: take every field as text.")
     var text = false
@@ -61,7 +61,9 @@ struct ImportCommand: ParsableCommand {
     @OptionGroup var settings: ArchiveArguments
 
     mutating func validate() throws {
-        if text, !types.isEmpty { throw ValidationError("--text says that all is text, so it excludes --types") }
+        if text, !types.isEmpty {
+            throw ValidationError("--text says that all is text, so it excludes --types")
+        }
     }
 
     func run() throws {
@@ -69,7 +71,7 @@ struct ImportCommand: ParsableCommand {
         let input = try InputBuffer(path: file)
         try CompressedInput.refuse(input, command: commandForPipe)
         try input.skipByteOrderMark()
-        let format = try format ?? ImportFormat.recognize(input)
+        let format = try format ?? FileFormat.recognize(input)
         if text || !types.isEmpty, format == .ndjson || format == .json {
             throw CommandFailure(
                 "--text and --types are for CSV and TSV, not \(format.rawValue)", status: .usage)
@@ -115,7 +117,7 @@ struct ImportCommand: ParsableCommand {
     }
 
     /// What imports standard input in this way.
-    private func commandForPipe(_ format: ImportFormat?) -> String {
+    private func commandForPipe(_ format: FileFormat?) -> String {
         let format = self.format ?? format
         let options = ["--key", key] + (format.map { ["--format", $0.rawValue] } ?? [])
         return ShellWord.vellum("import", [archive, "-"], options: options, store: store.store)

@@ -25,10 +25,10 @@ struct KeysCommand: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            What to sort by: most recently used first, key ascending, largest, latest created, soonest to expire or \
-            most hits first.
+            What to sort by: most recently used first, key or owner ascending, largest, latest created, soonest to \
+            expire or most hits first, or by tier, what is in memory first.
             """, valueName: "order"))
-    var order = EntryOrder.recency
+    var order = EntryColumn.idle
 
     @Flag(help: "Turn the order around.")
     var reverse = false
@@ -60,7 +60,8 @@ struct KeysCommand: ParsableCommand {
     func run() throws {
         let archive = try store.openForLooking().archive(named: archive)
         try archive.requireEntries()
-        let entries = try archive.entries()
+        let listing = try StoredListing(archive)
+        let entries = listing.list
         let output = OutputWriter()
         var printer = RowPrinter(
             MetadataColumns.columns, layout: .fitting(output, json: json ? .jsonLines : nil), output: output)
@@ -70,7 +71,10 @@ struct KeysCommand: ParsableCommand {
         let isFiltered = prefix != nil || owner != nil || match != nil
         let pattern = match.map { KeyPattern($0) }
         let now = Timestamp.now()
-        for index in try order.arrange(entries, reversed: reverse) {
+        let order = reverse ? EntryOrder(order).reversed : EntryOrder(order)
+        let places = order.positions(in: listing)
+        for row in 0..<places.count {
+            let index = places.index(atRow: row)
             guard left > 0 || (isFiltered && !isAnyMeant) else { break }
             if prefix != nil || pattern != nil, let key = try entries.soundKey(at: index),
                 !key.utf8.starts(with: (prefix ?? "").utf8) || pattern?.matches(key) == false
@@ -109,38 +113,12 @@ struct KeysCommand: ParsableCommand {
     }
 }
 
-/// Sendable value type. What the entries of an archive can be sorted by.
-enum EntryOrder: String, CaseIterable, Sendable, ExpressibleByArgument {
-    case recency, key, size, created, expires, hits
-
-    /// The places in `entries`, a list with the most recent first, in this order. What is equal stays in order of
-    /// recency, unless reversed. Costs a look at each entry's frame for `key` and `created`.
-    func arrange(_ entries: EntryList, reversed: Bool) throws -> [Int] {
-        let sorted: [Int] =
-            switch self {
-            case .recency: Array(entries.indices)
-            case .size: Self.sort(entries.indices.map { ($0, entries[$0].valueBytes) }, by: >)
-            case .hits: Self.sort(entries.indices.map { ($0, entries[$0].hits) }, by: >)
-            case .key:
-                Self.sort(try entries.indices.map { ($0, try entries.soundKey(at: $0) ?? "") }, by: <)
-            case .created:
-                Self.sort(
-                    try entries.indices.map {
-                        ($0, try entries.soundMetadata(at: $0)?.created.microseconds ?? 0)
-                    },
-                    by: >)
-            case .expires:
-                Self.sort(entries.indices.map { ($0, entries[$0].expires?.microseconds ?? .max) }, by: <)
-            }
-        return reversed ? sorted.reversed() : sorted
+extension EntryColumn: ExpressibleByArgument {
+    package init?(argument: String) {
+        guard let column = Self.allCases.first(where: { $0.word == argument }) else { return nil }
+        self = column
     }
 
-    private static func sort<Value: Comparable>(
-        _ places: [(index: Int, value: Value)], by precedes: (Value, Value) -> Bool
-    ) -> [Int] {
-        places.sorted { first, second in
-            first.value == second.value ? first.index < second.index : precedes(first.value, second.value)
-        }
-        .map(\.index)
-    }
+    package static var allValueStrings: [String] { allCases.map(\.word) }
+    package var defaultValueDescription: String { word }
 }

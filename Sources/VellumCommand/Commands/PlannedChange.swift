@@ -74,9 +74,10 @@ struct PlannedChange: Sendable {
 
     private func makePlan(_ archive: Archive) throws -> ChangePlan {
         try refuseAmbiguousWords(archive)
-        let action: PlannedAction = idle.map {
-            .expireIdle(before: Timestamp.now().adding(seconds: -($0 / .seconds(1))))
-        } ?? action
+        let action: PlannedAction =
+            idle.map {
+                .expireIdle(before: Timestamp.now().adding(seconds: -($0 / .seconds(1))))
+            } ?? action
         let plan: ChangePlan
         if let condition = selection.condition {
             plan = ChangePlan(try FoundEntries(condition, in: archive).entries, action: action)
@@ -107,8 +108,7 @@ struct PlannedChange: Sendable {
         try archive.requireEntries()
         let plan = try makePlan(archive)
         let output = OutputWriter()
-        let amount = Figures.amount(plan.entries, bytes: plan.bytes)
-        try output.write("would \(action.infinitive(amount))\n")
+        try output.write("would \(action.infinitive(Figures.amount(plan.entries, bytes: plan.bytes)))\n")
         try output.flush()
         try warnOfUndo(plan, archive)
         try end(plan)
@@ -118,16 +118,14 @@ struct PlannedChange: Sendable {
     /// Says beforehand when it can't be undone for as long as usual.
     private func warnOfUndo(_ plan: ChangePlan, _ archive: Archive) throws(StorageError) {
         if case .setLifetime = action { return }
-        let budget = try archive.undoBudget()
-        guard !budget.holds(entries: plan.entries, valueBytes: plan.bytes) else { return }
-        Narration.say(
-            "this is more than is kept for undo now: it can be undone for ten minutes, or until 5 % of the limit has "
-                + "been written")
+        guard !(try archive.undoBudget().holds(entries: plan.entries, valueBytes: plan.bytes)) else { return }
+        let grace = action.grace(isBeyondBudget: true)
+        Narration.say("this is more than is kept for undo now: it can be undone \(grace)")
     }
 
     private func isConfirmed(_ plan: ChangePlan, _ name: String) -> Bool {
         let amount = Figures.amount(plan.entries, bytes: plan.bytes)
-        return Confirmation.ask(action.question(amount, of: name))
+        return Confirmation.ask(action.question("\(amount) of \(name)", idle: idle))
     }
 
     /// Why the plan is empty; nil if the missing keys have said it.
@@ -147,28 +145,13 @@ struct PlannedChange: Sendable {
     }
 
     private func report(_ outcome: PlanOutcome, _ archive: String) {
-        for skip in outcome.skips.prefix(Self.listedKeys) {
-            let rest = skip.reason == .absent ? "" : ", and was left alone"
-            Narration.complain("\(TerminalSafe.quoted(skip.key)) \(skip.reason.past.one)\(rest)")
-        }
-        let more = outcome.skips.count - Self.listedKeys
-        if more > 0 { Narration.complain("and \(Figures.count(more, "other", "others"))") }
-        if outcome.unchanged > 0 {
-            Narration.say(
-                "\(Figures.count(outcome.unchanged, "entry", "entries")) had no deadline any more")
-        }
-        Narration.say(action.past(Figures.amount(outcome.entries, bytes: outcome.bytes)))
-        guard let action = outcome.action else {
-            if outcome.entries > 0 {
-                Narration.complain(
-                    "this can't be undone: what was before is not kept, for it was in a process' memory only, the disk has "
-                        + "no room for it, or others have written too much since")
-            }
-            return
-        }
+        for remark in outcome.remarks(listing: Self.listedKeys) { Narration.complain(remark) }
+        Narration.say(self.action.summary(of: outcome))
+        if let finality = outcome.finality { Narration.complain(finality) }
+        guard let action = outcome.action else { return }
         let command = ShellWord.vellum("undo", [archive, "\(action.id)"], store: store.store)
         let lost = outcome.entries - action.entries
-        let gone = lost == 1 ? "1 that was" : "\(lost) that were"
+        let gone = lost == 1 ? "1 that was" : "\(Figures.count(lost)) that were"
         let rest = lost > 0 ? " (but for \(gone) in a process' memory only)" : ""
         let bound = action.bytesLeft.map { ", until \(Figures.bytes($0)) more have been written" } ?? ""
         Narration.say("to undo it\(rest)\(bound): \(command)")

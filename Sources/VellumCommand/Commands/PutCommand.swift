@@ -54,7 +54,8 @@ struct PutCommand: ParsableCommand {
         }
         // It was made just now, and may have been meant for another one.
         if !names.contains(archive), let other = Suggestion.nearest(to: archive, among: names) {
-            Narration.say("made archive \(TerminalSafe.quoted(archive)); there is \(TerminalSafe.quoted(other)) too")
+            Narration.say(
+                "made archive \(TerminalSafe.quoted(archive)); there is \(TerminalSafe.quoted(other)) too")
         }
     }
 
@@ -66,7 +67,8 @@ struct PutCommand: ParsableCommand {
         if raw { return (bytes, .unknown) }
         if text {
             guard String(validating: bytes, as: UTF8.self) != nil else {
-                throw CommandFailure("\(input.name) is not UTF-8 text; --raw records any bytes", status: .nothing)
+                throw CommandFailure(
+                    "\(input.name) is not UTF-8 text; --raw records any bytes", status: .nothing)
             }
             return (bytes, .text)
         }
@@ -74,7 +76,8 @@ struct PutCommand: ParsableCommand {
             return (try JSONTranscoder.cbor(from: bytes), .cbor)
         } catch {
             throw CommandFailure(
-                "\(input.name) is not a JSON document: \(error); --text and --raw record it as it is", status: .nothing)
+                "\(input.name) is not a JSON document: \(error); --text and --raw record it as it is",
+                status: .nothing)
         }
     }
 }

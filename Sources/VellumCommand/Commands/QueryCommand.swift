@@ -42,6 +42,8 @@ struct QueryCommand: ParsableCommand {
     @Flag(help: "Print CSV, under the names of all properties.")
     var csv = false
 
+    @Flag(help: "With --csv: put an apostrophe before texts that a spreadsheet would carry out as formulas.")
+    var spreadsheet = false
     @OptionGroup var output: QueryOutput
 
     @Flag(help: "Print how the query was carried out instead of its rows; with --json as one object.")
@@ -49,6 +51,7 @@ struct QueryCommand: ParsableCommand {
 
     mutating func validate() throws {
         if csv, json || explain { throw ValidationError("--csv excludes --json and --explain") }
+        if spreadsheet, !csv { throw ValidationError("--spreadsheet is for --csv") }
         if output.format != nil, csv || json || explain {
             throw ValidationError("--format excludes --json, --csv and --explain")
         }
@@ -105,7 +108,9 @@ struct QueryCommand: ParsableCommand {
             case .table: QueryTable(plan, output)
             case .json: QueryArray(plan, output)
             case .ndjson: QueryFormat.jsonLines.writer(plan, output, memoryLimit: options.memoryLimit)
-            case .csv: QueryFormat.delimited(.commas).writer(plan, output, memoryLimit: options.memoryLimit)
+            case .csv:
+                QueryFormat.delimited(spreadsheet ? .spreadsheet : .commas).writer(
+                    plan, output, memoryLimit: options.memoryLimit)
             case .tsv: QueryFormat.delimited(.tabs).writer(plan, output, memoryLimit: options.memoryLimit)
             case nil: output.isTerminal ? QueryTable(plan, output) : QueryTabs(plan, output)
             }

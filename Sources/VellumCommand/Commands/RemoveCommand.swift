@@ -23,7 +23,8 @@ struct RemoveCommand: ParsableCommand {
 
     mutating func validate() throws {
         if selection.isEmpty {
-            throw ValidationError("say which entries to delete: keys, --owner NAME, --where CONDITION or --all")
+            throw ValidationError(
+                "say which entries to delete: keys, --owner NAME, --where CONDITION or --all")
         }
     }
 

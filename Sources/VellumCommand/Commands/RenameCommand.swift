@@ -55,7 +55,8 @@ enum ArchiveCopying {
     ) throws {
         guard try !target.archiveNames().contains(where: { ExactText($0) == ExactText(name) }) else {
             throw CommandFailure(
-                "there is an archive \(TerminalSafe.quoted(name)) in \(target.path) already", status: .nothing)
+                "there is an archive \(TerminalSafe.quoted(name)) in \(target.path) already", status: .nothing
+            )
         }
         var progress = ProgressBar()
         defer { progress.finish() }

@@ -49,7 +49,7 @@ struct ResizeCommand: ParsableCommand {
                     + (old.kind == .log
                         ? Figures.count(evicted, "message", "messages")
                         : Figures.count(evicted, "entry", "entries"))
-                    + ", \(Figures.count(bytes, "byte", "bytes"))")
+                    + ", \(Figures.bytes(bytes))")
         } else {
             changes.append("nothing evicted")
         }
@@ -57,7 +57,7 @@ struct ResizeCommand: ParsableCommand {
     }
 
     private static func change(_ old: UInt64?, _ new: UInt64) -> String {
-        let was = old.map { "\($0)" } ?? "none"
-        return old == new ? "\(new) bytes as before" : "\(new) bytes, was \(was)"
+        let words = Figures.bytes(new)
+        return old == new ? "\(words) as before" : "\(words), was \(old.map(Figures.bytes) ?? "none")"
     }
 }

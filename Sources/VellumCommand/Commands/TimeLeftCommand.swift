@@ -38,7 +38,8 @@ struct TimeLeftCommand: ParsableCommand {
         let output = OutputWriter()
         if json {
             try JSONTree.cells([
-                ("key", .text(key)), ("ttl", left.map { .interval($0) } ?? .absent), ("expires", Cell(metadata.expires)),
+                ("key", .text(key)), ("ttl", left.map { .interval($0) } ?? .absent),
+                ("expires", Cell(metadata.expires)),
             ]).writeLine(to: output)
         } else {
             let cell = left.map { Cell.interval($0) } ?? .text("never")

@@ -23,7 +23,8 @@ struct TouchCommand: ParsableCommand {
     var keys: [String]
 
     @Option(
-        name: .customLong("in"), help: ArgumentHelp("Let them live that long from now on.", valueName: "duration"),
+        name: .customLong("in"),
+        help: ArgumentHelp("Let them live that long from now on.", valueName: "duration"),
         transform: Interval.parse)
     var lifetime: Duration?
 

@@ -63,8 +63,7 @@ struct UndoCommand: ParsableCommand {
         guard let outcome = try archive.undo(id) else {
             throw CommandFailure(
                 id.map { "action \($0) of \(archive.name) can't be undone; undo --list shows what can be" }
-                    ?? "there is nothing to undo in \(archive.name); undo ends after ten minutes, when a put "
-                    + "finds the disk full, or, for what was too much for its budget, with what is written",
+                    ?? UndoOutcome.nothing(in: archive.name),
                 status: .nothing)
         }
         if json { try printJSON(outcome) }
@@ -73,32 +72,9 @@ struct UndoCommand: ParsableCommand {
     }
 
     private func report(_ outcome: UndoOutcome) {
-        for key in outcome.skipped.prefix(10) {
-            Narration.complain(
-                "\(TerminalSafe.quoted(key)) was recorded, changed or evicted meanwhile; what is there stays as it is"
-            )
-        }
-        if outcome.skippedCount > 10 {
-            Narration.complain("and \(Figures.count(outcome.skippedCount - 10, "other", "others"))")
-        }
-        let amount = Figures.amount(outcome.entries, bytes: outcome.bytes)
-        let done =
-            outcome.action.kind == .deadline
-            ? "restored the deadlines of \(amount)" : "restored \(amount)"
-        if outcome.expired > 0 {
-            let expired = Figures.count(outcome.expired, "entry has", "entries have")
-            Narration.complain("\(expired) expired by the deadline of before, and stayed away")
-        }
+        for remark in outcome.remarks(listing: 10) { Narration.complain(remark) }
         let ago = Figures.ago(outcome.action.time, now: .now())
-        var text = "\(done) (\(outcome.action.kind.participle) \(ago))"
-        if outcome.displaced > 0 {
-            let displaced = Figures.count(outcome.displaced, "entry", "entries")
-            text += "; \(displaced) had no room"
-        }
-        if outcome.evicted > 0 {
-            text += "; \(Figures.count(outcome.evicted, "entry", "entries")) evicted, for want of room"
-        }
-        Narration.say(text)
+        Narration.say("\(outcome.summary) (\(outcome.action.kind.participle) \(ago))")
     }
 
     private func printJSON(_ outcome: UndoOutcome) throws {

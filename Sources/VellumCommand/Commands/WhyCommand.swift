@@ -45,7 +45,7 @@ struct WhyCommand: ParsableCommand {
         try output.flush()
         if !story.isKnown {
             let reach = story.history.reachesBackTo.map {
-                "; events reach back to \(Figures.localTime($0))"
+                "; events reach back to \(Figures.date($0))"
             }
             let hasLost = try archive.complainOfLoss()
             throw CommandFailure(

@@ -31,7 +31,7 @@ struct DemoFigures: Sendable {
         [
             ("seconds", .decimal(seconds)), ("operations", .count(operations)),
             ("operationsPerSecond", .decimal(seconds > 0 ? Double(operations) / seconds : 0)),
-            ("hits", .count(hits)), ("misses", .count(misses)), ("hitRatio", .decimal(hitRatio)),
+            ("hits", .count(hits)), ("misses", .count(misses)), ("hitRatio", .ratio(hitRatio)),
             ("records", .count(records)), ("deletes", .count(deletes)), ("evictions", .count(evictions)),
             ("entries", .count(UInt64(after.entries))), ("diskBytes", .bytes(after.diskBytes)),
             ("diskLimit", Cell(bytes: after.configuration.diskLimit)), ("footprint", .bytes(after.footprint)),
@@ -40,8 +40,8 @@ struct DemoFigures: Sendable {
 
     /// One line for the person who watches.
     var progress: String {
-        "\(Int(seconds.rounded())) s: \(Figures.amount(after.entries, size: after.diskBytes)), "
-            + "\(operations) operations, hit ratio \(Figures.fixed(hitRatio, digits: 3)), "
+        "\(Int(seconds.rounded())) s: \(Figures.amount(after.entries, bytes: after.diskBytes)), "
+            + "\(Figures.count(operations, "operation", "operations")), hit ratio \(Figures.percent(hitRatio)), "
             + "\(Figures.count(evictions, "eviction", "evictions"))"
     }
 }

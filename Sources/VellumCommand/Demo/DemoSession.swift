@@ -95,7 +95,7 @@ final class DemoSession {
                 data.values[place], forKey: data.keys[place], encoding: .cbor,
                 attributes: data.attributes(of: place))
         }
-        let total = Figures.amount(data.keys.count, size: UInt64(data.bytes))
+        let total = Figures.amount(data.keys.count, bytes: UInt64(data.bytes))
         Narration.say("recorded \(total) into an archive for half of them")
         try log.append(Array("demo     \(total) recorded, for half of which there is room".utf8))
     }

@@ -31,7 +31,8 @@ enum Examination {
 
     static func ofProgram() -> [Finding] {
         [
-            Finding(.ok, "version", "\(Version.text), files of format 1"), platform, openFiles, terminal, language,
+            Finding(.ok, "version", "\(Version.text), files of format 1"), platform, openFiles, terminal,
+            language,
         ]
     }
 
@@ -58,7 +59,8 @@ enum Examination {
 
     private static var terminal: Finding {
         guard SystemText.isTerminal(STDOUT_FILENO) else {
-            return Finding(.note, "terminal", "standard output is none: tables become columns, and browse needs --print")
+            return Finding(
+                .note, "terminal", "standard output is none: tables become columns, and browse needs --print")
         }
         guard let name = SystemText.environment("TERM"), name != "dumb" else {
             return Finding(
@@ -109,7 +111,9 @@ enum Examination {
             for name in try store.archiveNames() { findings.append(ofArchive(name, store)) }
             for name in try store.emptyArchiveNames() {
                 findings.append(
-                    Finding(.wrong, "\(path): \(name)", store.emptyArchiveProblem(named: name), advice: repair(path)))
+                    Finding(
+                        .wrong, "\(path): \(name)", store.emptyArchiveProblem(named: name),
+                        advice: repair(path)))
             }
             for name in try store.strayFolderNames() {
                 findings.append(Finding(.wrong, path, store.strayFolderProblem(name)))
@@ -145,7 +149,8 @@ enum Examination {
         let free = UInt64(status.f_bavail) * UInt64(status.f_frsize)
         let text = "\(Figures.bytes(free)) free on its file system"
         guard free < 64 << 20 else { return Finding(.ok, path, text) }
-        return Finding(.wrong, path, text, advice: "free some; an archive takes 64 MiB at a time where it is large")
+        return Finding(
+            .wrong, path, text, advice: "free some; an archive takes 64 MiB at a time where it is large")
     }
 
     private static func ofArchive(_ name: String, _ store: Store) -> Finding {
@@ -166,7 +171,9 @@ enum Examination {
         }
     }
 
-    private static func repair(_ path: String) -> String { ShellWord.vellum("check", options: ["--repair"], store: path) }
+    private static func repair(_ path: String) -> String {
+        ShellWord.vellum("check", options: ["--repair"], store: path)
+    }
 
     /// What the error's own words don't say.
     private static func advice(for error: StorageError, _ path: String) -> String? {

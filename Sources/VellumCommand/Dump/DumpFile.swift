@@ -28,7 +28,8 @@ enum DumpFile {
         let files = try files(in: path)
         var bytes: UInt64 = 0
         func write(_ members: [(String, CBORValue)]) throws {
-            let item = CBORValue.map(CBORMap(members.map { CBORMap.Entry(key: .text($0), value: $1) })).encoded
+            let item = CBORValue.map(CBORMap(members.map { CBORMap.Entry(key: .text($0), value: $1) }))
+                .encoded
             bytes += UInt64(item.count)
             try output.write(item)
         }
@@ -63,7 +64,8 @@ enum DumpFile {
     static func read(_ input: InputBuffer, into folder: String) throws {
         let noDump = CommandFailure("\(input.name) is no dump of a store", status: .nothing)
         guard let head = try nextItem(input, mayGrow: false)?.asMap,
-            let found = head[key: .text(versionName)]?.asUInt64, let count = head[key: .text("files")]?.asUInt64
+            let found = head[key: .text(versionName)]?.asUInt64,
+            let count = head[key: .text("files")]?.asUInt64
         else { throw noDump }
         guard found == version else {
             throw CommandFailure(
@@ -80,7 +82,8 @@ enum DumpFile {
                 guard end == count, written == count else { throw noDump }
                 return
             }
-            guard let path = item[key: .text("path")]?.asString, case .bytes(let bytes)? = item[key: .text("bytes")],
+            guard let path = item[key: .text("path")]?.asString,
+                case .bytes(let bytes)? = item[key: .text("bytes")],
                 isSafe(path)
             else { throw noDump }
             try write(bytes, path, in: folder)
@@ -91,7 +94,9 @@ enum DumpFile {
     /// A name, or the name of an archive's folder and one in it; never a way out of the store.
     private static func isSafe(_ path: String) -> Bool {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
-        guard parts.allSatisfy({ !$0.isEmpty && $0 != "." && $0 != ".." && !$0.utf8.contains(0) }) else { return false }
+        guard parts.allSatisfy({ !$0.isEmpty && $0 != "." && $0 != ".." && !$0.utf8.contains(0) }) else {
+            return false
+        }
         switch parts.count {
         case 1: return path == marker
         case 2: return parts[0].hasSuffix(folderEnding) && isOfLog(String(parts[1]))

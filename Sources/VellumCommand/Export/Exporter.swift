@@ -64,78 +64,29 @@ struct Exporter {
     }
 
     /// A row an object, under the names of all properties that any object has. Reads every value twice.
-    func writeTable(_ table: DelimitedText) throws -> Outcome {
-        let properties = try allProperties()
-        let names = properties.map(\.name)
-        let mixed = Set(properties.indices.filter { properties[$0].isMixed })
-        if !table.hasQuotes { Self.warn(of: mixed.sorted().map { names[$0] }) }
+    func writeTable(_ text: DelimitedText) throws -> Outcome {
+        var columns = PropertyColumns()
+        _ = try forEachValue(isSilent: true) { key, value in columns.add(try object(key, value)) }
+        if let objection = DelimitedText.objection(rows: entries.count, columns) {
+            throw CommandFailure(objection, status: .usage)
+        }
+        let table = columns.table()
+        if !text.hasQuotes { Self.warn(of: table.mixed.sorted().map { table.names[$0] }) }
         var outcome = Outcome()
-        guard !names.isEmpty || !entries.isEmpty else { return outcome }
-        try TerminalSafe.write(table.header(names), to: output)
+        guard !table.names.isEmpty || !entries.isEmpty else { return outcome }
+        try TerminalSafe.write(text.header(table.names), to: output)
         outcome.damaged = try forEachValue { key, value in
-            guard let object = try object(key, value), let row = Self.row(of: object, under: names) else {
+            guard let object = try object(key, value), case let row = table.row(of: object), row.isWhole
+            else {
                 Narration.complain(
                     "\(TerminalSafe.quoted(key)) is not an object that a row can hold; left out")
                 outcome.skipped += 1
                 return
             }
-            try TerminalSafe.write(table.row(row.map { $0?.encoded }, mixed: mixed), to: output)
+            try TerminalSafe.write(text.row(row.cells.map { $0?.encoded }, mixed: table.mixed), to: output)
             outcome.exported += 1
         }
         return outcome
-    }
-
-    /// A property that some object has.
-    private struct Property {
-        let name: String
-        var hasTexts = false
-        /// Numbers, `true`, `false` or `null`.
-        var hasOthers = false
-
-        var isMixed: Bool { hasTexts && hasOthers }
-
-        mutating func add(_ value: CBORValue) {
-            switch value {
-            case .text: hasTexts = true
-            case .array, .map: break
-            case .unsigned, .negative, .float, .boolean, .null: hasOthers = true
-            // What is printed as a text, a number or null.
-            default: (hasTexts, hasOthers) = (true, true)
-            }
-        }
-    }
-
-    /// All properties that any object has. A name that is new comes behind the one that it follows in its object, so that
-    /// objects that leave out different properties of a common order come back in that order.
-    private func allProperties() throws -> [Property] {
-        // Linked, for a name may come between two others: each has the place of the one behind it.
-        var all: [Property] = []
-        var places: [ExactText: Int] = [:]
-        var behind: [Int] = []
-        var first = -1
-        var count = 0
-        _ = try forEachValue(isSilent: true) { key, value in
-            var previous: Int?
-            for entry in try object(key, value) ?? CBORMap() {
-                guard case .text(let name) = entry.key else { continue }
-                count += 1
-                let place = places[ExactText(name)] ?? all.count
-                if place == all.count {
-                    places[ExactText(name)] = place
-                    all.append(Property(name: name))
-                    behind.append(previous.map { behind[$0] } ?? first)
-                    if let previous { behind[previous] = place } else { first = place }
-                }
-                all[place].add(entry.value)
-                previous = place
-            }
-        }
-        if let objection = DelimitedText.objection(
-            rows: entries.count, columns: all.count, properties: count)
-        {
-            throw CommandFailure(objection, status: .usage)
-        }
-        return Array(sequence(first: first) { behind[$0] }.prefix { $0 >= 0 }.map { all[$0] })
     }
 
     private static func warn(of mixed: [String]) {
@@ -158,7 +109,8 @@ struct Exporter {
         for index in entries.indices {
             if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
             if let chosen {
-                guard let sequence = try entries.metadata(at: index)?.sequence, chosen.contains(sequence) else {
+                guard let sequence = try entries.metadata(at: index)?.sequence, chosen.contains(sequence)
+                else {
                     continue
                 }
             }
@@ -200,18 +152,5 @@ struct Exporter {
         }
         guard case .map(let map) = value else { return nil }
         return map
-    }
-
-    /// Nil if the object has a property twice, or one whose name isn't text.
-    private static func row(of object: CBORMap, under names: [String]) -> [CBORValue?]? {
-        var values: [ExactText: CBORValue] = [:]
-        for entry in object {
-            guard case .text(let name) = entry.key,
-                values.updateValue(entry.value, forKey: ExactText(name)) == nil
-            else {
-                return nil
-            }
-        }
-        return names.map { values[ExactText($0)] }
     }
 }

@@ -81,9 +81,10 @@ struct ColumnSurvey {
         var notes = columns.indices.filter { !given.contains($0) }.compactMap(note)
         let more = notes.count - Self.mostNotes
         if more > 0 {
-            notes = notes.prefix(Self.mostNotes) + [
-                "and \(Figures.count(more, "other column is", "other columns are")) mixed or respelled"
-            ]
+            notes =
+                notes.prefix(Self.mostNotes) + [
+                    "and \(Figures.count(more, "other column is", "other columns are")) mixed or respelled"
+                ]
         }
         return notes
     }
@@ -100,7 +101,8 @@ struct ColumnSurvey {
         }
         if let text = column.text {
             if column.number != nil {
-                return "column \(name) is mixed and stays text: \(said(text)) is no number as JSON spells it; "
+                return
+                    "column \(name) is mixed and stays text: \(said(text)) is no number as JSON spells it; "
                     + "\(option("number")) takes the numbers and passes over the other rows"
             }
             if column.word != nil {
@@ -111,7 +113,8 @@ struct ColumnSurvey {
                 return "column \(name) is text, and so is each null in it"
             }
             guard column.container != nil else { return nil }
-            return "column \(name) is mixed: what is a JSON array or object is read as that, the rest is text; "
+            return
+                "column \(name) is mixed: what is a JSON array or object is read as that, the rest is text; "
                 + "\(option("text")) makes all text"
         }
         if column.number != nil, column.word != nil {

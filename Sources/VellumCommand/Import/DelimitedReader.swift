@@ -50,7 +50,9 @@ struct DelimitedReader: RecordReader {
 
     /// Decides what the columns are: as `types` says, and for the others by a look at the whole input, which is then read from
     /// its first row again. Returns a line for each column of which there is something to say.
-    mutating func decideKinds(_ types: [(name: String, kind: ColumnKind)], key: String) throws(CommandFailure) -> [String] {
+    mutating func decideKinds(_ types: [(name: String, kind: ColumnKind)], key: String) throws(CommandFailure)
+        -> [String]
+    {
         guard !isTextOnly else { return [] }
         var given: Set<Int> = []
         for (name, kind) in types {
@@ -84,7 +86,8 @@ struct DelimitedReader: RecordReader {
             if rows % 4096 == 0 { progress.update(done: input.bytesRead, total: input.size, entries: rows) }
             guard row.fault == nil, scanner.fields.count == columns.count else { continue }
             scanner.text.withUnsafeBytes { text in
-                for (column, field) in scanner.fields.enumerated() where !field.isQuoted && !field.range.isEmpty {
+                for (column, field) in scanner.fields.enumerated()
+                where !field.isQuoted && !field.range.isEmpty {
                     let content = UnsafeRawBufferPointer(rebasing: text[field.range])
                     if content.first == UInt8(ascii: "\""),
                         FieldValue.escapedText(in: content, of: delimiting.table) != nil

@@ -1,23 +1,12 @@
 import ArgumentParser
+import StoreInspection
 
-/// Sendable value type. What an import file is.
-enum ImportFormat: String, CaseIterable, Sendable, ExpressibleByArgument {
-    case ndjson, json, csv, tsv
+extension FileFormat: ExpressibleByArgument {}
 
-    /// What the name says; `.json` says nothing, for it is used for both arrays and lines.
-    init?(fileName: String) {
-        let name = fileName.lowercased()
-        let endings: [(String, ImportFormat)] = [
-            (".ndjson", .ndjson), (".jsonl", .ndjson), (".ldjson", .ndjson), (".csv", .csv), (".tsv", .tsv),
-            (".tab", .tsv),
-        ]
-        guard let match = endings.first(where: { name.hasSuffix($0.0) }) else { return nil }
-        self = match.1
-    }
-
+extension FileFormat {
     /// What the name says, else what the first byte that isn't white space says: `[` an array, `{` lines.
-    static func recognize(_ input: InputBuffer) throws(CommandFailure) -> ImportFormat {
-        if let format = ImportFormat(fileName: input.name) { return format }
+    static func recognize(_ input: InputBuffer) throws(CommandFailure) -> FileFormat {
+        if let format = FileFormat(fileName: input.name) { return format }
         var length = 1
         while true {
             try input.fill(to: length)

@@ -13,13 +13,15 @@ extension Importer.Outcome {
         ].reduce(0) { $0 + Int(clamping: $1) }
         let new = min(imported, max(0, after.entries - before.entries + gone))
         let replaced = imported - new
-        let records = Figures.count(imported, "record", "records") + ", " + Figures.count(bytes, "byte", "bytes")
+        let records =
+            Figures.count(imported, "record", "records") + ", " + Figures.count(bytes, "byte", "bytes")
         var text =
             "imported \(replaced == 0 ? Figures.amount(imported, bytes: bytes) : records) into \(archive) in "
             + "\(Figures.fixed(seconds, digits: 2)) s"
         if seconds > 0 { text += ", \(Int(Double(imported) / seconds)) a second" }
         if replaced > 0 {
-            text += "; \(Figures.count(new, "new entry", "new entries")), "
+            text +=
+                "; \(Figures.count(new, "new entry", "new entries")), "
                 + "\(Figures.count(replaced, "record", "records")) in place of an entry of the same key"
         }
         if evicted > 0 { text += "; \(Figures.count(evicted, "entry", "entries")) evicted" }

@@ -32,8 +32,9 @@ struct ProgressBar {
                 + String(repeating: ".", count: Self.cells - filled) + "] \(Int(share * 100)) %  "
         }
         let rate = Double(entries) / max(now - start, 0.001)
+        let figures = "\(Figures.count(entries, "entry", "entries")), \(Figures.rate(rate)) a second"
         // Clears what a longer line left behind.
-        Narration.write(line + Figures.amount(entries, rate: rate) + "\u{1b}[K")
+        Narration.write(line + figures + "\u{1b}[K")
     }
 
     /// Takes the line off the screen.
@@ -50,12 +51,5 @@ enum MonotonicClock {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
-    }
-}
-
-extension Figures {
-    /// Entries and how many of them a second: `6204 entries, 120000 a second`.
-    static func amount(_ entries: Int, rate: Double) -> String {
-        count(entries, "entry", "entries") + ", \(Int(min(rate.rounded(), 1e15))) a second"
     }
 }

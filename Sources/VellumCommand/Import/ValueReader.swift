@@ -28,7 +28,8 @@ struct ValueReader: RecordReader {
         // What an interrupted read leaves is half a line.
         if !isWhole, Interruption.isRequested { return nil }
         pending = length
-        let record = transcode(UnsafeRawBufferPointer(rebasing: input.unread[..<length]), line: line, into: &writer)
+        let record = transcode(
+            UnsafeRawBufferPointer(rebasing: input.unread[..<length]), line: line, into: &writer)
         if case .value = record { return record }
         guard first == UInt8(ascii: "{") || first == UInt8(ascii: "[") else { return record }
         return try longValue(into: &writer)

@@ -40,14 +40,13 @@ struct EventPrinter {
     }
 
     private func key(of event: ArchiveEvent) -> Cell {
-        if layout == .table, event.isAboutAll { return .text("(all)") }
-        return Cell(event.shownKey)
+        layout == .table ? .text(event.keyCell()) : Cell(event.shownKey())
     }
 
     private mutating func process(_ pid: Int32, _ archive: Archive) -> Cell {
         guard layout == .table else { return .count(UInt64(clamping: pid)) }
         let name = names[archive.name, default: ProcessNames()].name(of: pid, in: archive)
-        return .text(name.map { "\($0) (\(pid))" } ?? "\(pid)")
+        return .text(ProcessName.words(pid, name))
     }
 
     /// A gap in the sequence, where it is in it and on standard error.
@@ -68,7 +67,7 @@ struct EventPrinter {
             try output.write("\(Figures.seconds(time))\t\(name)\t\(Self.lost)\t\t\t\t\t\(lost)\n")
         case .table:
             try output.write(
-                "\(Figures.localClock(time))  \(Cell.text(name).human)  \(Self.lost): \(lost)\n")
+                "\(Figures.clock(time))  \(Cell.text(name).human)  \(Self.lost): \(Figures.count(lost))\n")
         }
     }
 }

@@ -34,9 +34,7 @@ struct KeyStory: Sendable {
 
     var isKnown: Bool { metadata != nil || standing != nil || !history.events.isEmpty }
 
-    private func name(of pid: Int32) -> String {
-        names[pid].map { "\($0) (\(pid))" } ?? "process \(pid)"
-    }
+    private func name(of pid: Int32) -> String { ProcessName.words(pid, names[pid]) }
 
     /// For a terminal.
     func human(now: Timestamp) -> String {
@@ -46,8 +44,10 @@ struct KeyStory: Sendable {
             text +=
                 "\(TerminalSafe.quoted(key)) is in \(archive): \(Figures.bytes(UInt64(metadata.valueBytes)))"
             text += metadata.tier == .memory ? ", in memory only\n" : "\n"
-            for (name, value) in facts(metadata, now) {
-                text += "  \(name)" + String(repeating: " ", count: 10 - name.count) + "\(value)\n"
+            let holders = (standing?.holders ?? []).map { name(of: $0.pid) }
+            let held = holders.isEmpty ? "no process' memory" : holders.joined(separator: ", ")
+            for line in FactLines.lines(metadata.facts(now: now) + [("held by", held)]) {
+                text += "  \(line)\n"
             }
         } else if let deadline = expired {
             text +=
@@ -57,43 +57,10 @@ struct KeyStory: Sendable {
             text += "\(TerminalSafe.quoted(key)) is not in \(archive)\n"
         }
         if !history.events.isEmpty { text += "\n" }
-        let sizes = history.events.map { $0.isAboutAll ? "" : Figures.bytes(UInt64(clamping: $0.bytes)) }
-        let width = sizes.reduce(0) { max($0, $1.count) }
-        for (event, size) in zip(history.events, sizes) {
-            let size = String(repeating: " ", count: width - size.count) + size
-            text += "  \(Figures.localTime(event.time))  \(size)  "
-            text += event.sentence(by: name(of: event.pid)) + "\n"
-        }
+        for line in history.lines(by: name) { text += "  \(line)\n" }
+        text += history.reach(in: archive, now: now) + "\n"
         return text.split(separator: "\n", omittingEmptySubsequences: false)
-            .map { TerminalText.sanitized(String($0)) }.joined(separator: "\n") + "\n" + reach(now)
-    }
-
-    private func facts(_ metadata: EntryMetadata, _ now: Timestamp) -> [(String, String)] {
-        func moment(_ time: Timestamp) -> String {
-            "\(Figures.localTime(time)), \(Figures.ago(time, now: now))"
-        }
-        var facts = [("recorded", moment(metadata.created)), ("accessed", moment(metadata.accessed))]
-        let rank = metadata.rank.map { ", rank \($0)" } ?? ""
-        facts.append(("hits", "\(metadata.hits)\(rank)"))
-        facts.append(
-            (
-                "expires",
-                metadata.expires.map {
-                    "\(Figures.localTime($0)), in \(Cell.deadline($0, now: now).human)"
-                } ?? "never"
-            ))
-        if let owner = metadata.owner { facts.append(("owner", TerminalText.sanitized(owner))) }
-        let holders = (standing?.holders ?? []).map { name(of: $0.pid) }
-        facts.append(("held by", holders.isEmpty ? "no process' memory" : holders.joined(separator: ", ")))
-        return facts
-    }
-
-    private func reach(_ now: Timestamp) -> String {
-        guard let time = history.reachesBackTo else { return "Nothing has happened in \(archive) yet.\n" }
-        let moment = "\(Figures.localTime(time)), \(Figures.ago(time, now: now))"
-        return history.isCutOff
-            ? "Events reach back to \(moment); what happened before is not known.\n"
-            : "Events reach back to \(moment), all there were.\n"
+            .map { TerminalText.sanitized(String($0)) }.joined(separator: "\n")
     }
 
     /// For a pipe: properties, and the events in columns.

@@ -19,7 +19,7 @@ struct MessagePrinter {
 
     func print(_ message: LogMessage) throws {
         switch layout {
-        case .human: try printHuman(message.bytes, behind: Figures.localTime(message.time) + "  ")
+        case .human: try printHuman(message.bytes, behind: Figures.date(message.time) + "  ")
         case .tabs:
             try output.write("\(message.sequence)\t\(Figures.seconds(message.time))\t")
             try output.write(Self.column(message.bytes))
@@ -68,7 +68,7 @@ struct MessagePrinter {
     }
 
     private static func content(_ message: [UInt8]) -> (name: String, value: JSONTree) {
-        String(validating: message, as: UTF8.self).map { ("text", .text($0)) }
+        MessageText.text(message).map { ("text", .text($0)) }
             ?? ("data", .text(Data(message).base64EncodedString()))
     }
 }

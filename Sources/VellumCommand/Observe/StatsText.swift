@@ -23,12 +23,9 @@ enum StatsText {
             status.latestEncoding?.label.map { ", values as \($0)" } ?? ""
         let type = (configuration.typeName.isEmpty ? "" : " of \(configuration.typeName)") + notation
         try output.write(TerminalText.sanitized("\(status.name): a \(configuration.kind)\(type)") + "\n")
-        for (name, value) in facts(sample) {
-            try output.write("  \(name)" + String(repeating: " ", count: 11 - name.count) + value + "\n")
-        }
-        if sample.living.isEmpty {
-            try output.write("  processes  none has it open for writing\n")
-        } else {
+        let processes = sample.living.isEmpty ? [("processes", "none has it open for writing")] : []
+        for line in FactLines.lines(facts(sample) + processes) { try output.write("  \(line)\n") }
+        if !sample.living.isEmpty {
             var rows = RowPrinter(processColumns, layout: .table, output: output, indent: "  ")
             for process in sample.living {
                 let cells = process.members.map(\.value)
@@ -48,54 +45,20 @@ enum StatsText {
         try rows.end()
     }
 
-    private static func facts(_ sample: ArchiveSample) -> [(String, String)] {
-        let status = sample.status
-        let configuration = status.configuration
-        func of(_ bytes: UInt64, _ limit: UInt64?) -> String {
-            Figures.bytes(bytes) + (limit.map { " of \(Figures.bytes($0))" } ?? ", no limit")
+    private static func facts(_ sample: ArchiveSample) -> [(name: String, value: String)] {
+        func share(_ bytes: UInt64, of limit: UInt64?) -> String {
+            Figures.share(bytes, of: limit) + (limit == nil ? ", no limit" : "")
         }
-        let ratio = status.hitRatio.map { ", hit ratio \(Figures.fixed($0, digits: 3))" } ?? ""
-        let isLog = configuration.kind == .log
+        let isLog = sample.kind == .log
         var facts = [
-            (isLog ? "messages" : "entries", Figures.count(status.entries)),
-            ("disk", of(status.diskBytes, configuration.diskLimit)),
+            (isLog ? "messages" : "entries", Figures.count(sample.entries)),
+            ("disk", share(sample.diskBytes, of: sample.diskLimit)),
         ]
         if !isLog {
-            facts.append(
-                (
-                    "memory",
-                    Figures.bytes(status.memoryBytes)
-                        + (configuration.memoryLimit.map { ", at most \(Figures.bytes($0)) a process" }
-                            ?? ", no limit")
-                ))
+            let limit = sample.memoryLimit.map { ", at most \(Figures.bytes($0)) a process" } ?? ", no limit"
+            facts.append(("memory", Figures.bytes(sample.memoryBytes) + limit))
         }
-        facts.append(("footprint", Figures.bytes(status.footprint)))
-        if isLog {
-            facts.append(
-                (
-                    "changes",
-                    "\(Figures.count(status.records)) appended, \(Figures.count(status.evictions)) dropped, "
-                        + "\(Figures.count(status.rejections)) rejected"
-                ))
-            return facts
-        }
-        facts.append(
-            ("accesses", "\(Figures.count(status.hits)) hits, \(Figures.count(status.misses)) misses\(ratio)")
-        )
-        facts.append(
-            (
-                "changes",
-                Figures.count(status.records, "record", "records") + ", "
-                    + Figures.count(status.deletes, "delete", "deletes") + ", "
-                    + Figures.count(status.expirations, "expiration", "expirations")
-            ))
-        facts.append(
-            (
-                "limit",
-                Figures.count(status.evictions, "eviction", "evictions") + ", "
-                    + Figures.count(status.rejections, "rejection", "rejections")
-            ))
-        return facts
+        return facts + sample.facts
     }
 
     /// For a pipe.

@@ -47,7 +47,7 @@ struct TimedRates: Sendable {
         return [
             .second(sample.time), .text(status.name), .count(UInt64(status.entries)),
             .bytes(status.diskBytes), .bytes(status.memoryBytes),
-            rates.hitRatio.map { .decimal($0) } ?? .absent,
+            rates.hitRatio.map { .ratio($0) } ?? .absent,
         ] + rates.members.map(\.value)
     }
 }

@@ -7,16 +7,20 @@ struct QueryOutput: ParsableArguments {
         case table, json, ndjson, csv, tsv
     }
 
-    @Option(help: ArgumentHelp("Read the query from this file; - for standard input.", valueName: "file"), completion: .file())
+    @Option(
+        help: ArgumentHelp("Read the query from this file; - for standard input.", valueName: "file"),
+        completion: .file())
     var file: String?
 
     @Option(
         help: ArgumentHelp(
-            "Print the rows as this: json is one array, ndjson an object a line.", valueName: "table|json|ndjson|csv|tsv"))
+            "Print the rows as this: json is one array, ndjson an object a line.",
+            valueName: "table|json|ndjson|csv|tsv"))
     var format: Format?
 
     @Option(
-        help: ArgumentHelp("Write to this file, which gets its name when it is whole; its name tells the format.",
+        help: ArgumentHelp(
+            "Write to this file, which gets its name when it is whole; its name tells the format.",
             valueName: "file"), completion: .file())
     var output: String?
 
@@ -45,6 +49,6 @@ struct QueryOutput: ParsableArguments {
     func chosenFormat() throws(CommandFailure) -> Format? {
         if let format { return format }
         guard let output else { return nil }
-        return Format(rawValue: try ExportFormat(fileName: output).rawValue)
+        return Format(rawValue: try FileFormat.toWrite(output).rawValue)
     }
 }

@@ -63,7 +63,8 @@ enum FailureReport {
             if let message = failure.message { Narration.complain(message) }
             return failure.status
         case let error as StorageError:
-            Narration.complain(error.description + (error.ringFileHint ?? "") + (Suggestion.archive(for: error) ?? ""))
+            Narration.complain(
+                error.description + (error.ringFileHint ?? "") + (Suggestion.archive(for: error) ?? ""))
             return error.exitStatus
         case let error as CBORError:
             Narration.complain("a stored value cannot be read: \(error)")

@@ -4,7 +4,8 @@ import StoreInspection
 enum DashHint {
     /// Where help or the version was printed, and more than a command was named: the dash may have been meant as a key.
     static func forHelp(_ arguments: [String]) -> String? {
-        guard arguments.first != "help", words(arguments).count > 1, let option = options(arguments).first else {
+        guard arguments.first != "help", words(arguments).count > 1, let option = options(arguments).first
+        else {
             return nil
         }
         return "\(option) asks for help; \(behind(option))"
@@ -13,7 +14,9 @@ enum DashHint {
     /// Where a word is missing or an option isn't known, and there is a word with a dash.
     static func forError(_ message: String, _ arguments: [String]) -> String? {
         let isAboutWords = ["Unknown option", "Missing expected argument"].contains { message.contains($0) }
-        guard isAboutWords, !words(arguments).isEmpty, let option = options(arguments).first else { return nil }
+        guard isAboutWords, !words(arguments).isEmpty, let option = options(arguments).first else {
+            return nil
+        }
         return behind(option)
     }
 

@@ -299,7 +299,8 @@ struct ConditionTests {
         #expect(rows.map { $0.entry?.key } == ["2"])
         #expect(report.unreadable == 1 && report.damaged == 1)
         #expect(
-            report.warnings == ["1 entry is damaged: what is in it could not be asked; a check tells where"])
+            report.warnings == ["1 entry is damaged: what is in it could not be queried; a check tells where"]
+        )
         // The limit counts what is there.
         #expect(try source.keys("skip 1 | limit 1") == ["2"])
     }

@@ -26,7 +26,7 @@ import Testing
         let reports = Reports()
         let pattern = TextPattern("(", report: reports.add)
         for text in ["", "(", "a"] { #expect(!pattern.matches(text)) }
-        #expect(reports.reasons == ["(: no regular expression, so it matches nothing"])
+        #expect(reports.reasons == ["(: not a regular expression, so it matches nothing"])
     }
 
     @Test func goodPatternsReportNothing() {

@@ -24,12 +24,13 @@ import Testing
     }
 
     @Test(arguments: [
-        ("5", "has no unit"), ("", "is no duration"), ("m", "is no duration"), ("5x", "is no duration"),
-        ("-5m", "is no duration"), ("1h30", "is no duration"), ("5.m", "is no duration"),
-        (".5m", "is no duration"), ("1e3s", "is no duration"), ("0s", "longer than 0"),
+        ("5", "has no unit"), ("", "is not a duration"), ("m", "is not a duration"),
+        ("5x", "is not a duration"),
+        ("-5m", "is not a duration"), ("1h30", "is not a duration"), ("5.m", "is not a duration"),
+        (".5m", "is not a duration"), ("1e3s", "is not a duration"), ("0s", "longer than 0"),
         ("36501d", "longer than 36500d"), (String(repeating: "9", count: 24) + "w", "longer than 36500d"),
         (String(repeating: "999999999999w", count: 100), "longer than 36500d"),
-        (String(repeating: "1", count: 25) + "s", "is no duration"),
+        (String(repeating: "1", count: 25) + "s", "is not a duration"),
     ])
     func noIntervals(text: String, problem: String) {
         let fault = #expect(throws: DurationFault.self) { try DurationText.interval(text) }

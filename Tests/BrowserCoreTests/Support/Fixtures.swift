@@ -1,4 +1,5 @@
 import BrowserCore
+import Foundation
 import StorageEngine
 import StoreInspection
 import Synchronization
@@ -6,7 +7,7 @@ import TerminalKit
 
 /// A clock that stands still until it is told to go on. Safe from any thread.
 final class TestClock: Sendable {
-    private let moment = Mutex(Timestamp(seconds: 1_770_000_000))
+    private let moment = Mutex(Fixture.start)
 
     var now: Timestamp { moment.withLock { $0 } }
 
@@ -17,7 +18,12 @@ final class TestClock: Sendable {
 
 /// Stores, looks and browsers that tests start from.
 enum Fixture {
-    static let start = Timestamp(seconds: 1_770_000_000)
+    /// Screens show the time of the process' zone: here that is the same wherever the tests run.
+    static let start: Timestamp = {
+        setenv("TZ", "UTC", 1)
+        tzset()
+        return Timestamp(seconds: 1_770_000_000)
+    }()
     static let storePath = "/home/ada/.cache/demo"
     static let unicode = Look(theme: Theme(.dark, depth: .trueColor))
     static let ascii = Look(theme: Theme(.mono, depth: .mono), glyphs: .ascii)

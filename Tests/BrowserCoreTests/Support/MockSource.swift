@@ -4,7 +4,7 @@ import StoreInspection
 import Synchronization
 
 /// A store in memory that counts what is asked of it. Safe from any thread.
-final class MockSource: NoQueries {
+final class MockSource: StoreSource {
     struct Record: Sendable {
         var entry: EntryMetadata
         var bytes: [UInt8]
@@ -169,6 +169,10 @@ struct MockListing: EntryListing {
 
     func figures(at index: Int) -> (size: UInt32, hits: UInt32) {
         (UInt32(records[index].entry.valueBytes), records[index].entry.hits)
+    }
+
+    func terms(at index: Int) -> (expires: Timestamp?, tier: Tier) {
+        (records[index].entry.expires, records[index].entry.tier)
     }
 
     func accessed(at index: Int) -> Timestamp { records[index].entry.accessed }

@@ -68,7 +68,8 @@ struct ImportTarget: FuzzTarget {
     }
 
     static func seeds() -> [[UInt8]] {
-        let lines = "{\"id\":1,\"name\":\"Jakarta, [x]\"}\r\n\n{\"id\":2\n [1,2]\n{\n\"id\":3,\n\"a\":[\n{}]}{\"id\":4}"
+        let lines =
+            "{\"id\":1,\"name\":\"Jakarta, [x]\"}\r\n\n{\"id\":2\n [1,2]\n{\n\"id\":3,\n\"a\":[\n{}]}{\"id\":4}"
         let array =
             " [ {\"id\":1,\"s\":\"a,]}\\\"[\"},\n{\"id\":2,\"deep\":[[1],{\"x\":[]}]} ,\nnonsense,\n3]\n"
         let commas = "id,name,at\r\n1,\"Ja\"\"kar\nta\",\"[1,2]\"\r\n2,-1.5,true\n007,,\"\"\"[1]\"\"\"\n"

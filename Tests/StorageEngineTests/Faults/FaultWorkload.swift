@@ -107,6 +107,30 @@ final class FaultWorkload {
         return isDone
     }
 
+    /// Several keys at once, all with this value or as they were.
+    private func apply(_ value: [UInt8]) {
+        var batch = Batch()
+        for key in Self.batchKeys { batch.put(value, forKey: key) }
+        let changes = Self.batchKeys.map { ($0, Optional(Data(value))) }
+        _ = change(Dictionary(uniqueKeysWithValues: changes)) { () throws(StorageError) in
+            _ = try archive("Collection").apply(batch)
+        }
+    }
+
+    private static let batchKeys = ["batched 0", "batched 1", "batched 2"]
+
+    /// What a snapshot says is what look-ups find.
+    private func compareSnapshot() {
+        _ = attempt { () throws(StorageError) in
+            let archive = try archive("Collection")
+            let snapshot = try archive.snapshot()
+            for key in collection.keys {
+                let (value, found) = (try snapshot.value(key), try archive.peek(key))
+                #expect(value == found, "\(key) in a snapshot")
+            }
+        }
+    }
+
     /// Acts on entries reversibly, so that they are gone, and takes it back.
     private func thereAndBack(_ action: PlannedAction, _ keys: [String]) {
         let taken = certain(keys)
@@ -195,6 +219,8 @@ final class FaultWorkload {
         }
         deleteAll()
         for number in 0..<3 { put([UInt8](repeating: 77, count: 100), "last \(number)") }
+        for number in 0..<2 { apply([UInt8](repeating: UInt8(number), count: 1_000)) }
+        compareSnapshot()
         _ = attempt { () throws(StorageError) in _ = try archive("Cache").check() }
         _ = attempt { () throws(StorageError) in _ = try archive("Cache").entries() }
     }
@@ -220,6 +246,8 @@ final class FaultWorkload {
                     expectation.allowed.contains(found),
                     "\(comment), \(pass): \(key) has \(found.map { "\($0.count) bytes" } ?? "nothing")")
             }
+            let batched = try Self.batchKeys.map { (key) throws(StorageError) in try archive.peek(key) }
+            #expect(Set(batched).count == 1, "\(comment), \(pass): a batch is there in part")
             let cache = try self.archive("Cache")
             let limit = try cache.configuration().diskLimit ?? 0
             #expect(try cache.status().diskBytes <= limit, "\(comment), \(pass)")

@@ -10,7 +10,10 @@ import Testing
         for number in 0..<10 {
             #expect(try archive.peek("keep \(number)") == [UInt8(number)], "\(comment): keep \(number)")
         }
+        for key in Self.batched { #expect(try archive.peek(key) == [1, 2], "\(comment): \(key)") }
     }
+
+    private static let batched = ["batched 0", "batched 1", "batched 2"]
 
     private func archive(_ store: Store) throws -> Archive {
         try store.archive(named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
@@ -21,6 +24,9 @@ import Testing
         let store = try Store.open(at: folder.store)
         let archive = try archive(store)
         for number in 0..<10 { try archive.put([UInt8(number)], forKey: "keep \(number)") }
+        var batch = Batch()
+        for key in Self.batched { batch.put([1, 2], forKey: key) }
+        try archive.apply(batch)
         for number in 0..<large {
             try archive.put([UInt8](repeating: 7, count: 50_000), forKey: "large \(number)")
         }
@@ -53,7 +59,7 @@ import Testing
             let store = try Store.open(at: folder.store)
             let archive = try archive(store)
             try expectKept(archive, "opening \(number)")
-            #expect(try archive.entries().count == 18, "opening \(number)")
+            #expect(try archive.entries().count == 21, "opening \(number)")
             #expect(try archive.check().clean, "opening \(number)")
             store.close()
             if !isHit { return }

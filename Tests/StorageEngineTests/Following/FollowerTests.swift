@@ -129,6 +129,74 @@ import Testing
         #expect(await task.value == .closed(name: "F"))
     }
 
+    private func interest(key: String? = nil, prefix: String? = nil) -> KeyInterest {
+        var interest = KeyInterest()
+        if let key { interest.insert(key: key) }
+        if let prefix { interest.insert(prefix: prefix) }
+        return interest
+    }
+
+    /// What broke: each event woke all followers, also those that then found out that it was none of their business.
+    @Test func onlyWhatConcernsAFollowerWakesIt() async throws {
+        let folder = try TemporaryFolder()
+        let archive = try archive(folder)
+        let interests = [
+            interest(key: "b"), interest(prefix: "ba"), interest(key: "c", prefix: "x"), KeyInterest(),
+        ]
+        let tasks = try interests.map { interest in
+            let events = try archive.follow()
+            return Task {
+                var iterator = events.makeAsyncIterator()
+                return try await iterator.next(concerning: interest)
+            }
+        }
+        #expect(try await eventually(within: 20) { archive.followers.waiting == 4 })
+        // One after the other, for each is to be looked at by itself.
+        var everything = try archive.follow().makeAsyncIterator()
+        for key in ["a", "bb", "b", "az", "ball", "w", "y", "x"] {
+            try archive.put([1], forKey: key)
+            #expect(try await everything.next()?.events.map(\.key) == [key])
+        }
+        for (task, key) in zip(tasks, ["b", "ball", "x"]) {
+            #expect(try await task.value?.events.map(\.key) == [key])
+        }
+        #expect(archive.followers.waiting == 1, "nothing concerns the last")
+        tasks[3].cancel()
+        #expect(try await tasks[3].value == nil)
+    }
+
+    /// Each key and prefix is found wherever it stands among others, as plain comparison finds it.
+    @Test func aBatchKnowsWhomItConcerns() throws {
+        var random = SeededGenerator.announced("interests of followers")
+        func text() -> String {
+            String(
+                (0..<Int.random(in: 0...3, using: &random)).map { _ in "abc".randomElement(using: &random)! })
+        }
+        let kinds: [EventKind] = [.update, .delete, .promotion]
+        for _ in 0..<300 {
+            let events = (0..<Int.random(in: 0...4, using: &random)).map { _ in
+                ArchiveEvent(
+                    kinds.randomElement(using: &random)!, .request, key: text(),
+                    time: Timestamp(microseconds: 0))
+            }
+            let changed = ChangedKeys(EventBatch(events: events, next: 1))
+            for _ in 0..<10 {
+                let (key, prefix) = (text(), text())
+                let keys = events.filter { $0.kind != .promotion }.compactMap(\.key)
+                #expect(changed.concern(interest(key: key)) == keys.contains(key))
+                #expect(
+                    changed.concern(interest(prefix: prefix))
+                        == keys.contains { $0.hasPrefix(prefix) || prefix.isEmpty })
+            }
+        }
+        #expect(ChangedKeys(EventBatch(events: [], lost: 1, next: 1)).concern(KeyInterest()))
+        var cut = ArchiveEvent(.update, .request, key: "abc", time: Timestamp(microseconds: 0))
+        cut.keyIsComplete = false
+        let changed = ChangedKeys(EventBatch(events: [cut], next: 1))
+        #expect(changed.concern(interest(key: "abcd")) && changed.concern(interest(prefix: "ab")))
+        #expect(changed.concern(interest(prefix: "abcd")) && !changed.concern(interest(key: "abd")))
+    }
+
     /// What one loses by its slowness nobody else loses, and it is told.
     @Test func oneThatIsSlowHoldsUpNobody() async throws {
         let folder = try TemporaryFolder()

@@ -1,53 +1,11 @@
 import Foundation
 import StorageEngine
-import Synchronization
 import TestSupport
 import Testing
 
 /// R14: whatever n bytes an archive's files hold, nothing that is done with it costs more than 1 µs × n + 100 ms of
 /// processor time, nor more than 64 MiB of memory beyond the files.
 @Suite(.serialized) struct AdversarialCostTests {
-    /// The most that one kind of operation took, as parts of what it may.
-    private struct Worst {
-        var time = 0.0
-        var memory = 0.0
-        var what = ""
-    }
-
-    private final class Costs {
-        var worst: [String: Worst] = [:]
-        let clock: clockid_t
-        let measuresMemory: Bool
-        /// What was found in all, so that nobody takes refusals for speed.
-        var entries = 0
-
-        init(clock: clockid_t, measuresMemory: Bool) {
-            self.clock = clock
-            self.measuresMemory = measuresMemory
-        }
-
-        /// Does it, whatever it throws, and notes what it cost.
-        func measure(_ name: String, _ archive: HandmadeArchive, _ what: String, _ body: () throws -> Void) {
-            let bytes = Double(AdversarialCostTests.bytes(of: archive))
-            var worst = worst[name] ?? Worst()
-            let watch = measuresMemory ? AllocatedMemory() : nil
-            let start = processorSeconds(clock)
-            do { try body() } catch {}
-            var took = processorSeconds(clock) - start
-            if let (most, watching) = watch?.end() {
-                // It is this process' time too.
-                took -= watching
-                worst.memory = max(worst.memory, Double(most) / 67_108_864)
-            }
-            let time = took / (1e-6 * bytes + 0.1)
-            if time > worst.time {
-                worst.time = time
-                worst.what = "\(what): \(Int(took * 1e3)) ms for \(Int(bytes)) bytes"
-            }
-            self.worst[name] = worst
-        }
-    }
-
     /// Bytes that the files below an archive's store take; holes are none.
     private static func bytes(of archive: HandmadeArchive) -> Int {
         let files = FileManager.default.enumerator(atPath: archive.folder.path)?.allObjects ?? []
@@ -56,6 +14,12 @@ import Testing
             guard lstat(archive.folder.path + "/\(name)", &facts) == 0 else { return sum }
             return sum + Int(facts.st_blocks) * 512
         }
+    }
+
+    private func measure(
+        _ costs: Costs, _ name: String, _ archive: HandmadeArchive, _ what: String, _ body: () throws -> Void
+    ) {
+        costs.measure(name, bytes: Self.bytes(of: archive), what, body)
     }
 
     /// Some segments of `size` bytes in all, and now and then a file that is nearly nothing but a hole.
@@ -95,34 +59,34 @@ import Testing
             // Who observes has made an index, if it may.
             if isWriter { try? archive.folder.removeIndex(name) }
             var opened: Archive?
-            costs.measure(isWriter ? "open" : "observe", archive, what) { opened = try archive.open(mode) }
+            measure(costs, isWriter ? "open" : "observe", archive, what) { opened = try archive.open(mode) }
             guard let opened else { continue }
             defer { opened.close() }
             look(opened, archive, what, costs)
             guard isWriter else { continue }
             guard try opened.configuration().kind != .log else {
-                costs.measure("append", archive, what) {
+                measure(costs, "append", archive, what) {
                     for _ in 0..<10 { _ = try opened.append([1]) }
                 }
                 continue
             }
-            costs.measure("change", archive, what) {
+            measure(costs, "change", archive, what) {
                 for number in 0..<10 { try opened.put([1, 2, 3], forKey: "key \(number)") }
                 try opened.delete("key 3")
                 _ = try opened.undo()
                 try opened.removeExpired()
             }
-            costs.measure("undo all", archive, what) {
+            measure(costs, "undo all", archive, what) {
                 _ = try opened.deleteAllReversibly()
                 _ = try opened.undo()
             }
         }
-        costs.measure("backup", archive, what) {
+        measure(costs, "backup", archive, what) {
             let store = try Store.open(at: archive.folder.store, mode: .readOnly)
             defer { store.close() }
             _ = try store.backUp(to: archive.folder.path + "/backup")
         }
-        costs.measure("repair", archive, what) {
+        measure(costs, "repair", archive, what) {
             let store = try Store.open(at: archive.folder.store)
             defer { store.close() }
             _ = try store.repair(archiveNamed: name)
@@ -130,18 +94,18 @@ import Testing
     }
 
     private func look(_ opened: Archive, _ archive: HandmadeArchive, _ what: String, _ costs: Costs) {
-        costs.measure("check", archive, what) { _ = try opened.check() }
-        costs.measure("look up", archive, what) {
+        measure(costs, "check", archive, what) { _ = try opened.check() }
+        measure(costs, "look up", archive, what) {
             for number in 0..<100 { _ = try opened.peek("key \(number)") }
         }
-        costs.measure("keys", archive, what) { costs.entries += try opened.entries().keys.count }
-        costs.measure("scan", archive, what) {
+        measure(costs, "keys", archive, what) { costs.entries += try opened.entries().keys.count }
+        measure(costs, "scan", archive, what) {
             let scan = try opened.scan(.recency)
             while try scan.advance() { _ = try? scan.read() }
         }
-        costs.measure("snapshot", archive, what) { _ = try opened.snapshot().numbersByKey() }
+        measure(costs, "snapshot", archive, what) { _ = try opened.snapshot().numbersByKey() }
         guard (try? opened.configuration().kind) == .log else { return }
-        costs.measure("messages", archive, what) {
+        measure(costs, "messages", archive, what) {
             costs.entries += try opened.messages(most: .max).messages.count
         }
     }
@@ -190,42 +154,5 @@ import Testing
             #expect(worst.time <= 1, "\(name): \(worst.what)")
             #expect(worst.memory <= 1, "\(name)")
         }
-    }
-}
-
-/// The most that this process allocates from its making on, looked at every half millisecond; zero where the system
-/// doesn't tell. Pages of mapped files, which the system takes back when it needs room, don't count.
-private final class AllocatedMemory: Sendable {
-    private let before = bytes()
-    private let most = Atomic(0)
-    private let nanoseconds = Atomic(0)
-    private let isOver = Atomic(false)
-    private let ended = DispatchSemaphore(value: 0)
-
-    init() {
-        Thread { [self] in
-            while !isOver.load(ordering: .acquiring) {
-                most.max(AllocatedMemory.bytes(), ordering: .relaxed)
-                usleep(500)
-            }
-            nanoseconds.store(Int(processorSeconds() * 1e9), ordering: .relaxed)
-            ended.signal()
-        }.start()
-    }
-
-    /// What it was, and the processor time in seconds that looking took.
-    func end() -> (most: Int, seconds: Double) {
-        most.max(AllocatedMemory.bytes(), ordering: .relaxed)
-        isOver.store(true, ordering: .releasing)
-        ended.wait()
-        return (most.load(ordering: .relaxed) - before, Double(nanoseconds.load(ordering: .relaxed)) / 1e9)
-    }
-
-    private static func bytes() -> Int {
-        guard let text = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8) else { return 0 }
-        let line = text.split(separator: "\n").first { $0.hasPrefix("RssAnon:") }
-        return
-            (line?.split(whereSeparator: { " \t".contains($0) }).dropFirst().first.flatMap { Int($0) } ?? 0)
-            * 1024
     }
 }

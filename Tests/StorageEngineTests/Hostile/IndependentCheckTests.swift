@@ -94,7 +94,7 @@ import Testing
 
     /// What a check did not see: another owner in an entry's line than in its frame, and an end of the log inside its last
     /// frame, over which the next change would write.
-    @Test(arguments: [(262_144 + 60, "another owner"), (512, "end inside")])
+    @Test(arguments: [(262_144 + 60, "another owner"), (512, "ends inside")])
     func wordsOfAnOpenIndexAreHeldAgainstTheLog(offset: Int, words: String) throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try Store.open(at: folder.store).archive(named: "A", orCreate: ArchiveConfiguration())

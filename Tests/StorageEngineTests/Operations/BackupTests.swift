@@ -142,7 +142,7 @@ import Testing
             if FileManager.default.fileExists(atPath: place) {
                 // Of one that is whole it is said, under the name that it has.
                 if case .failure(let error) = outcome {
-                    #expect("\(error)".contains("which is whole: \(place): "), "\(error)")
+                    #expect("\(error)".contains("sync the complete backup \(place): "), "\(error)")
                 }
                 #expect(try Store.open(at: place).archive(named: "A").peek("a") == [1], "\(number)")
                 try removeFolderInUse(place)

@@ -67,7 +67,7 @@ import Testing
         #expect(try two.metadata("a")?.tier == .both)
         #expect(try two.entries().first?.tier == .both)
         #expect(try two.status().memoryBytes == 123)
-        try one.letGo(held, forKey: "a")
+        try one.release(held, forKey: "a")
         #expect(try two.metadata("a")?.tier == .disk)
         _ = try hold("a", one)
         try two.put([2], forKey: "a")
@@ -135,7 +135,7 @@ import Testing
         #expect(try two.access(theirs) == .current)
         #expect(try one.entries().count == 2)
         // One that leaves its memory lets the other's be.
-        try one.letGo(again, forKey: "k")
+        try one.release(again, forKey: "k")
         try one.remove(again, forKey: "k")
         #expect(try two.access(theirs) == .current)
         #expect(try two.entries().count == 1)

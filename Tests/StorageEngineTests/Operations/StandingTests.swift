@@ -22,7 +22,7 @@ struct StandingTests {
         try archive.hold(held, bytes: 1)
         let standing = try #require(try observer.standing(of: "k"))
         #expect(standing.holders.map(\.name) == ["holder"] && !standing.isExpired && standing.expires == nil)
-        try archive.letGo(held, forKey: "k")
+        try archive.release(held, forKey: "k")
         #expect(try observer.standing(of: "k")?.holders == [])
         #expect(throws: StorageError.self) { try observer.standing(of: "") }
     }

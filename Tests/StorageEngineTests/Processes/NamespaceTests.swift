@@ -16,14 +16,14 @@ import Testing
     private static let times = words(["--time", "--boottime", "100000"])
 
     /// `nil` where it works, else why it doesn't.
-    private static func obstacle(_ words: [String]) -> Bool {
+    private static func conflict(_ words: [String]) -> Bool {
         let probe = try? ChildProcess(unshare, words + ["true"], streams: [2: .writing("/dev/null")])
         probe?.waitForEnd()
         return probe?.status != 0
     }
 
-    private static let hasPIDs = !obstacle(pids)
-    private static let hasTimes = !obstacle(times)
+    private static let hasPIDs = !conflict(pids)
+    private static let hasTimes = !conflict(times)
 
     private func filled(
         _ folder: TemporaryFolder, _ locking: LockingMode, lifetime: Duration? = nil

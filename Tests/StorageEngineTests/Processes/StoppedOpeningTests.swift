@@ -9,8 +9,12 @@ import Testing
 @Suite(.oneAtATime) struct StoppedOpeningTests {
     private static let entries = 300
 
-    /// Far above what a look takes, far below what waiting for a stopped process takes.
-    private static let boundSeconds = 6.0
+    /// What a look may take (F6). On a busy machine the quickest of several counts: who waits for a stopped process waits each
+    /// time.
+    private static let bound = Duration.milliseconds(100)
+    private static let looks = 8
+    /// Far above what a writer's call takes, far below what waiting for a stopped process takes.
+    private static let writersSeconds = 6.0
 
     private func prepare(_ folder: TemporaryFolder) throws {
         let store = try Store.open(at: folder.store)
@@ -32,13 +36,30 @@ import Testing
         return worker
     }
 
-    /// Lists, opens, lists entries and peeks as another process would; gives the entries, `nil` where no archive is
-    /// listed.
+    /// Looks as another process would, within what a look may take; gives the entries, `nil` where no archive is listed.
     private func look(_ folder: TemporaryFolder, _ comment: String) throws -> Int? {
-        let start = ContinuousClock.now
+        var found: Int?
+        var taken: [Duration] = []
+        while taken.count < Self.looks, taken.last.map({ $0 >= Self.bound }) ?? true {
+            let start = ContinuousClock.now
+            found = try lookOnce(folder, comment)
+            taken.append(ContinuousClock.now - start)
+        }
+        let quickest = taken.min() ?? .zero
+        #expect(quickest < Self.bound, "\(comment): \(taken)")
+        var figures = Figures("F6 look beside a process stopped at \(comment)")
+        figures.add("slowest", nanoseconds: UInt64((taken.max() ?? .zero) / .nanoseconds(1)))
+        figures.report()
+        return found
+    }
+
+    /// Lists, opens, lists entries and peeks; a look at each call waits for nobody, and so asks for few locks.
+    private func lookOnce(_ folder: TemporaryFolder, _ comment: String) throws -> Int? {
+        let locks = FaultPlan(.fails(EIO), call: .lock, under: folder.path, number: .max, isLasting: false)
+        SystemFaults.install(locks)
         defer {
-            let seconds = Double((ContinuousClock.now - start) / .milliseconds(1)) / 1000
-            #expect(seconds < Self.boundSeconds, "\(comment)")
+            SystemFaults.remove(locks)
+            #expect(locks.seen <= 4, "\(comment): it asked for locks \(locks.seen) times")
         }
         let store = try Store.open(at: folder.store, mode: .readOnly)
         defer { store.close() }
@@ -72,7 +93,7 @@ import Testing
         #expect(try store.archive(named: "B") === other)
         third.close()
         try store.archive(named: "D", orCreate: ArchiveConfiguration()).put([1], forKey: "a")
-        #expect(ContinuousClock.now - start < .seconds(Self.boundSeconds))
+        #expect(ContinuousClock.now - start < .seconds(Self.writersSeconds))
         #expect(flock(opening, LOCK_UN) == 0)
         #expect(try store.archive(named: "A").entries().count == Self.entries)
     }
@@ -115,7 +136,7 @@ import Testing
                 try Store.open(at: folder.store, mode: .readOnly).archive(named: "A")
             } throws: { error in
                 guard case .busy("A", let process, let reason)? = error as? StorageError else { return false }
-                return process == worker.pid && reason.contains("being made")
+                return process == worker.pid && reason.contains("being created")
             }
         }
         worker.signal(SIGCONT)

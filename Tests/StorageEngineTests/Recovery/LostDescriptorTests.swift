@@ -86,7 +86,8 @@ import Testing
         let configuration = try archive.configuration()
         #expect(configuration.kind == .collection && configuration.diskLimit == nil)
         #expect(report.entries == 20)
-        #expect(report.problems.contains { $0.contains("is a collection") && $0.contains("resize --memory") })
+        #expect(
+            report.problems.contains { $0.contains("is now a collection") && $0.contains("resize --memory") })
         // As the report says it.
         try archive.setLimits(disk: nil, memory: 1000)
         #expect(try archive.configuration().memoryLimit == 1000)

@@ -47,7 +47,7 @@ import Testing
             if text != nil { #expect(reason.contains("\"Vellum store, format 1\"")) }
         }
         let line = try #require(try Store.repairMarker(at: folder.store))
-        #expect(line.contains("vellum-store: written anew"))
+        #expect(line.contains("vellum-store: rewritten"))
         #expect(try String(contentsOf: marker, encoding: .utf8) == MarkerTests.right)
         if let text {
             let kept = try String(contentsOfFile: marker.path + ".damaged", encoding: .utf8)

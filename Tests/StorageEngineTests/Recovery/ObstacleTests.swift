@@ -42,11 +42,13 @@ import Testing
             #expect(FileManager.default.fileExists(atPath: path + ".damaged"))
         }
         let again = try store.archive(named: "A")
-        try again.put([2], forKey: "b")
+        var batch = Batch()
+        for key in ["b", "c"] { batch.put([2], forKey: key) }
+        try again.apply(batch)
         try again.synchronize()
         try again.setLimits(disk: 1000, memory: nil)
         #expect(try again.check().clean)
-        #expect(Set(try again.entries().keys) == ["a", "b"])
+        #expect(Set(try again.entries().keys) == ["a", "b", "c"])
         // What was put aside goes with the archive; what a link leads to does not.
         try store.removeArchive(named: "A")
         #expect(!FileManager.default.fileExists(atPath: folder.store + "/A.archive"))

@@ -69,7 +69,7 @@ import Testing
         let problems = try archive.check().problems
         #expect(problems.contains { $0.contains("to bring back") }, "\(problems)")
         let error = #expect(throws: StorageError.self) { try archive.undo(action.id) }
-        #expect("\(String(describing: error))".contains("it counts more than it lists"))
+        #expect("\(String(describing: error))".contains("its totals exceed its entries"))
         #expect(try archive.entries().count == 38)
         archive.close()
         let again = try Store.open(at: folder.store).archive(named: "A")

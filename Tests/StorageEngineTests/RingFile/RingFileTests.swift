@@ -1,5 +1,6 @@
 import Foundation
 import StorageEngine
+import TestSupport
 import Testing
 
 /// Ring files, against a reader that knows nothing of the engine and a model of what must remain.
@@ -137,41 +138,76 @@ import Testing
         #expect(seed % 3 == 0 || most > 1)
     }
 
-    /// As if the process were killed before each write: all messages but those that had to make room are there.
+    /// As if the process were killed before each write, or before the file is cut off: all messages but those that had to make room
+    /// are there, for the independent reader too.
     @Test(arguments: 0..<30) func anythingLeftHalfDoneOpens(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed + 100)
         let folder = try TemporaryFolder(inMemory: true)
         let path = try file(folder)
+        var images: [[UInt8]: [[UInt8]]] = [:]
         for number in 0..<60 {
             let before = try bytes(path)
-            let old = try #require(plainly(before))
             let most = seed % 2 == 0 ? 132 : 40
             let message = [UInt8](
                 repeating: UInt8(number + 1), count: Int.random(in: 1...most, using: &random))
-            var step = 1
-            var isDone = false
-            while !isDone {
-                try Data(before).write(to: URL(fileURLWithPath: path))
-                let broken = try RingFile(path: path, maximumBytes: 200, overwritesOldMessages: true)
-                let plan = FaultPlan(
-                    .fails(EIO), call: .write, under: folder.path, number: step, isLasting: true)
-                SystemFaults.install(plan)
-                isDone = (try? broken.append(message)) != nil
-                SystemFaults.remove(plan)
-                let left = try broken.messages()
-                #expect(left == plainly(try bytes(path)))
-                if isDone {
-                    #expect(left.last == message)
-                } else {
-                    #expect(left == Array(old.suffix(left.count)))
-                    // And it goes on from there.
-                    try broken.append([9])
-                    #expect(try broken.messages() == plainly(try bytes(path)))
-                    #expect(try broken.messages().last == [9])
-                }
-                step += 1
-                #expect(step < 8)
+            try leaveHalfDone(message, before, in: folder, path, &images)
+        }
+        try expect(images, in: folder)
+    }
+
+    /// Appends the message again and again, which fails at the first write or cut, the second and so on, until none is left.
+    private func leaveHalfDone(
+        _ message: [UInt8], _ before: [UInt8], in folder: TemporaryFolder, _ path: String,
+        _ images: inout [[UInt8]: [[UInt8]]]
+    ) throws {
+        let old = try #require(plainly(before))
+        var step = 1
+        var isDone = false
+        while !isDone {
+            try Data(before).write(to: URL(fileURLWithPath: path))
+            let broken = try RingFile(path: path, maximumBytes: 200, overwritesOldMessages: true)
+            let plan = FaultPlan(
+                .fails(EIO), call: .write, under: folder.path, number: step, isLasting: true)
+            SystemFaults.install(plan)
+            isDone = (try? broken.append(message)) != nil
+            SystemFaults.remove(plan)
+            let left = try broken.messages()
+            let image = try bytes(path)
+            #expect(left == plainly(image))
+            images[image] = left
+            if isDone {
+                #expect(left.last == message)
+            } else {
+                #expect(left == Array(old.suffix(left.count)))
+                // And it goes on from there.
+                try broken.append([9])
+                #expect(try broken.messages() == plainly(try bytes(path)))
+                #expect(try broken.messages().last == [9])
             }
+            step += 1
+            #expect(step < 8)
+        }
+    }
+
+    private static let python = ProcessInfo.processInfo.environment["PATH"]?.split(separator: ":")
+        .map { $0 + "/python3" }.first(where: FileManager.default.isExecutableFile(atPath:))
+
+    /// What the reader that was written from the format's description alone finds in these files. Without Python it isn't asked.
+    private func expect(_ images: [[UInt8]: [[UInt8]]], in folder: TemporaryFolder) throws {
+        guard let python = RingFileTests.python else { return }
+        let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("CacheAdvanceTests/Reader/ring.py").path
+        let all = Array(images)
+        let paths = try all.enumerated().map { try file(folder, "image \($0)", $1.key) }
+        let outcome = try ChildProcess.run(String(python), [script, "read"] + paths)
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        let lines = outcome.text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+        #expect(lines.count == all.count && all.count > 60)
+        for (line, image) in zip(lines, all) {
+            let expected = image.value.map { message in
+                message.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+            }
+            #expect(line == expected.joined(separator: " "))
         }
     }
 

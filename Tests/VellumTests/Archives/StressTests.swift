@@ -1,6 +1,5 @@
 import Foundation
 import StorageEngine
-import Synchronization
 import TestSupport
 import Testing
 import Vellum
@@ -54,7 +53,7 @@ import Vellum
         let archives = try store.factory().archives(
             for: Numbered.self, trySetMaxMemorySize: Self.memorySize, trySetMaxDiskSize: Self.diskSize)
         let seed = Soak.seed
-        let tally = Mutex(Tally())
+        let tally = Guarded(Tally())
         let begun = monotonicNow()
         DispatchQueue.concurrentPerform(iterations: Self.threads) { thread in
             var worker = Worker(

@@ -45,17 +45,71 @@ import Vellum
         let factory = store.factory()
         let scores = try factory.values(of: [String: Int].self, named: "scores")
         scores["a"] = ["x": 1]
-        try scores.modify(archiveWithKey: "a") { $0.value["y"] = 2 }
+        try scores.modify(forKey: "a") { $0["y"] = 2 }
+        try scores.modify(archiveWithKey: "a") { $0.value["y"]? += 0 }
         #expect(try store.factory().values(of: [String: Int].self, named: "scores")["a"] == ["x": 1, "y": 2])
         #expect(try scores.core.archive.metadata("a")?.encoding == .cbor)
         var values = scores.values(forKey: "a").makeAsyncIterator()
-        #expect(await values.next()??.value == ["x": 1, "y": 2])
+        #expect(await values.next() == ["x": 1, "y": 2])
         let people = try factory.values(of: Person.self, named: "people")
         people["ada"] = Person(name: "Ada", age: 36)
         let read = try #require(people["ada"])
         read.age = 0
         #expect(people["ada"]?.age == 36, "an object of a class is a value here too")
         #expect(throws: ArchiveError.self) { try factory.values(of: Int.self, named: "scores") }
+    }
+
+    /// Each of these needed the wrapper around the value.
+    @Test func valuesAloneAreComputedChangedAndFollowed() throws {
+        let texts = try store.factory().values(of: String.self, named: "texts")
+        #expect(try texts.value(forKey: "/") { "hello" } == "hello")
+        #expect(try texts.value(forKey: "/") { KeyedValue("other", forKey: "/") }.value == "hello")
+        #expect(try texts.modify(forKey: "/") { $0 += "x" } == "hellox")
+        #expect(try texts.modify(forKey: "none") { $0 += "x" } == nil)
+        #expect(try texts.modify(forKey: "new", default: "y") { $0 += "x" } == "yx")
+        texts.record("a", forKey: "/", owner: "o")
+        texts.update("b", forKey: "/")
+        #expect(texts["/"] == "b" && texts.keys(ofOwner: "o") == ["/"])
+        #expect(try texts.record("c", forKey: "/", replacing: "b"))
+        #expect(try !texts.record("d", forKey: "/", replacing: "b"))
+        #expect(try !texts.record("d", forKey: "/", replacing: nil))
+        texts.record(all: ["m": "1", "n": "2"], owner: "batch")
+        #expect(texts.keys(ofOwner: "batch") == ["m", "n"])
+        try texts.transaction { transaction in
+            let moved = try transaction.value(forKey: "m") ?? ""
+            try transaction.update(moved, forKey: "n")
+            try transaction.record("3", forKey: "o")
+            transaction.delete(archiveWithKey: "m")
+        }
+        #expect(texts["m"] == nil && texts["n"] == "1" && texts["o"] == "3")
+    }
+
+    @Test func valuesAloneInTheOtherFaces() async throws {
+        let texts = try store.factory().values(of: String.self, named: "texts")
+        let throwing = texts.throwing
+        #expect(try throwing.value(forKey: "a") { "1" } == "1")
+        try throwing.update("2", forKey: "a")
+        #expect(try throwing.modify(forKey: "a") { $0 += "3" } == "23")
+        #expect(try throwing.modify(forKey: "b", default: "4") { $0 += "5" } == "45")
+        #expect(try throwing.record("6", forKey: "b", replacing: "45"))
+        try throwing.record(all: ["c": "7"])
+        try throwing.transaction { try $0.update("8", forKey: "c") }
+        #expect(texts["a"] == "23" && texts["b"] == "6" && texts["c"] == "8")
+
+        let asynchronous = texts.asynchronous
+        #expect(try await asynchronous.value(forKey: "/") { "1" } == "1")
+        try await asynchronous.update("2", forKey: "/")
+        #expect(try await asynchronous.modify(forKey: "/") { $0 += "3" } == "23")
+        #expect(try await asynchronous.modify(forKey: "d", default: "4") { $0 += "5" } == "45")
+        #expect(try await asynchronous.record("6", forKey: "d", replacing: "45"))
+        try await asynchronous.record(all: ["e": "7"])
+        #expect(texts["/"] == "23" && texts["d"] == "6" && texts["e"] == "7")
+        var followed = texts.values(forKey: "/").makeAsyncIterator()
+        let first: String?? = await followed.next()
+        #expect(first == "23")
+        let objects: FollowedValues<KeyedValue<String>?> = texts.values(forKey: "/")
+        var iterator = objects.makeAsyncIterator()
+        #expect(await iterator.next() == KeyedValue("23", forKey: "/"))
     }
 
     @Test func oneTypeHasSeveralArchives() throws {

@@ -1,4 +1,5 @@
 import Foundation
+import StorageEngine
 import Synchronization
 import TestSupport
 import Testing
@@ -12,7 +13,7 @@ import Vellum
     private struct Failure: Error {}
 
     private final class Flag: Sendable {
-        private let state = Mutex(false)
+        private let state = Guarded(false)
 
         var isSet: Bool {
             get { state.withLock { $0 } }
@@ -28,7 +29,7 @@ import Vellum
     }
 
     private final class Gate: Sendable {
-        private let state = Mutex<(isOpen: Bool, waiting: [CheckedContinuation<Void, Never>])>((false, []))
+        private let state = Guarded<(isOpen: Bool, waiting: [CheckedContinuation<Void, Never>])>((false, []))
         let entered = Atomic(0)
 
         func pass() async {
@@ -177,7 +178,7 @@ import Vellum
             #expect(named.allSatisfy { $0 == ["a", "b"] } && !named.isEmpty, "\(errors)")
         }
         let begun = [DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)]
-        let errors = Mutex<[any Error]>([])
+        let errors = Guarded<[any Error]>([])
         let threads = (0..<2).map { place in
             Background {
                 let (mine, its) = place == 0 ? (notes, others) : (others, notes)

@@ -1,11 +1,7 @@
-import Foundation
-import Logging
-import Testing
 import Vellum
-import VellumMetrics
-import VellumTesting
 
-// The code of the articles in Vellum.docc; a test compares them. A block there is a part of a function here.
+// The code of the articles in Vellum.docc that needs nothing but the library; a test compares them, and compiles this file as that
+// of a user. A block there is a part of a function here.
 
 private enum LandingPage {
     struct User: Codable, Archivable {
@@ -184,6 +180,27 @@ private enum Changing {
         return (drafts, logo)
     }
 
+    static func valuesAlone(_ texts: ArchiveOfValues<String>) async throws -> String {
+        let greeting = try texts.value(forKey: "/") { "hello" }
+        try texts.modify(forKey: "/") { $0 += "!" }
+        texts.record(all: ["/a": "one", "/b": "two"])
+        for await text in texts.values(forKey: "/") {
+            print(text ?? "none")
+        }
+        return greeting
+    }
+
+    struct Picture: Archivable {
+        var primaryKey: String
+        var pixels: [UInt8]
+
+        func archive() throws -> Data { Data(pixels) }
+
+        static func deArchive(fromData data: Data, forKey key: String) throws -> Archivable {
+            Picture(primaryKey: key, pixels: [UInt8](data))
+        }
+    }
+
     static func closing() throws {
         try ArchivesFactory.shared.useStore(at: "/var/lib/app/store")  // before its first use, else it throws
         ArchivesFactory.shared.close()
@@ -209,48 +226,4 @@ private enum Versions {
         let outcome = try accounts.migrateAll()
         print(outcome.migrated, outcome.unreadable)
     }
-}
-
-/// Those of the article about tests.
-private struct Session: ArchiveCodable {
-    var primaryKey: String
-}
-
-@Suite struct SessionTests {
-    let store = TestStore()
-    let clock = ManualClock()
-
-    @Test func sessionsExpire() throws {
-        let sessions = try store.factory.archives(for: Session.self, lifetime: .seconds(1_800), slides: true)
-        clock.run {
-            sessions.record(Session(primaryKey: "ada"))
-            clock.advance(by: .seconds(1_799))
-            #expect(sessions.access(archiveWithKey: "ada") != nil)
-            clock.advance(by: .seconds(3_600))
-            #expect(sessions.access(archiveWithKey: "ada") == nil)
-        }
-    }
-}
-
-@Suite struct GreeterTests {
-    private struct Greeter {
-        let sessions: any ArchiveAccess<Session>
-
-        func greeting(_ key: String) -> String {
-            sessions.access(archiveWithKey: key) == nil ? "Who are you?" : "Hello again"
-        }
-    }
-
-    @Test func whoIsKnownIsGreeted() {
-        let nobody = Greeter(sessions: FakeArchives())
-        let ada = Greeter(sessions: FakeArchives([Session(primaryKey: "ada")]))
-        #expect(nobody.greeting("ada") == "Who are you?" && ada.greeting("ada") == "Hello again")
-    }
-}
-
-/// That of the article about servers.
-private func report(_ sessions: ArchiveManager<Session>) async throws {
-    let metrics = ArchiveMetrics()
-    metrics.add(sessions, named: "sessions")
-    try await metrics.run(every: .seconds(10))  // until its task is cancelled
 }

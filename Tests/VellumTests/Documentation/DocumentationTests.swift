@@ -33,12 +33,14 @@ import Vellum
     }
 
     @Test(arguments: [
-        ("Vellum", 1), ("TwoTiers", 5), ("AskingForObjects", 3), ("ChangingObjects", 8),
+        ("Vellum", 1), ("TwoTiers", 5), ("AskingForObjects", 3), ("ChangingObjects", 10),
         ("WhenTypesChange", 2),
-        ("TestingPrograms", 2), ("RunningInServers", 1),
+        ("TestingPrograms", 3), ("RunningInServers", 1),
     ])
     func theArticlesAreCompiled(name: String, count: Int) throws {
-        let compiled = lines(try read("Tests/VellumTests/Documentation/ArticleExamples.swift"))
+        let compiled = try ["ArticleExamples", "ProductExamples"].map {
+            lines(try read("Tests/VellumTests/Documentation/\($0).swift"))
+        }.joined()
         let blocks = try blocks("Sources/Vellum/Vellum.docc/\(name).md")
         #expect(blocks.count == count)
         for block in blocks {
@@ -47,6 +49,54 @@ import Vellum
             }
         }
     }
+
+    /// `import Vellum` alone was not enough for `Data` and `Logger`, and, with the compiler's feature for which members have to be
+    /// imported, neither for values of former versions nor for what an error says.
+    @Test(
+        .enabled(if: Compiler.shared != nil, "needs the compiler and the built module"),
+        arguments: [
+            [], ["-enable-upcoming-feature", "MemberImportVisibility"],
+        ])
+    func theArticlesNeedTheLibraryAlone(options: [String]) throws {
+        let articles = try read("Tests/VellumTests/Documentation/ArticleExamples.swift")
+        #expect(articles.split(separator: "\n").filter { $0.hasPrefix("import ") } == ["import Vellum"])
+        let compiler = try #require(Compiler.shared)
+        #expect(try compiler.check(articles, options: options) == "")
+        let user = "import Vellum\n" + Self.ownCoding + Self.errors
+        #expect(try compiler.check(user, options: options) == "")
+    }
+
+    private static let ownCoding = """
+        final class User: Archivable {
+            var primaryKey: String { userName }
+            var userName: String = ""
+            func archive() throws -> Data { Data(userName.utf8) }
+            static func deArchive(fromData data: Data) throws -> Archivable {
+                let user = User()
+                user.userName = String(decoding: data, as: UTF8.self)
+                return user
+            }
+        }
+
+        """
+
+    private static let errors = """
+        func failure(_ users: ArchiveManager<User>) -> String? {
+            do {
+                try users.throwing.record(User())
+                return nil
+            } catch let error as StorageError {
+                return error.description
+            } catch {
+                return "\\(error)"
+            }
+        }
+        func settings() -> (Durability, ArchiveKind, ArchivedValue) { (.full, .collection, .text("x")) }
+        func last(_ users: ArchiveManager<User>) -> Double? {
+            users.latestAccessedTime(for: "ada")?.timeIntervalSince1970
+        }
+
+        """
 
     /// What a page links to is a page, or a type of the library.
     @Test func everyPageIsOnTheLandingPageAndEveryLinkLeadsSomewhere() throws {

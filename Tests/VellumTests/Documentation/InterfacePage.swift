@@ -18,12 +18,18 @@ struct InterfacePage {
                 var constraints: [Constraint]?
             }
             struct Availability: Decodable { var isUnconditionallyUnavailable: Bool? }
+            struct Location: Decodable {
+                struct Position: Decodable { var line: Int }
+                var uri: String
+                var position: Position
+            }
             var kind: Kind
             var pathComponents: [String]
             var declarationFragments: [Fragment]
             var docComment: Comment?
             var swiftExtension: Extension?
             var availability: [Availability]?
+            var location: Location?
 
             /// On one line, with what has to hold where an extension adds it.
             var declaration: String {
@@ -32,7 +38,18 @@ struct InterfacePage {
                 let conditions = (swiftExtension?.constraints ?? []).map {
                     $0.lhs + ($0.kind == "sameType" ? " == " : ": ") + $0.rhs
                 }
-                return text + (conditions.isEmpty ? "" : ", where " + conditions.joined(separator: ", "))
+                let plain = text.components(separatedBy: " { get")[0]
+                return (isSetElsewhere ? plain + " { get }" : text)
+                    + (conditions.isEmpty ? "" : ", where " + conditions.joined(separator: ", "))
+            }
+            /// Whether only the library sets it, which the graph doesn't say.
+            private var isSetElsewhere: Bool {
+                guard kind.identifier == "swift.property", let location, let file = URL(string: location.uri),
+                    let source = try? String(contentsOf: file, encoding: .utf8)
+                else { return false }
+                let lines = source.split(separator: "\n", omittingEmptySubsequences: false)
+                return lines.indices.contains(location.position.line)
+                    && lines[location.position.line].contains(/(private|package)\(set\)/)
             }
             var isAvailable: Bool {
                 availability?.contains { $0.isUnconditionallyUnavailable == true } != true
@@ -65,6 +82,15 @@ struct InterfacePage {
     init(graphs: [Data]) throws {
         symbols = try graphs.flatMap { try JSONDecoder().decode(Graph.self, from: $0).symbols }
             .filter(\.isAvailable)
+    }
+
+    private init(symbols: [Graph.Symbol]) { self.symbols = symbols }
+
+    /// The same with types of another module, which this one calls its own, in place of the names for them.
+    func with(_ types: Set<String>, of other: InterfacePage) -> InterfacePage {
+        InterfacePage(
+            symbols: symbols.filter { !types.contains($0.path) }
+                + other.symbols.filter { types.contains($0.pathComponents[0]) })
     }
 
     /// What has no documentation of its own.
@@ -103,7 +129,7 @@ struct InterfacePage {
         # The interface
 
         Everything public of the module, type by type, with the sentence that its documentation begins with; then the same of
-        the products for tests and metrics.
+        the products for tests, metrics and services.
 
 
         """
@@ -132,15 +158,46 @@ struct InterfacePage {
             graphs: files.map { try Data(contentsOf: folder.appending(path: $0)) })
     }
 
+    /// What is built only for who asks for it by a trait has no graph here: its public lines, and what is said of each.
+    private func serviceLifecycle() throws -> String {
+        let file = Self.page.deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+            .appending(path: "VellumLifecycle/StoreService.swift")
+        let source = try String(contentsOf: file, encoding: .utf8)
+        let lines = source.prefix(upTo: try #require(source.firstRange(of: "#else")).lowerBound)
+            .split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+        var (comment, text) = ("", "")
+        for (place, line) in lines.enumerated() {
+            if line.hasPrefix("/// ") { comment += line.dropFirst(4) + " " }
+            guard line.hasPrefix("public ") else { continue }
+            comment = String(comment.prefix { $0 != "." })
+            let end = lines[place...].firstIndex { $0.hasSuffix("{") } ?? place
+            let declaration = lines[place...end].joined(separator: " ").dropFirst(7).dropLast(2)
+                .replacingOccurrences(of: "( ", with: "(").replacingOccurrences(of: " )", with: ")")
+            let isMember = declaration.hasPrefix("init") || declaration.hasPrefix("func")
+            text +=
+                isMember
+                ? "| `\(declaration)` | \(comment) |\n"
+                : "### StoreService\n\n`\(declaration)`: \(comment).\n\n| | |\n|---|---|\n"
+            comment = ""
+        }
+        return text
+    }
+
     /// With `VELLUM_RENEW_GOLDEN=1` the page is written anew.
     @Test(.enabled(if: isLinux, "elsewhere the compiler writes some declarations differently"))
     func thePageIsTheInterface() throws {
-        let page = try interface(of: "Vellum")
+        let own = try interface(of: "Vellum")
+        let page = own.with(
+            ["ArchiveKind", "Durability", "StorageError"], of: try interface(of: "StorageEngine")
+        )
+        .with(["CBORValue"], of: try interface(of: "CBOR"))
         let others = try ["VellumTesting", "VellumMetrics"].map { (name: $0, page: try interface(of: $0)) }
-        #expect(([page] + others.map(\.page)).flatMap(\.undocumented) == [])
+        #expect(([own] + others.map(\.page)).flatMap(\.undocumented) == [])
         let text =
             Self.introduction + page.sections()
             + others.map { "## Product \($0.name)\n\n" + $0.page.sections("###") }.joined()
+            + "## Product VellumLifecycle\n\n" + (try serviceLifecycle())
         if ProcessInfo.processInfo.environment["VELLUM_RENEW_GOLDEN"] == "1" {
             try Data(text.utf8).write(to: Self.page)
         }

@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import StorageEngine
 import Testing
 import Vellum
 
@@ -108,7 +108,7 @@ import Vellum
     @Test func whatChangedMeanwhileStays() throws {
         let archives = try citizens()
         let other = try store.factory().archives(for: Citizen.self)
-        let didChange = Mutex(false)
+        let didChange = Guarded(false)
         let deleted = archives.findWhere {
             $0.age(
                 .isValid { age in

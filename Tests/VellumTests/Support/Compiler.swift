@@ -20,18 +20,19 @@ struct Compiler {
     }
 
     /// What the compiler says about a file; empty if nothing.
-    func check(_ code: String) throws -> String {
+    func check(_ code: String, options: [String] = []) throws -> String {
         let folder = FileManager.default.temporaryDirectory.appending(
             path: "vellum-snippet-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let file = folder.appending(path: "Snippet.swift")
         try code.write(to: file, atomically: true, encoding: .utf8)
-        return try Self.run([
-            "-typecheck", "-parse-as-library", "-swift-version", "6", "-I", modules.path,
-            "-Xcc", "-fmodule-map-file=\(moduleMap.path)", "-module-cache-path", folder.path,
-            "-diagnostic-style", "llvm", file.path,
-        ])
+        return try Self.run(
+            [
+                "-typecheck", "-parse-as-library", "-swift-version", "6", "-I", modules.path,
+                "-Xcc", "-fmodule-map-file=\(moduleMap.path)", "-module-cache-path", folder.path,
+                "-diagnostic-style", "llvm", file.path,
+            ] + options)
     }
 
     private static func run(_ arguments: [String]) throws -> String {

@@ -1,9 +1,9 @@
 import Logging
-import Synchronization
+import StorageEngine
 
 /// What was logged, a line each.
 final class LoggedMessages: Sendable {
-    private let lines = Mutex<[String]>([])
+    private let lines = Guarded<[String]>([])
 
     var all: [String] { lines.withLock { $0 } }
     var logger: Logger { Logger(label: "test") { _ in Handler(messages: self) } }

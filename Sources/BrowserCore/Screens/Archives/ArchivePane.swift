@@ -41,48 +41,21 @@ struct ArchivePane {
         drawGauge(
             "memory", archive.memoryBytes, archive.memoryLimit, archive.memoryShare, &frame, rect.line(1),
             look)
-        let counters = archive.status
-        let accesses = counters.hits &+ counters.misses
-        let rows: [(String, String)] = [
-            ("footprint", footprintText),
-            (
-                "accesses",
-                "\(Figures.count(accesses))  \(counters.hitRatio.map { Figures.percent($0) + " hits" } ?? "")"
-            ),
-            (
-                "changes",
-                "\(Figures.count(counters.records)) recorded  \(Figures.count(counters.deletes)) deleted"
-            ),
-            (
-                "removed",
-                "\(Figures.count(counters.evictions)) evicted  \(Figures.count(counters.expirations)) expired"
-            ),
-            isDamaged
-                ? (
-                    "damaged",
-                    "\(Figures.count(archive.damagedPlaces, "place", "places")): vellum check tells where"
-                )
-                : ("rejected", "\(Figures.count(counters.rejections)) too large or not encodable"),
-        ]
+        var rows = archive.facts
+        // Entries may be missing: more worth knowing than what the limit did.
+        let isDamaged = archive.damagedPlaces > 0
+        if isDamaged {
+            let places = Figures.count(archive.damagedPlaces, "place", "places")
+            rows.append(("damaged", "\(places): vellum check tells where"))
+        }
         for (index, row) in rows.enumerated() {
             let line = rect.line(index + (rect.rows >= rows.count + 3 ? 3 : 2))
             let isWarning = isDamaged && index == rows.count - 1
-            frame.write(row.0, at: line.origin, style: look[isWarning ? .danger : .dim], within: line)
+            frame.write(row.name, at: line.origin, style: look[isWarning ? .danger : .dim], within: line)
             frame.write(
-                row.1, at: Point(column: line.column + 11, row: line.row),
+                row.value, at: Point(column: line.column + 11, row: line.row),
                 style: look[isWarning ? .danger : .text], within: line)
         }
-    }
-
-    /// Entries may be missing: more worth knowing than what was refused.
-    private var isDamaged: Bool { archive.damagedPlaces > 0 }
-
-    /// What the files take, and by how much that is more than they should.
-    private var footprintText: String {
-        let bytes = "\(Figures.bytes(archive.footprint)) of files"
-        guard archive.footprint > archive.footprintBound else { return bytes }
-        let ratio = Double(archive.footprint) / Double(archive.footprintBound)
-        return "\(bytes), \(Figures.decimal(ratio, digits: 2)) times its bound"
     }
 
     private func drawGauge(
@@ -92,7 +65,7 @@ struct ArchivePane {
     ) {
         frame.write(name, at: line.origin, style: look[.dim], within: line)
         let rest = line.split(left: 11).rest
-        var text = ArchivesView.share(bytes, of: limit)
+        var text = Figures.share(bytes, of: limit)
         guard let share else {
             frame.write(text + "  no limit", at: rest.origin, style: look[.text], within: rest)
             return

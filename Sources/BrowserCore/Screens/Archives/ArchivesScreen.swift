@@ -5,7 +5,8 @@ import TerminalKit
 /// The archives of a store.
 enum ArchivesScreen: ScreenParts {
     static func path(_ model: Model) -> [String] { [TitleView.storeName(model)] }
-    static func archive(_ model: Model) -> String? { model.archives.selected }
+    static func archive(_ model: Model) -> ArchiveAddress? { model.archives.selected.flatMap(model.address) }
+    static var isOfOneArchive: Bool { false }
     static func shows(eventsOf archive: String, _ model: Model) -> Bool { model.archives.showsEvents }
 
     private static func selected(_ model: Model) -> ArchiveSample? {
@@ -55,18 +56,18 @@ enum ArchivesScreen: ScreenParts {
         let archives = model.archives.archives
         if selected(model) == nil { model.archives.selected = archives.first?.name }
         model.archives.top = Table.firstRow(
-            showing: model.archives.cursor, of: archives.count, in: layout.page(.archives),
+            showing: model.archives.cursor, of: archives.count, in: layout.page,
             from: model.archives.top)
         return []
     }
 
     static func open(_ model: inout Model) -> [Effect] {
-        guard let archive = selected(model) else { return [] }
-        if archive.kind == .log {
-            MessagesScreen.show(archive, &model)
+        guard let sample = selected(model), let archive = model.address(sample.name) else { return [] }
+        if sample.kind == .log {
+            MessagesScreen.show(sample, of: archive, &model)
             return []
         }
-        model.entries = EntriesState(archive: archive.name)
+        model.entries = EntriesState(archive: archive)
         model.touched = nil
         model.screen = .entries
         return EntriesScreen.rearrange(&model, takingListing: true, isForced: true)
@@ -81,6 +82,11 @@ enum ArchivesScreen: ScreenParts {
         model.screen = .stores
         model.archives = ArchivesState()
         return Browser.refresh(&model, isForced: true)
+    }
+
+    static func toggleEvents(_ model: inout Model) {
+        model.archives.showsEvents.toggle()
+        if model.archives.showsEvents { Browser.missEvents(&model) }
     }
 
     static func move(_ model: inout Model, to row: Int) -> [Effect] {

@@ -6,7 +6,7 @@ enum ArchivesView {
     static func table(_ model: Model) -> Table {
         let archives = model.archives.archives
         let histories = model.archives.histories
-        let isOver = archives.contains { $0.problem == nil && $0.footprint > $0.footprintBound }
+        let isOver = archives.contains { $0.problem == nil && $0.footprintExcess != nil }
         return Table(
             columns: [
                 Table.Column("archive", width: .minimum(8, weight: 1)),
@@ -41,10 +41,10 @@ enum ArchivesView {
             archive.damagedPlaces > 0
                 ? Table.Cell("damaged", role: .danger) : Table.Cell("\(archive.kind)", role: .dim),
             Table.Cell(Figures.count(archive.entries)),
-            Table.Cell(share(archive.diskBytes, of: archive.diskLimit)),
+            Table.Cell(Figures.share(archive.diskBytes, of: archive.diskLimit)),
             archive.diskShare.map { Table.Cell("", gauge: $0) } ?? Table.Cell("no limit", role: .dim),
             footprint(archive),
-            Table.Cell(share(archive.memoryBytes, of: archive.memoryLimit)),
+            Table.Cell(Figures.share(archive.memoryBytes, of: archive.memoryLimit)),
             archive.memoryShare.map { Table.Cell("", gauge: $0) } ?? Table.Cell("no limit", role: .dim),
             Table.Cell(archive.hitRatio.map(Figures.percent) ?? "-"),
             Table.Cell("", spark: history?.points.compactMap(\.hitRatio) ?? []),
@@ -58,15 +58,8 @@ enum ArchivesView {
     /// What the files take; if that is more than they should, as a multiple of it too.
     private static func footprint(_ archive: ArchiveSample) -> Table.Cell {
         let bytes = Figures.bytes(archive.footprint)
-        guard archive.footprint > archive.footprintBound else { return Table.Cell(bytes) }
-        let ratio = Double(archive.footprint) / Double(archive.footprintBound)
-        return Table.Cell("x\(Figures.decimal(ratio, digits: 2)) \(bytes)", role: .danger)
-    }
-
-    /// `1.92 of 2 MB`: both in the limit's unit, so that they can be compared.
-    static func share(_ bytes: UInt64, of limit: UInt64?) -> String {
-        guard let limit else { return Figures.bytes(bytes) }
-        return "\(Figures.bytes(bytes, inUnitOf: limit)) of \(Figures.bytes(limit))"
+        guard let excess = archive.footprintExcess else { return Table.Cell(bytes) }
+        return Table.Cell("x\(Figures.decimal(excess, digits: 2)) \(bytes)", role: .danger)
     }
 
     static func draw(_ model: Model, _ layout: ScreenLayout, into frame: inout Frame) {

@@ -15,17 +15,18 @@ extension EntriesScreen {
         guard let arrangement = model.entries?.arrangement, arrangement.count > 0 else { return [] }
         let ticket = model.ticket()
         model.job = Job(ticket: ticket, title: "marking", since: model.now)
-        return [.collect(ticket: ticket, arrangement)]
-    }
-
-    static func collected(
-        _ model: inout Model, _ ticket: Int, _ marks: Collected<Marks>?
-    ) -> [Effect] {
-        guard model.job?.ticket == ticket else { return [] }
-        model.job = nil
-        guard let marks else { return [] }
-        model.entries?.marks.formUnion(marks.entries)
-        if let omission = marks.omission { model.say(omission, role: .warning) }
-        return []
+        return [
+            .ask("collect all rows", ticket: ticket) { context in
+                // A million marks are made here and not by the thread that draws.
+                arrangement.targets(context.progress).map { (Marks($0.targets), $0.omission) }
+            } then: { model, result in
+                guard model.job?.ticket == ticket else { return [] }
+                model.job = nil
+                guard case .success(let (marks, omission)?) = result else { return [] }
+                model.entries?.marks.formUnion(marks)
+                if let omission { model.say(omission, role: .warning) }
+                return []
+            }
+        ]
     }
 }

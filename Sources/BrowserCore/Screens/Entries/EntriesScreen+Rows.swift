@@ -8,8 +8,8 @@ extension EntriesScreen {
         switch id {
         case .filter:
             model.prompt = Prompt(
-                purpose: .filter, field: TextField(entries.filter, placeholder: "part of a key"),
-                before: entries.filter)
+                label: "filter ", field: TextField(entries.filter, placeholder: "part of a key"),
+                keys: [("enter", "Keep"), ("esc", "Clear"), ("up/down", "Move")])
         case .sort:
             let columns = EntryColumn.allCases
             let next = (columns.firstIndex(of: entries.order.column) ?? 0) + 1
@@ -60,6 +60,14 @@ extension EntriesScreen {
         return rearrange(&model, takingListing: false, isForced: true)
     }
 
+    static func promptNote(_ model: Model) -> String { "  " + EntriesView.countText(model) }
+
+    static func promptChanged(_ model: inout Model, _ text: String) -> [Effect] { filter(&model, text) }
+
+    static func promptEnded(_ model: inout Model, _ prompt: Prompt, isKept: Bool) -> [Effect] {
+        isKept ? [] : filter(&model, "")
+    }
+
     static func filter(_ model: inout Model, _ text: String) -> [Effect] {
         model.touched = model.now
         guard model.entries?.filter != text else { return [] }
@@ -69,7 +77,7 @@ extension EntriesScreen {
 
     /// Asks for the rows anew. What a person asked for is forced and takes the place of what is under way.
     static func rearrange(_ model: inout Model, takingListing: Bool, isForced: Bool) -> [Effect] {
-        guard var entries = model.entries, let store = model.store else { return [] }
+        guard var entries = model.entries else { return [] }
         var effects: [Effect] = []
         if let ticket = entries.ticket {
             guard isForced else { return [] }
@@ -77,31 +85,42 @@ extension EntriesScreen {
         }
         let ticket = model.ticket()
         var request = ArrangementRequest(
-            in: ArchiveAddress(entries.archive, in: store), order: entries.order, filter: entries.filter)
+            in: entries.archive, order: entries.order, filter: entries.filter)
         request.base = takingListing ? nil : entries.arrangement
         request.anchor = entries.follows ? nil : entries.key
         request.anchorRow = entries.follows ? 0 : entries.cursor
-        request.visible = model.layout.page(.entries)
+        request.visible = model.layout.page
         request.anchorOffset = entries.follows ? 0 : entries.cursor - entries.top
         if !isForced, entries.ghosts.isEmpty {
             request.shown = (entries.top..<entries.top + request.visible).compactMap { entries.rows[$0]?.key }
         }
-        if request.base == nil { entries.listedFigures = model.archives.summary(entries.archive) }
+        if request.base == nil { entries.listedFigures = model.sample(entries.archive) }
         entries.ticket = ticket
         model.entries = entries
         if isForced {
             let title = request.base == nil ? "reading" : entries.filter.isEmpty ? "sorting" : "filtering"
             model.job = Job(ticket: ticket, title: title, since: model.now)
         }
-        return effects + [.arrange(ticket: ticket, request)]
+        return effects + [arrange(request, ticket: ticket)]
     }
 
-    static func arranged(
+    /// Asks for the rows of a request.
+    package static func arrange(_ request: ArrangementRequest, ticket: Int) -> Effect {
+        .ask("arrange \(request)", ticket: ticket) { (context) throws(SourceError) in
+            try Arranger(source: context.source, clock: context.clock, progress: context.progress)
+                .arrange(request)
+        } then: { model, result in
+            arranged(&model, ticket, result)
+        }
+    }
+
+    /// `nil`: it was stopped.
+    private static func arranged(
         _ model: inout Model, _ ticket: Int, _ result: Result<Arranged?, SourceError>
     ) -> [Effect] {
         guard var entries = model.entries, entries.ticket == ticket else { return [] }
         entries.ticket = nil
-        if model.job?.ticket == ticket { model.job = nil }
+        Browser.end(&model, job: ticket)
         defer { model.entries = entries }
         switch result {
         case .failure(let error):
@@ -170,17 +189,21 @@ extension EntriesScreen {
 
     // MARK: Rows in view
 
-    static func loaded(_ model: inout Model, _ ticket: Int, _ rows: ListedRows) -> [Effect] {
-        guard model.entries?.rowsTicket == ticket else { return [] }
-        model.entries?.rowsTicket = nil
-        model.entries?.replaceRows(rows)
-        return []
+    private static func loadRows(_ range: Range<Int>, of arrangement: Arrangement, ticket: Int) -> Effect {
+        .ask("load rows \(range)") { _ in
+            Arranger.rows(of: arrangement, in: range)
+        } then: { model, result in
+            guard model.entries?.rowsTicket == ticket, case .success(let rows) = result else { return [] }
+            model.entries?.rowsTicket = nil
+            model.entries?.replaceRows(rows)
+            return []
+        }
     }
 
     static func settle(_ model: inout Model, _ layout: ScreenLayout) -> [Effect] {
         guard var entries = model.entries, let arrangement = entries.arrangement else { return [] }
         defer { model.entries = entries }
-        let page = layout.page(.entries)
+        let page = layout.page
         let count = arrangement.count
         entries.cursor = max(0, min(entries.cursor, count - 1))
         entries.top = Table.firstRow(showing: entries.cursor, of: count, in: page, from: entries.top)
@@ -190,7 +213,7 @@ extension EntriesScreen {
             let range = max(0, visible.lowerBound - page)..<min(count, visible.upperBound + page)
             let ticket = model.ticket()
             entries.rowsTicket = ticket
-            effects.append(.loadRows(ticket: ticket, arrangement, range))
+            effects.append(loadRows(range, of: arrangement, ticket: ticket))
         }
         if count == 0 {
             entries.key = nil
@@ -200,21 +223,33 @@ extension EntriesScreen {
         } else if let problem = entries.read.problems[entries.cursor], !entries.preview.isPending {
             entries.preview = Preview(problem: problem)
         }
-        if let effect = preview(&entries, model, layout) { effects.append(effect) }
+        if let effect = preview(&entries, layout) { effects.append(effect) }
         return effects
     }
 
     /// Asks for the value under the cursor if it isn't the one that is shown.
-    private static func preview(
-        _ entries: inout EntriesState, _ model: Model, _ layout: ScreenLayout
-    ) -> Effect? {
-        guard !layout.pane.isEmpty, !entries.preview.isPending, let store = model.store,
-            let entry = entries.rows[entries.cursor],
+    private static func preview(_ entries: inout EntriesState, _ layout: ScreenLayout) -> Effect? {
+        guard !layout.pane.isEmpty, !entries.preview.isPending, let entry = entries.rows[entries.cursor],
             entries.preview.key != entry.key || entries.preview.sequence != entry.sequence
         else { return nil }
         entries.preview.isPending = true
         entries.preview.key = entry.key
         entries.preview.sequence = entry.sequence
-        return .loadValue(.preview, key: entry.key, in: ArchiveAddress(entries.archive, in: store))
+        let (key, archive) = (entry.key, entries.archive)
+        return .ask("load value \(archive.name)/\(key) for preview") { (context) throws(SourceError) in
+            try ValueLoad.load(key, limit: ValueLoad.previewLimit, in: archive, from: context.source)
+        } then: { model, result in
+            guard model.entries?.archive == archive, model.entries?.preview.key == key else { return [] }
+            model.entries?.preview.isPending = false
+            switch result {
+            case .success(let load):
+                model.entries?.preview.load = load
+                model.entries?.preview.problem = load == nil ? "The entry is gone." : nil
+            case .failure(let error):
+                model.entries?.preview.load = nil
+                model.entries?.preview.problem = error.description
+            }
+            return []
+        }
     }
 }

@@ -1,3 +1,4 @@
+import StorageEngine
 import StoreInspection
 import TerminalKit
 
@@ -9,36 +10,43 @@ enum EntriesScreen: ScreenParts {
     private static let maximumKeys = 100
 
     static func path(_ model: Model) -> [String] {
-        [TitleView.storeName(model), model.entries?.archive ?? ""]
+        [TitleView.storeName(model), model.entries?.archive.name ?? ""]
     }
 
-    static func archive(_ model: Model) -> String? { model.entries?.archive }
+    static func archive(_ model: Model) -> ArchiveAddress? { model.entries?.archive }
+
+    static func key(_ model: Model) -> String? { model.entries?.key }
+
+    /// The marked entries, or else the one under the cursor, as they are seen now.
+    static func targets(_ model: Model) -> ChosenEntries? {
+        model.entries.map { entries in
+            let marked = entries.marks.list
+            let one = entries.rows[entries.cursor].map { [$0.target] } ?? []
+            return ChosenEntries(
+                archive: entries.archive, targets: marked.isEmpty ? one : marked, canBeOthers: true)
+        }
+    }
+
+    static func listed(_ model: Model) -> Timestamp? { model.entries?.arrangement?.made }
+    static func follows(_ model: Model) -> Bool { model.entries?.follows == true }
 
     static func command(_ model: Model) -> CommandLine.Words {
         guard let entries = model.entries else { return .init("ls") }
         guard !entries.marks.isEmpty else {
-            return .init("keys", [entries.archive], options: options(entries.order))
+            let order = entries.order
+            // The command line's orders begin where these columns begin.
+            let isReversed = order.descending != order.column.beginsDescending
+            return .init(
+                "keys", [entries.archive.name],
+                options: ["--order", order.column.word] + (isReversed ? ["--reverse"] : []))
         }
         return .init(
-            "rm", [entries.archive] + entries.marks.list.prefix(maximumKeys).map(\.key),
+            "rm", [entries.archive.name] + entries.marks.list.prefix(maximumKeys).map(\.key),
             options: ["--dry-run"])
     }
 
-    /// The options for an order, as far as the command line has it.
-    private static func options(_ order: EntryOrder) -> [String] {
-        let name: String
-        switch order.column {
-        case .idle: name = "recency"
-        case .age: name = "created"
-        case .key, .size, .expires, .hits: name = order.column.rawValue
-        case .tier, .owner: return []
-        }
-        // The command line's orders begin where these columns begin.
-        return ["--order", name] + (order.descending != order.column.beginsDescending ? ["--reverse"] : [])
-    }
-
     static func shows(eventsOf archive: String, _ model: Model) -> Bool {
-        model.entries?.showsEvents == true && model.entries?.archive == archive
+        model.entries?.showsEvents == true && model.entries?.archive == model.address(archive)
     }
 
     // MARK: How it looks
@@ -119,6 +127,16 @@ enum EntriesScreen: ScreenParts {
             return []
         }
         return back(&model)
+    }
+
+    static func toggleEvents(_ model: inout Model) {
+        model.entries?.showsEvents.toggle()
+        if model.entries?.showsEvents == true { Browser.missEvents(&model) }
+    }
+
+    static func drag(_ model: inout Model, _ point: Point, _ layout: ScreenLayout) -> [Effect] {
+        let bar = EntriesView.table(model).layout(in: layout.list).scrollBar
+        return bar.contains(point) ? click(&model, point, layout) : []
     }
 
     static func click(_ model: inout Model, _ point: Point, _ layout: ScreenLayout) -> [Effect] {

@@ -4,7 +4,7 @@ import TerminalKit
 
 /// The screen of an archive's entries.
 struct EntriesState: Sendable {
-    let archive: String
+    let archive: ArchiveAddress
     var order = EntryOrder.recency
     var filter = ""
     /// What the rows show; nil until the archive was read.
@@ -33,9 +33,8 @@ struct EntriesState: Sendable {
     var ghosts: Set<String> = []
     /// What the rows seen so far needed, for the widths of columns; only grows, or columns would jump.
     private(set) var seen = SeenRows()
-    /// The arrangement that is waited for, and whether another is wanted after it.
+    /// The arrangement that is waited for.
     var ticket: Int?
-    var isStale = false
     /// The archive's figures when the listing was asked for: while they are the same, so is the listing.
     var listedFigures: ArchiveSample?
     /// When the next listing may be taken.
@@ -45,7 +44,7 @@ struct EntriesState: Sendable {
     /// Seconds that a row stays after its entry went.
     static let ghostSeconds = 1.0
 
-    init(archive: String) { self.archive = archive }
+    init(archive: ArchiveAddress) { self.archive = archive }
 
     var count: Int { arrangement?.count ?? 0 }
     var rows: [Int: EntryMetadata] { read.entries }
@@ -59,12 +58,6 @@ struct EntriesState: Sendable {
     mutating func replaceRows(_ rows: ListedRows) {
         read = rows
         for entry in rows.entries.values { seen.add(entry) }
-    }
-
-    /// Forgets what belonged to rows in another order.
-    mutating func forgetRows() {
-        read = ListedRows()
-        rowsTicket = nil
     }
 }
 

@@ -121,7 +121,7 @@ enum EntriesView {
         guard let entries = model.entries else { return }
         guard let arrangement = entries.arrangement else {
             let text = ProblemText(
-                text: entries.problem ?? "Reading \(entries.archive)",
+                text: entries.problem ?? "Reading \(entries.archive.name)",
                 role: entries.problem == nil ? .dim : .danger, isCentered: true)
             return frame.draw(text, in: layout.list, look: look)
         }
@@ -129,7 +129,7 @@ enum EntriesView {
         let table = table(model)
         table.draw(into: &frame, in: layout.list, look: look)
         highlight(arrangement, entries, table.layout(in: layout.list), into: &frame, look: look)
-        EventsTable.drawTail(model, archive: entries.archive, into: &frame, in: layout.events)
+        EventsTable.drawTail(model, archive: entries.archive.name, into: &frame, in: layout.events)
         if !layout.pane.isEmpty {
             PreviewPane(preview: entries.preview, isBeside: layout.isBeside)
                 .draw(into: &frame, in: layout.pane, look: look)
@@ -142,7 +142,7 @@ enum EntriesView {
     ) {
         let look = model.look
         var left = [Span(" "), Span(countText(model))]
-        let summary = model.archives.summary(entries.archive)
+        let summary = model.sample(entries.archive)
         if arrangement.filter.isEmpty {
             if let limit = summary?.diskLimit, limit > 0 {
                 let share = Figures.percent(Double(arrangement.listing.valueBytes) / Double(limit))

@@ -7,7 +7,9 @@ package struct Marks: Sendable, Equatable {
     /// Sum of the sizes of the marked values.
     package private(set) var bytes: UInt64 = 0
 
-    package init() {}
+    package init(_ targets: [Target] = []) {
+        for target in targets { add(target) }
+    }
 
     package var isEmpty: Bool { targets.isEmpty }
     package var count: Int { targets.count }

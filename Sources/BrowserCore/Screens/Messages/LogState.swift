@@ -3,7 +3,7 @@ import StoreInspection
 /// The screen of a log's messages. Messages are numbered from the first that was ever appended, so that a number
 /// stays right while messages come at one end and go at the other.
 struct LogState: Sendable {
-    let archive: String
+    let archive: ArchiveAddress
     /// The messages that there are; nil until the archive's figures were read.
     var available: Range<Int>?
     /// The number of the event to come when `available` was so.
@@ -23,7 +23,7 @@ struct LogState: Sendable {
     var archiveProblem: String?
     var readProblem: String?
 
-    init(archive: String) { self.archive = archive }
+    init(archive: ArchiveAddress) { self.archive = archive }
 
     var count: Int { available?.count ?? 0 }
     /// The row under the cursor, from 0.

@@ -3,8 +3,10 @@ import TerminalKit
 
 /// The messages of a log.
 enum MessagesScreen: ScreenParts {
-    static func path(_ model: Model) -> [String] { [TitleView.storeName(model), model.log?.archive ?? ""] }
-    static func archive(_ model: Model) -> String? { model.log?.archive }
+    static func path(_ model: Model) -> [String] {
+        [TitleView.storeName(model), model.log?.archive.name ?? ""]
+    }
+    static func archive(_ model: Model) -> ArchiveAddress? { model.log?.archive }
 
     // MARK: How it looks
 
@@ -29,9 +31,9 @@ enum MessagesScreen: ScreenParts {
 
     // MARK: What it does
 
-    static func show(_ archive: ArchiveSample, _ model: inout Model) {
-        var log = LogState(archive: archive.name)
-        log.update(archive)
+    static func show(_ sample: ArchiveSample, of archive: ArchiveAddress, _ model: inout Model) {
+        var log = LogState(archive: archive)
+        log.update(sample)
         model.log = log
         model.screen = .messages
     }
@@ -48,7 +50,7 @@ enum MessagesScreen: ScreenParts {
             model.log?.follows.toggle()
             let follows = model.log?.follows == true
             model.say(follows ? "Following the newest message." : "The screen stays where it is.", seconds: 3)
-        case .deleteAll: Browser.planClearing(&model)
+        case .deleteAll: planClearing(&model)
         default: break
         }
         return []
@@ -67,7 +69,7 @@ enum MessagesScreen: ScreenParts {
     static func open(_ model: inout Model) -> [Effect] {
         guard let log = model.log, let line = log.lines[log.cursor] else { return [] }
         var lines = [
-            (line.time.map { "\(Figures.date($0)) UTC, " } ?? "")
+            (line.time.map { "\(Figures.date($0)), " } ?? "")
                 + "\(Figures.bytes(UInt64(line.size))), number \(line.sequence)",
             "",
         ]
@@ -79,34 +81,16 @@ enum MessagesScreen: ScreenParts {
         } else {
             lines.append("It isn't text.")
         }
-        model.overlay = .message(MessageBox(title: "Message of \(log.archive)", lines: lines))
-        return []
-    }
-
-    static func loaded(
-        _ model: inout Model, archive: String, _ range: Range<Int>,
-        messages result: Result<[LogLine], SourceError>
-    ) -> [Effect] {
-        guard model.log?.archive == archive else { return [] }
-        model.log?.isPending = false
-        switch result {
-        case .success(let lines):
-            model.log?.show(lines, from: range.lowerBound, asked: range)
-            model.log?.readProblem = nil
-        case .failure(let error):
-            // What can't be read isn't asked for again until there is something else to ask for.
-            model.log?.show([], from: range.lowerBound, asked: range)
-            model.log?.readProblem = error.description
-        }
+        model.overlay = .message(MessageBox(title: "Message of \(log.archive.name)", lines: lines))
         return []
     }
 
     static func settle(_ model: inout Model, _ layout: ScreenLayout) -> [Effect] {
         guard var log = model.log else { return [] }
         defer { model.log = log }
-        if model.pausedSince == nil, let summary = model.archives.summary(log.archive) { log.update(summary) }
-        guard let available = log.available, let store = model.store else { return [] }
-        let page = max(1, layout.page(.messages))
+        if model.pausedSince == nil, let sample = model.sample(log.archive) { log.update(sample) }
+        guard let available = log.available else { return [] }
+        let page = max(1, layout.page)
         log.cursor = log.follows ? max(available.lowerBound, available.upperBound - 1) : log.cursor
         log.cursor = max(available.lowerBound, min(log.cursor, available.upperBound - 1))
         let top = Table.firstRow(
@@ -120,11 +104,54 @@ enum MessagesScreen: ScreenParts {
                 available.lowerBound, visible.lowerBound - page)..<min(
                 available.upperBound, visible.upperBound + page)
         log.isPending = true
-        return [
-            .loadMessages(
-                in: ArchiveAddress(log.archive, in: store), range, end: available.upperBound,
-                nextEvent: log.nextEvent
-            )
-        ]
+        return [load(range, of: log, end: available.upperBound)]
+    }
+
+    /// Reads the messages of a range, of a log that ends at a number.
+    private static func load(_ range: Range<Int>, of log: LogState, end: Int) -> Effect {
+        let (archive, nextEvent) = (log.archive, log.nextEvent)
+        return .ask("load messages \(range) of \(archive.name)") { (context) throws(SourceError) in
+            try context.source.messages(
+                count: range.count, behind: end - 1 - range.lowerBound, nextEvent: nextEvent, in: archive)
+        } then: { model, result in
+            guard model.log?.archive == archive else { return [] }
+            model.log?.isPending = false
+            // What can't be read isn't asked for again until there is something else to ask for.
+            model.log?.show((try? result.get()) ?? [], from: range.lowerBound, asked: range)
+            model.log?.readProblem = if case .failure(let error) = result { error.description } else { nil }
+            return []
+        }
+    }
+
+    // MARK: Deleting all messages
+
+    private static func planClearing(_ model: inout Model) {
+        guard let archive = model.log?.archive, let sample = model.sample(archive) else { return }
+        guard sample.entries > 0 else {
+            model.say("There is no message to delete.")
+            return
+        }
+        model.overlay = .plan(Plan(clearing: sample, at: archive))
+    }
+
+    static func clearLog(_ archive: ArchiveAddress, _ ticket: Int) -> Effect {
+        .ask("clear \(archive.name)", ticket: ticket) { (context) throws(SourceError) in
+            try context.source.clearLog(in: archive)
+        } then: { model, result in
+            Browser.end(&model, job: ticket)
+            switch result {
+            case .failure(let error):
+                model.overlay = .message(
+                    MessageBox(title: "Nothing was deleted", lines: [error.description]))
+                return []
+            case .success(let carried):
+                let outcome = carried.outcome
+                model.cost.note(writes: outcome.entries, longestCall: carried.longestCall)
+                let messages = Figures.count(outcome.entries, "message", "messages")
+                model.say("Deleted \(messages), \(Figures.bytes(outcome.bytes)).", role: .good)
+                if model.log?.archive == archive { model.log?.forget() }
+                return Browser.refresh(&model, isForced: true)
+            }
+        }
     }
 }

@@ -11,7 +11,7 @@ enum MessagesView {
         let showsDate = model.size.columns >= 60
         return Table(
             columns: [
-                Table.Column("UTC", width: .fixed(showsDate ? 19 : 8), priority: 2),
+                Table.Column("time", width: .fixed(showsDate ? 19 : 8), priority: 2),
                 Table.Column("size", width: .fixed(8), alignment: .trailing, priority: 1),
                 Table.Column("message", width: .minimum(8, weight: 1)),
             ], rowCount: available.count, firstRow: max(0, log.top - available.lowerBound),
@@ -48,8 +48,8 @@ enum MessagesView {
             return frame.draw(ProblemText(text: problem, isCentered: true), in: layout.list, look: look)
         }
         var left = [Span(" "), Span(Figures.count(log.count, "message", "messages"))]
-        if let summary = model.archives.summary(log.archive) {
-            left.append(Span("  " + ArchivesView.share(summary.diskBytes, of: summary.diskLimit)))
+        if let summary = model.sample(log.archive) {
+            left.append(Span("  " + Figures.share(summary.diskBytes, of: summary.diskLimit)))
             if summary.evictions > 0 {
                 left.append(
                     Span("  \(Figures.count(summary.evictions)) older ones dropped", look[.dim]))

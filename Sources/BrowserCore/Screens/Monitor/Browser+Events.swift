@@ -1,8 +1,7 @@
 import StorageEngine
 import StoreInspection
-import TerminalKit
 
-/// Events as they come, and what became of a key.
+/// Events as they come.
 extension Browser {
     /// The archives whose events are in view.
     private static func watched(_ model: Model) -> [ArchiveSample] {
@@ -12,60 +11,33 @@ extension Browser {
     /// Asks for the events that came since the last look, of archives that have any.
     static func loadEvents(_ model: inout Model) -> [Effect] {
         guard let store = model.store, !model.events.isPending else { return [] }
-        let requests = watched(model).compactMap { archive -> EventRequest? in
+        let wanted = watched(model).compactMap { archive -> (archive: ArchiveAddress, from: UInt64?)? in
             let next = model.events.next[archive.name]
             guard archive.nextEvent != next ?? 0 else { return nil }
-            return EventRequest(archive: archive.name, from: next)
+            return (ArchiveAddress(archive.name, in: store), next)
         }
-        guard !requests.isEmpty else { return [] }
+        guard !wanted.isEmpty else { return [] }
         model.events.isPending = true
-        return [.loadEvents(store: store, requests)]
+        let names = wanted.map { $0.archive.name + ($0.from.map { " from \($0)" } ?? "") }
+        return [
+            .ask("load events of " + names.joined(separator: ", ")) { context in
+                // An archive that can't be read has no page.
+                wanted.compactMap { archive, from in
+                    (try? context.source.events(in: archive, from: from)).map { (archive.name, $0) }
+                }
+            } then: { model, result in
+                guard model.store == store, case .success(let pages) = result else { return [] }
+                model.events.isPending = false
+                let start = model.events.add(pages)
+                model.monitor?.match(model.events, from: start)
+                return []
+            }
+        ]
     }
 
-    static func loaded(_ model: inout Model, _ store: String, events pages: [EventPage]) -> [Effect] {
-        guard store == model.store else { return [] }
-        model.events.isPending = false
-        let start = model.events.add(pages)
-        model.monitor?.match(model.events, from: start)
-        return []
-    }
-
-    static func toggleEvents(_ model: inout Model) -> [Effect] {
-        let isShown: Bool
-        if model.screen == .archives {
-            model.archives.showsEvents.toggle()
-            isShown = model.archives.showsEvents
-        } else {
-            model.entries?.showsEvents.toggle()
-            isShown = model.entries?.showsEvents == true
-        }
-        if isShown, model.layout.events.isEmpty {
-            model.say("No room for events here; \(keyName(model, .monitor)) gives them a screen.", seconds: 4)
-        }
-        return loadEvents(&model)
-    }
-
-    // MARK: An entry's past
-
-    static func loadBiography(_ model: inout Model) -> [Effect] {
-        guard let value = model.value, let store = model.store, !value.isBiographyPending else { return [] }
-        model.value?.isBiographyPending = true
-        return [.loadBiography(key: value.key, in: ArchiveAddress(value.archive, in: store))]
-    }
-
-    static func loaded(
-        _ model: inout Model, key: String, archive: String, biography result: Result<KeyHistory, SourceError>
-    ) -> [Effect] {
-        guard model.value?.archive == archive, model.value?.key == key else { return [] }
-        model.value?.isBiographyPending = false
-        if case .success(let biography) = result { model.value?.biography = biography }
-        return []
-    }
-
-    static func showBiography(_ model: inout Model) {
-        guard let value = model.value else { return }
-        let lines = EventText.story(value, model)
-        model.overlay = .message(
-            MessageBox(title: "Biography of \(TerminalText.sanitized(value.key))", lines: lines))
+    /// Says where events are to be seen that have no room on the screen.
+    static func missEvents(_ model: inout Model) {
+        guard model.layout.events.isEmpty else { return }
+        model.say("No room for events here; \(keyName(model, .monitor)) gives them a screen.", seconds: 4)
     }
 }

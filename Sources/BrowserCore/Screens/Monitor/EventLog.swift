@@ -22,7 +22,7 @@ struct EventLog: Sendable {
 
     /// Takes what was read of several archives and puts it in order of time.
     /// - Returns: the number of the first event that is new or has another place than before.
-    mutating func add(_ pages: [EventPage]) -> Int {
+    mutating func add(_ pages: [(archive: String, batch: EventBatch)]) -> Int {
         var new: [StoreEvent] = []
         for page in pages {
             next[page.archive] = page.batch.next

@@ -14,14 +14,7 @@ enum EventText {
     }
 
     static func key(_ event: StoreEvent, look: Look) -> String {
-        guard let key = event.key else {
-            switch event.kind {
-            case .delete where event.bytes > 0: return "(all)"
-            case .append, .resize: return ""
-            default: return "(unknown)"
-            }
-        }
-        return event.keyIsComplete ? key : key + look.glyphs.ellipsis
+        event.event.keyCell(ellipsis: look.glyphs.ellipsis)
     }
 
     /// `recorded 12:01:07 by api (4121), hit 41 times, evicted 12:09:30: disk limit`
@@ -50,27 +43,12 @@ enum EventText {
         return text
     }
 
-    /// The biography with a line for each event.
+    /// The biography with a line for each event, and what is known of the entry.
     static func story(_ value: ValueState, _ model: Model) -> [String] {
         guard let biography = value.biography else { return ["The events are being read."] }
-        var lines: [String] = []
-        if biography.isCutOff, let since = biography.reachesBackTo {
-            lines.append("Events are known since \(Figures.date(since)) UTC; what was before is not.")
-        }
-        for event in biography.events {
-            var line = "\(Figures.date(event.time))  \(event.kind.label)"
-            if event.bytes > 0 { line += ", \(Figures.bytes(UInt64(event.bytes)))" }
-            if let cause = event.cause.label(of: event.kind) { line += ", \(cause)" }
-            if event.pid != 0 { line += ", by \(model.processName(event.pid))" }
-            lines.append(line)
-        }
-        if biography.events.isEmpty { lines.append("No event of this key is known any more.") }
-        if let entry = value.load?.entry {
-            lines.append("Created \(Figures.date(entry.created)) UTC.")
-            lines.append(
-                "Hit \(Figures.count(entry.hits, "time", "times")) since it was recorded, last \(Figures.date(entry.accessed)) UTC."
-            )
-        }
-        return lines
+        var lines = biography.lines(by: model.processName)
+        if lines.isEmpty { lines = ["No event of this key is known any more."] }
+        if let entry = value.load?.entry { lines += [""] + FactLines.lines(entry.facts(now: model.shownNow)) }
+        return lines + ["", biography.reach(in: value.archive.name, now: model.shownNow)]
     }
 }

@@ -18,7 +18,7 @@ enum EventsTable {
         if let own = model.archives.figures?.ownPid { names[own] = "this browser" }
         let processes = names
         var columns = [
-            Table.Column("UTC", width: .fixed(8), priority: 3),
+            Table.Column("time", width: .fixed(8), priority: 3),
             Table.Column("archive", width: .minimum(8, weight: 1), priority: 5),
             Table.Column("event", width: .fixed(9), priority: 0),
             Table.Column("key", width: .minimum(16, weight: 4), priority: 0),

@@ -8,7 +8,9 @@ enum MonitorScreen: ScreenParts {
         [TitleView.storeName(model), model.monitor?.part == .processes ? "processes" : "events"]
     }
 
-    static func archive(_ model: Model) -> String? { model.monitor?.filter.archive }
+    static func archive(_ model: Model) -> ArchiveAddress? {
+        model.monitor?.filter.archive.flatMap(model.address)
+    }
     static func shows(eventsOf archive: String, _ model: Model) -> Bool { true }
 
     // MARK: How it looks
@@ -46,7 +48,7 @@ enum MonitorScreen: ScreenParts {
     // MARK: What it does
 
     static func show(_ part: MonitorState.Part, _ model: inout Model) -> [Effect] {
-        let archive = model.screen == .archives ? nil : model.archiveInView
+        let archive = model.parts.isOfOneArchive ? model.archiveInView?.name : nil
         model.monitor = MonitorState(part: part, origin: model.screen, archive: archive)
         model.monitor?.match(model.events, from: 0)
         model.screen = .monitor
@@ -75,11 +77,20 @@ enum MonitorScreen: ScreenParts {
         case .filter:
             guard monitor.part == .events else { break }
             model.prompt = Prompt(
-                purpose: .eventFilter, field: TextField(monitor.filter.text, placeholder: "part of a key"),
-                before: monitor.filter.text)
+                label: "filter ", field: TextField(monitor.filter.text, placeholder: "part of a key"),
+                keys: [("enter", "Keep"), ("esc", "Clear"), ("up/down", "Move")])
         default: break
         }
         return []
+    }
+
+    static func promptChanged(_ model: inout Model, _ text: String) -> [Effect] {
+        setFilter(&model) { $0.text = text }
+        return []
+    }
+
+    static func promptEnded(_ model: inout Model, _ prompt: Prompt, isKept: Bool) -> [Effect] {
+        isKept ? [] : promptChanged(&model, "")
     }
 
     private static func next<Value: Equatable>(after value: Value, in all: [Value]) -> Value {
@@ -125,20 +136,19 @@ enum MonitorScreen: ScreenParts {
             return []
         }
         let event = model.events[monitor.number(row: monitor.row(model.events), model.events)]
-        var lines = ["\(Figures.date(event.time)) UTC, in \(event.archive)"]
+        var lines = ["\(Figures.date(event.time)), in \(event.archive)"]
         if let key = event.key {
             lines.append("key \(TerminalText.sanitized(key))\(event.keyIsComplete ? "" : " (cut)")")
         }
         if event.bytes > 0 { lines.append("\(Figures.count(event.bytes)) bytes") }
-        if let cause = event.cause.label(of: event.kind) { lines.append("because: \(cause)") }
-        if event.pid != 0 { lines.append("by \(model.processName(event.pid))") }
+        lines.append(event.event.sentence(by: event.pid == 0 ? nil : model.processName(event.pid)))
         model.overlay = .message(MessageBox(title: event.kind.label, lines: lines))
         return []
     }
 
     static func settle(_ model: inout Model, _ layout: ScreenLayout) -> [Effect] {
         guard var monitor = model.monitor else { return [] }
-        let page = layout.page(.monitor)
+        let page = layout.page
         let processes = MonitorView.processes(model).count
         monitor.processRow = max(0, min(monitor.processRow, processes - 1))
         monitor.processTop = Table.firstRow(

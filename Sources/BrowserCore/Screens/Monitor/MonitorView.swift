@@ -61,7 +61,7 @@ enum MonitorView {
                             ? "-" : Figures.duration(now.seconds(since: process.attached), separator: "")),
                     Table.Cell(Figures.count(process.hits)), Table.Cell(Figures.count(process.misses)),
                     Table.Cell(process.hitRatio.map(Figures.percent) ?? "-"),
-                    Table.Cell(ArchivesView.share(process.memoryBytes, of: limit)),
+                    Table.Cell(Figures.share(process.memoryBytes, of: limit)),
                     share.map { Table.Cell("", gauge: $0) } ?? Table.Cell("no limit", role: .dim),
                     Table.Cell(process.isAlive ? "alive" : "ended", role: process.isAlive ? .good : .danger),
                 ], role: process.isAlive ? .text : .dim)

@@ -78,7 +78,8 @@ package struct QueryAnswer: Sendable {
 
         private mutating func append(_ ready: [QueryColumns.Row]) {
             rows += ready.map { row in
-                Row(key: row.key, cells: row.cells.map { String($0.inUTC.prefix(QueryAnswer.maximumCell)) })
+                let texts = row.cells.map { $0.isAbsent ? "" : $0.human }
+                return Row(key: row.key, cells: texts.map { String($0.prefix(QueryAnswer.maximumCell)) })
             }
             if columns.isEmpty, !ready.isEmpty { measure(ready) }
         }

@@ -6,27 +6,33 @@ import TerminalKit
 extension QueryScreen {
     /// Opens the queries of the archive that the screen shows; where one left them, if that was the last.
     static func show(_ model: inout Model) -> [Effect] {
-        guard let store = model.store,
-            let archive = model.screen == .archives ? model.archives.selected : model.entries?.archive
-        else { return [] }
-        guard model.archives.summary(archive)?.kind != .log else {
+        guard let archive = model.archiveInView else { return [] }
+        guard model.sample(archive)?.kind != .log else {
             model.say("A log has messages, which no query asks.")
             return []
         }
-        let origin = model.screen
         model.screen = .query
-        if model.query?.archive == archive {
-            model.query?.origin = origin
-            return []
-        }
-        var query = QueryState(archive: archive, origin: origin)
-        if origin == .entries, let filter = model.entries?.filter, !filter.isEmpty {
+        if model.query?.archive == archive { return [] }
+        var query = QueryState(archive: archive)
+        if let filter = model.entries?.filter, !filter.isEmpty {
             let predicate = QueryPredicate.contains(.metadata(.key), filter, caseSensitive: false)
             query.field.text = QueryPipeline([.find(predicate)]).description
         }
         model.query = query
         retyped(&model)
-        return [.loadProperties(in: ArchiveAddress(archive, in: store))]
+        return [loadProperties(of: archive)]
+    }
+
+    /// Names of properties, for completion.
+    private static func loadProperties(of archive: ArchiveAddress) -> Effect {
+        .ask("load properties of \(archive.name)") { (context) throws(SourceError) in
+            try context.source.properties(in: archive)
+        } then: { model, result in
+            guard model.query?.archive == archive, case .success(let names) = result else { return [] }
+            model.query?.properties = names
+            retyped(&model)
+            return []
+        }
     }
 
     static func perform(_ model: inout Model, _ id: ActionID) -> [Effect] {
@@ -41,10 +47,17 @@ extension QueryScreen {
                 break
             }
             model.prompt = Prompt(
-                purpose: .export, field: TextField(fileName(query.archive)), before: "")
+                label: "write to ", field: TextField(fileName(query.archive.name)),
+                keys: [("enter", "Write"), ("esc", "Leave")])
         default: break
         }
         return []
+    }
+
+    static func promptNote(_ model: Model) -> String { "  .ndjson, .csv or .tsv" }
+
+    static func promptEnded(_ model: inout Model, _ prompt: Prompt, isKept: Bool) -> [Effect] {
+        isKept ? export(&model, to: prompt.field.text) : []
     }
 
     /// A name for the result of a query.
@@ -60,9 +73,8 @@ extension QueryScreen {
         guard let query = model.query else { return [] }
         let ticket = query.ticket
         model.query?.ticket = nil
-        if model.job?.ticket == ticket { model.job = nil }
-        let isThere = query.origin == .entries && model.entries?.archive == query.archive
-        model.screen = isThere ? .entries : .archives
+        if let ticket { Browser.end(&model, job: ticket) }
+        model.screen = model.entries == nil ? .archives : .entries
         return ticket.map { [.stop(ticket: $0)] } ?? []
     }
 
@@ -76,7 +88,7 @@ extension QueryScreen {
         guard var query = model.query else { return [] }
         let count = query.answer?.rows.count ?? 0
         query.cursor = max(0, min(query.cursor, count - 1))
-        query.top = Table.firstRow(showing: query.cursor, of: count, in: layout.page(.query), from: query.top)
+        query.top = Table.firstRow(showing: query.cursor, of: count, in: layout.page, from: query.top)
         model.query = query
         return []
     }
@@ -94,7 +106,7 @@ extension QueryScreen {
 
     /// Asks what the line says.
     static func ask(_ model: inout Model) -> [Effect] {
-        guard var query = model.query, let store = model.store else { return [] }
+        guard var query = model.query else { return [] }
         let text = query.field.text
         guard let pipeline = query.pipeline else {
             query.isTyping = true
@@ -115,15 +127,22 @@ extension QueryScreen {
         query.cycle = nil
         model.query = query
         model.job = Job(ticket: ticket, title: "asking", since: model.now)
+        let request = QueryRequest(pipeline, in: query.archive)
         effects.append(
-            .query(ticket: ticket, QueryRequest(pipeline, in: ArchiveAddress(query.archive, in: store))))
+            .ask("query \(query.archive.name): \(pipeline)", ticket: ticket) {
+                (context) throws(SourceError) in
+                try context.source.query(request, progress: context.progress)
+            } then: { model, result in
+                answered(&model, ticket, result)
+            })
         return effects
     }
 
-    static func answered(
+    /// `nil`: it was stopped.
+    private static func answered(
         _ model: inout Model, _ ticket: Int, _ result: Result<QueryAnswer?, SourceError>
     ) -> [Effect] {
-        if model.job?.ticket == ticket { model.job = nil }
+        Browser.end(&model, job: ticket)
         guard var query = model.query, query.ticket == ticket else { return [] }
         query.ticket = nil
         let outcome: String
@@ -146,7 +165,7 @@ extension QueryScreen {
         query.recalled = nil
         model.query = query
         model.remember(
-            PastQuery(archive: query.archive, text: query.asked, outcome: outcome, time: model.now))
+            PastQuery(archive: query.archive.name, text: query.asked, outcome: outcome, time: model.now))
         return []
     }
 
@@ -158,23 +177,28 @@ extension QueryScreen {
         return ask(&model)
     }
 
-    static func export(_ model: inout Model, to path: String) -> [Effect] {
-        guard let query = model.query, let store = model.store, !path.isEmpty,
-            case .pipeline(let pipeline) = QueryPipeline.parse(query.answered)
+    private static func export(_ model: inout Model, to path: String) -> [Effect] {
+        guard let archive = model.query?.archive, let asked = model.query?.answered, !path.isEmpty,
+            case .pipeline(let pipeline) = QueryPipeline.parse(asked)
         else { return [] }
         let ticket = model.ticket()
         model.job = Job(ticket: ticket, title: "writing \(path)", since: model.now)
+        let request = QueryRequest(pipeline, in: archive)
         return [
-            .export(
-                ticket: ticket, QueryRequest(pipeline, in: ArchiveAddress(query.archive, in: store)),
-                path: path)
+            .ask("export \(archive.name): \(pipeline) to \(path)", ticket: ticket) {
+                (context) throws(SourceError) in
+                try context.source.export(request, to: path, progress: context.progress)
+            } then: { model, result in
+                exported(&model, ticket, path: path, result)
+            }
         ]
     }
 
-    static func exported(
+    /// How many rows were written; `nil`: it was stopped.
+    private static func exported(
         _ model: inout Model, _ ticket: Int, path: String, _ result: Result<Int?, SourceError>
     ) -> [Effect] {
-        if model.job?.ticket == ticket { model.job = nil }
+        Browser.end(&model, job: ticket)
         switch result {
         case .success(nil): break
         case .success(let rows?):

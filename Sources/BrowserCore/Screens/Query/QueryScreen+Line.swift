@@ -3,6 +3,20 @@ import TerminalKit
 
 /// Writing a query: the line, completion, history, and mistakes marked while one types.
 extension QueryScreen {
+    static func typingKeys(_ model: Model) -> [(key: String, title: String)]? {
+        guard let query = model.query, query.isTyping else { return nil }
+        return [
+            ("enter", "Ask"), ("tab", "Complete"), ("up", "Earlier ones"),
+            ("esc", query.answer == nil ? "Leave" : "Result"), ("f1", "Help"),
+        ]
+    }
+
+    static func paste(_ model: inout Model, _ text: String) -> [Effect] {
+        model.query?.field.insert(text)
+        retyped(&model)
+        return []
+    }
+
     static func press(_ model: inout Model, _ key: Key) -> [Effect] {
         guard var query = model.query else { return [] }
         switch (key.code, key.modifiers) {
@@ -89,7 +103,7 @@ extension QueryScreen {
 
     /// Shows an older query of this archive, or with a negative step a newer one.
     private static func recall(_ query: inout QueryState, _ history: [PastQuery], step: Int) {
-        let past = history.filter { $0.archive == query.archive }
+        let past = history.filter { $0.archive == query.archive.name }
         let place = (query.recalled ?? -1) + step
         guard place < past.count, place >= -1 else { return }
         if query.recalled == nil { query.draft = query.field.text }

@@ -4,13 +4,23 @@ import TerminalKit
 /// Queries of an archive, and the result of one.
 enum QueryScreen: ScreenParts {
     static func path(_ model: Model) -> [String] {
-        [TitleView.storeName(model), model.query?.archive ?? "", "query"]
+        [TitleView.storeName(model), model.query?.archive.name ?? "", "query"]
     }
 
-    static func archive(_ model: Model) -> String? { model.query?.archive }
+    static func archive(_ model: Model) -> ArchiveAddress? { model.query?.archive }
+
+    static func key(_ model: Model) -> String? { model.query?.row?.key }
+
+    static func targets(_ model: Model) -> ChosenEntries? {
+        model.query.map { query in
+            ChosenEntries(
+                archive: query.archive, targets: query.answer?.targets ?? [],
+                absence: query.answer?.rows.isEmpty == false ? " These rows are made of several." : "")
+        }
+    }
 
     static func command(_ model: Model) -> CommandLine.Words {
-        model.query.map { .init("query", [$0.archive, $0.field.text]) } ?? .init("ls")
+        model.query.map { .init("query", [$0.archive.name, $0.field.text]) } ?? .init("ls")
     }
 
     // MARK: How it looks

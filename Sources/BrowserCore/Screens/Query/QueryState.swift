@@ -4,9 +4,7 @@ import TerminalKit
 
 /// The screen of queries of one archive: a line to write them in, and what came of the last one.
 struct QueryState: Sendable {
-    let archive: String
-    /// The screen to go back to.
-    var origin: Screen
+    let archive: ArchiveAddress
     var field = TextField(placeholder: "find population > 1000000 | sort name | limit 10")
     /// Whether the keyboard writes; else it moves in the result.
     var isTyping = true
@@ -45,10 +43,7 @@ struct QueryState: Sendable {
     /// Completions that are shown at most.
     static let shownCompletions = 8
 
-    init(archive: String, origin: Screen) {
-        self.archive = archive
-        self.origin = origin
-    }
+    init(archive: ArchiveAddress) { self.archive = archive }
 
     var pipeline: QueryPipeline? {
         guard case .pipeline(let pipeline) = QueryPipeline.parse(field.text) else { return nil }
@@ -69,6 +64,7 @@ struct QueryState: Sendable {
 
 /// A query of this session, and what came of it. A value; safe to share between threads.
 struct PastQuery: Sendable, Hashable {
+    /// Its name alone: what was asked of one store is of use in another that has the same archive.
     var archive: String
     var text: String
     /// `12 rows  read …`, or the problem.
@@ -76,9 +72,4 @@ struct PastQuery: Sendable, Hashable {
     var time: Timestamp
 
     static let most = 200
-}
-
-extension Model {
-    /// Whether keys go into the query's line.
-    var isWritingQuery: Bool { screen == .query && query?.isTyping == true }
 }

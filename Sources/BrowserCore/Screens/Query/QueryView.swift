@@ -17,7 +17,7 @@ enum QueryView {
         return Table(
             columns: columns, rowCount: answer.rows.count, firstRow: query.top,
             selectedRow: answer.rows.isEmpty ? nil : query.cursor, isActive: !query.isTyping,
-            emptyText: "No entry of \(query.archive) matches."
+            emptyText: "No entry of \(query.archive.name) matches."
         ) { row in
             Table.Row(answer.rows[row].cells.map { Table.Cell($0) })
         }

@@ -4,7 +4,7 @@ import TerminalKit
 /// The stores of a folder.
 enum StoresScreen: ScreenParts {
     static func path(_ model: Model) -> [String] { ["stores"] }
-    static func archive(_ model: Model) -> String? { nil }
+    static func archive(_ model: Model) -> ArchiveAddress? { nil }
     static func command(_ model: Model) -> CommandLine.Words { .init("browse") }
 
     // MARK: How it looks
@@ -35,21 +35,49 @@ enum StoresScreen: ScreenParts {
     // MARK: What it does
 
     static func refresh(_ model: inout Model, isForced: Bool) -> [Effect] {
-        guard !model.stores.isPending else { return [] }
         if let loaded = model.stores.loaded, !isForced,
             model.now.seconds(since: loaded) < StoresState.interval
         {
             return []
         }
+        return load(&model)
+    }
+
+    /// Reads the folder.
+    static func load(_ model: inout Model) -> [Effect] {
+        guard !model.stores.isPending else { return [] }
         model.stores.isPending = true
-        return [.loadStores]
+        return [
+            .ask("load stores") { (context) throws(SourceError) in
+                try context.source.stores()
+            } then: { model, result in
+                show(&model, result)
+            }
+        ]
+    }
+
+    private static func show(
+        _ model: inout Model, _ result: Result<[StoreSummary], SourceError>
+    ) -> [Effect] {
+        model.stores.isPending = false
+        model.stores.loaded = model.now
+        switch result {
+        case .success(let stores):
+            // The cursor holds to the store, not to its row.
+            let path = model.stores.selected?.path
+            model.stores.stores = stores
+            model.stores.problem = nil
+            if let row = stores.firstIndex(where: { $0.path == path }) { model.stores.cursor = row }
+        case .failure(let error): model.stores.problem = error.description
+        }
+        return []
     }
 
     static func settle(_ model: inout Model, _ layout: ScreenLayout) -> [Effect] {
         let count = model.stores.stores?.count ?? 0
         model.stores.cursor = max(0, min(model.stores.cursor, count - 1))
         model.stores.top = Table.firstRow(
-            showing: model.stores.cursor, of: count, in: layout.page(.stores), from: model.stores.top)
+            showing: model.stores.cursor, of: count, in: layout.page, from: model.stores.top)
         return []
     }
 

@@ -68,11 +68,11 @@ extension ValueScreen {
             foldAll(&model, Set(nodes.indices.filter { $0 > 0 && nodes[$0].isContainer }))
         case .find:
             model.prompt = Prompt(
-                purpose: .find, field: TextField(placeholder: "text to find"),
-                before: value.search)
+                label: "find ", field: TextField(placeholder: "text to find"), before: value.search,
+                keys: [("enter", "Keep"), ("esc", "Leave")])
         case .findNext: find(&model, forward: true)
         case .findPrevious: find(&model, forward: false)
-        case .biography: Browser.showBiography(&model)
+        case .biography: showBiography(&model)
         default: break
         }
         return []
@@ -104,16 +104,25 @@ extension ValueScreen {
     }
 
     static func show(_ value: ValueState, _ model: inout Model) -> [Effect] {
-        guard let store = model.store else { return [] }
         model.value = value
         model.screen = .value
-        return [.loadValue(.screen, key: value.key, in: ArchiveAddress(value.archive, in: store))]
-            + Browser.loadBiography(&model)
+        return [load(value)] + loadBiography(&model)
     }
 
     static func leave(_ model: inout Model) -> [Effect] {
         model.screen = model.value?.origin ?? .entries
         model.value = nil
+        return []
+    }
+
+    static func promptChanged(_ model: inout Model, _ text: String) -> [Effect] {
+        model.value?.search = text
+        find(&model, forward: true, includingCurrent: true)
+        return []
+    }
+
+    static func promptEnded(_ model: inout Model, _ prompt: Prompt, isKept: Bool) -> [Effect] {
+        if !isKept { model.value?.search = prompt.before }
         return []
     }
 
@@ -142,7 +151,7 @@ extension ValueScreen {
             if value.mode == .tree {
                 model.value?.reveal(index)
             } else {
-                let page = model.layout.page(.value)
+                let page = model.layout.page
                 let columns = model.size.columns
                 model.value?.move(to: index, page: page, columns: columns)
             }
@@ -155,7 +164,7 @@ extension ValueScreen {
         guard var value = model.value else { return [] }
         defer { model.value = value }
         value.wrap(columns: max(1, layout.list.columns - 2))
-        let page = layout.page(.value)
+        let page = layout.page
         let count = value.rowCount(columns: layout.list.columns)
         if value.mode == .tree {
             value.cursor = max(0, min(value.cursor, count - 1))
@@ -163,8 +172,7 @@ extension ValueScreen {
             return []
         }
         value.top = max(0, min(value.top, count - page))
-        guard value.mode == .hex, value.pendingChunk == nil, let size = value.load?.entry.valueBytes,
-            let store = model.store, size > 0
+        guard value.mode == .hex, value.pendingChunk == nil, let size = value.load?.entry.valueBytes, size > 0
         else { return [] }
         let dump = HexDump(count: size) { _ in [] }
         let each = dump.bytesPerRow(columns: max(1, layout.list.columns - 1))
@@ -173,10 +181,6 @@ extension ValueScreen {
         guard let missing = needed.first(where: { value.chunks[$0] == nil }) else { return [] }
         value.pendingChunk = missing
         let start = missing * ValueState.chunk
-        return [
-            .loadBytes(
-                key: value.key, range: start..<min(size, start + ValueState.chunk),
-                in: ArchiveAddress(value.archive, in: store))
-        ]
+        return [loadBytes(start..<min(size, start + ValueState.chunk), of: value)]
     }
 }

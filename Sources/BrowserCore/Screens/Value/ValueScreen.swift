@@ -4,14 +4,23 @@ import TerminalKit
 /// The value of an entry.
 enum ValueScreen: ScreenParts {
     static func path(_ model: Model) -> [String] {
-        [TitleView.storeName(model), model.value?.archive ?? "", model.value?.key ?? ""]
+        [TitleView.storeName(model), model.value?.archive.name ?? "", model.value?.key ?? ""]
     }
 
-    static func archive(_ model: Model) -> String? { model.value?.archive }
+    static func archive(_ model: Model) -> ArchiveAddress? { model.value?.archive }
+
+    static func key(_ model: Model) -> String? { model.value?.key }
+
+    static func targets(_ model: Model) -> ChosenEntries? {
+        guard let value = model.value, let entry = value.load?.entry else { return nil }
+        return ChosenEntries(archive: value.archive, targets: [entry.target])
+    }
+
+    static func targetsWent(_ model: inout Model) -> [Effect] { leave(&model) }
 
     static func command(_ model: Model) -> CommandLine.Words {
         guard let value = model.value else { return .init("ls") }
-        return .init("get", [value.archive, value.key], options: value.mode == .hex ? ["--hex"] : [])
+        return .init("get", [value.archive.name, value.key], options: value.mode == .hex ? ["--hex"] : [])
     }
 
     // MARK: How it looks
@@ -19,6 +28,8 @@ enum ValueScreen: ScreenParts {
     static func divide(_ rest: Rect, _ model: Model, isTall: Bool) -> ScreenLayout.Parts {
         .init(rest, infoRows: isTall ? (model.size.rows >= 14 ? 2 : 1) : 0)
     }
+
+    static func pageRows(_ list: Rect) -> Int { list.rows }
 
     static func draw(_ model: Model, _ layout: ScreenLayout, into frame: inout Frame) {
         ValueView.draw(model, layout, into: &frame)
@@ -80,13 +91,10 @@ enum ValueScreen: ScreenParts {
     // MARK: What it does
 
     static func refresh(_ model: inout Model, isForced: Bool) -> [Effect] {
-        guard let value = model.value, !value.isPending, let store = model.store else { return [] }
-        guard isForced else {
-            return [.checkValue(key: value.key, in: ArchiveAddress(value.archive, in: store))]
-        }
+        guard let value = model.value, !value.isPending else { return [] }
+        guard isForced else { return [check(value)] }
         model.value?.isPending = true
-        return [.loadValue(.screen, key: value.key, in: ArchiveAddress(value.archive, in: store))]
-            + Browser.loadBiography(&model)
+        return [load(value)] + loadBiography(&model)
     }
 
     static func open(_ model: inout Model) -> [Effect] { [] }
@@ -103,7 +111,7 @@ enum ValueScreen: ScreenParts {
     }
 
     static func move(_ model: inout Model, to row: Int) -> [Effect] {
-        let page = model.layout.page(.value)
+        let page = model.layout.page
         let columns = model.size.columns
         model.value?.move(to: row, page: page, columns: columns)
         return []

@@ -12,7 +12,7 @@ struct ValueState: Sendable {
     static let chunk = 64 << 10
     private static let maximumChunks = 64
 
-    let archive: String
+    let archive: ArchiveAddress
     let key: String
     /// The screen to go back to.
     let origin: Screen
@@ -38,7 +38,7 @@ struct ValueState: Sendable {
     var biography: KeyHistory?
     var isBiographyPending = false
 
-    init(archive: String, key: String, origin: Screen = .entries) {
+    init(archive: ArchiveAddress, key: String, origin: Screen = .entries) {
         self.origin = origin
         self.archive = archive
         self.key = key

@@ -67,7 +67,7 @@ enum ValueView {
         parts.append("age \(Figures.duration(now.seconds(since: entry.created)))")
         if entry.expires != nil { parts.append("expires \(EntriesView.expires(entry, now: now).text)") }
         if let owner = entry.owner { parts.append("owner \(owner)") }
-        parts.append("created \(Figures.date(entry.created)) UTC")
+        parts.append("created \(Figures.date(entry.created))")
         let modeColumns = modes.reduce(2) { $0 + TextWidth.width(of: $1.text) }
         let text = TextWidth.truncate(
             parts.joined(separator: "  "), to: max(0, rect.columns - modeColumns - 1),

@@ -1,12 +1,12 @@
-/// A value type, for one thread. Goes through the items of an array.
+/// A value type, for one thread. Steps through the items of an array.
 struct ArrayCursor {
     /// Items; nil for an indefinite length.
     let count: Int?
-    /// The next item.
+    /// Offset of the next item.
     private(set) var offset: Int
     private(set) var index = 0
 
-    /// `first`: behind the array's head.
+    /// `first`: the offset after the array's head.
     init(count: Int?, first: Int) {
         self.count = count
         offset = first
@@ -19,7 +19,7 @@ struct ArrayCursor {
         return reader.isAtBreakOrEnd(offset)
     }
 
-    /// Goes on to the next item, which begins at `next`.
+    /// Advances to the next item, at offset `next`.
     @inline(__always)
     mutating func advance(to next: Int) {
         offset = next

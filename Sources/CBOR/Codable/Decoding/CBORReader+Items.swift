@@ -1,11 +1,11 @@
-/// What containers ask of an item: its kind, its tags, where it ends.
+/// What decoding containers need to know about an item: its kind, its tags and its end.
 extension CBORReader {
     init(_ bytes: UnsafeRawBufferPointer, at offset: Int, maximumDepth: Int) {
         self.init(bytes, maximumDepth: maximumDepth)
         self.offset = offset
     }
 
-    /// A call of another of the reader's functions, with its error as a fault.
+    /// Calls a throwing method of the reader and wraps its error in a fault.
     @inline(__always)
     mutating func checked<Result>(
         _ body: (inout CBORReader) throws(CBORError) -> Result
@@ -17,8 +17,8 @@ extension CBORReader {
     @inline(__always)
     var initialByte: UInt8? { offset < bytes.count ? bytes[offset] : nil }
 
-    /// Whether the item at `place` is this text, with a head of one byte. Longer texts have longer heads; for them the
-    /// answer is false.
+    /// Whether the item at `place` is this text with a one-byte head. Always false for texts that are too long for
+    /// one.
     @inline(__always)
     func hasShortText(_ text: UnsafeRawBufferPointer, at place: Int) -> Bool {
         let length = text.count
@@ -34,13 +34,13 @@ extension CBORReader {
         place < 0 || place >= bytes.count || bytes[place] == SimpleByte.break
     }
 
-    /// Steps over the tags before an item. O(tags), however many there are.
+    /// Skips all tags before an item. O(tags).
     @inline(__always)
     mutating func skipTags() throws(ReadFault) {
         while let initial = initialByte, MajorType(of: initial) == .tag { _ = try nextTag() }
     }
 
-    /// Steps over the tag before an item, if there is one.
+    /// Reads one tag before an item, if there is one.
     mutating func nextTag() throws(ReadFault) -> UInt64? {
         guard let initial = initialByte, MajorType(of: initial) == .tag else { return nil }
         return try checked { reader throws(CBORError) in
@@ -56,7 +56,7 @@ extension CBORReader {
         return MajorType(of: initialByte)
     }
 
-    /// Steps over null, or undefined, if that is the next item.
+    /// Skips the next item if it is null or undefined, and returns whether it was.
     @inline(__always)
     mutating func readNull() throws(ReadFault) -> Bool {
         if let initialByte, MajorType(of: initialByte) == .tag {
@@ -74,8 +74,8 @@ extension CBORReader {
 
     private var isAtNull: Bool { initialByte == SimpleByte.null || initialByte == SimpleByte.undefined }
 
-    /// Reads the head of a map, with its tags. The outer nil means another kind of item, which is not stepped over, the
-    /// inner one an indefinite length.
+    /// Reads the head of a map, and its tags. The outer nil means that the item isn't a map (only its tags are then
+    /// read); the inner nil means an indefinite length.
     mutating func openMap() throws(ReadFault) -> Int?? {
         try skipTags()
         guard let initialByte, MajorType(of: initialByte) == .map else { return .none }
@@ -85,7 +85,7 @@ extension CBORReader {
         return .some(count)
     }
 
-    /// As ``openMap()``, of an array.
+    /// Like ``openMap()``, for an array.
     mutating func openArray() throws(ReadFault) -> Int?? {
         try skipTags()
         guard let initialByte, MajorType(of: initialByte) == .array else { return .none }
@@ -96,7 +96,7 @@ extension CBORReader {
         return .some(count)
     }
 
-    /// The fault of the next item being of another kind than `expected`.
+    /// The fault for a next item whose kind isn't `expected`.
     mutating func mismatch(_ expected: any Any.Type) throws(ReadFault) -> ReadFault {
         let head = try checked { reader throws(CBORError) in
             while let initial = reader.initialByte, MajorType(of: initial) == .tag {

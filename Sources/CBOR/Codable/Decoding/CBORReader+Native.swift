@@ -5,11 +5,11 @@ import Foundation
 #endif
 
 extension CBORReader {
-    /// Reads a value of a type that CBOR has a form of its own for. Throws ``ReadFault/notNative``, with nothing
-    /// read, for all other types: an optional result would cost a look-up of its type at run time.
+    /// Reads a value of a type that has its own CBOR form. Throws ``ReadFault/notNative``, with nothing read, for
+    /// every other type: returning an optional would need a run-time type look-up.
     ///
-    /// The scalars are here too because containers are asked for them by their generic function as well: an array does
-    /// so for each element.
+    /// Scalars are included because types also request them through the generic `decode`; an array does so for each
+    /// element.
     @inline(never)
     mutating func decodeNative<Value: Decodable>(_ type: Value.Type) throws(ReadFault) -> Value {
         if type == String.self { return same(try decodeText()) }
@@ -34,7 +34,7 @@ extension CBORReader {
         if type == Data.self { return same(try decodeData()) }
         if type == UUID.self { return same(try decodeUUID()) }
         if type == URL.self {
-            // A relative URL is a map, which the type itself reads.
+            // A relative URL is a map that `URL` decodes itself.
             let start = offset
             try skipTags()
             let isMap = try nextType(URL.self) == .map
@@ -69,7 +69,7 @@ extension CBORReader {
     ) throws(ReadFault) -> [Element] {
         guard let count = try openArray() else { throw try mismatch([Any].self) }
         var items: [Element] = []
-        // The count may be a claim only; up to here it costs little.
+        // The count may be a false claim, so reserve only a little.
         items.reserveCapacity(min(count ?? 0, 256))
         do throws(ReadFault) {
             while !readEnd(count: count, read: items.count) { items.append(try read(&self)) }
@@ -79,7 +79,7 @@ extension CBORReader {
         return items
     }
 
-    /// Reads what a `Data` is encoded as. A byte string is copied once, for it may be large.
+    /// Reads a `Data`. Copies a byte string only once, because it may be large.
     private mutating func decodeData() throws(ReadFault) -> Data {
         try skipTags()
         guard try nextType(Data.self) == .bytes else { return Data(try decodeByteArray(Data.self)) }

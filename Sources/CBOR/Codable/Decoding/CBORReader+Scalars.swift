@@ -1,4 +1,4 @@
-/// Items as Swift's scalars. Tags without a meaning for the type are stepped over.
+/// Reads Swift's scalar types. Skips tags that mean nothing to the type.
 extension CBORReader {
     @inline(__always)
     mutating func decodeBool() throws(ReadFault) -> Bool {
@@ -32,7 +32,7 @@ extension CBORReader {
         return try decodeText()
     }
 
-    /// Reads a byte string; `type` is what it is to become.
+    /// Reads a byte string. A fault names `type`.
     mutating func decodeByteString(_ type: any Any.Type) throws(ReadFault) -> [UInt8] {
         try skipTags()
         guard try nextType(type) == .bytes else { throw try mismatch(type) }
@@ -44,7 +44,7 @@ extension CBORReader {
 
     // MARK: Integers
 
-    /// Reads an integer or bignum, or a float or decimal fraction that is one.
+    /// Reads an integer, a bignum, or a float or decimal fraction with an integral value.
     @inline(__always)
     mutating func decodeInteger<Number: FixedWidthInteger>(_ type: Number.Type) throws(ReadFault) -> Number {
         if let initialByte, initialByte < MajorType.bytes.rawValue {
@@ -69,7 +69,7 @@ extension CBORReader {
         return integer
     }
 
-    /// Reads an integer, bignum or integral decimal fraction; nil, with nothing read, if it is something else.
+    /// Reads an integer, bignum or integral decimal fraction. Returns nil, with nothing read, for anything else.
     mutating func decodeIntegerIfThere<Number: FixedWidthInteger>(
         _ type: Number.Type
     ) throws(ReadFault) -> Number? {
@@ -112,14 +112,14 @@ extension CBORReader {
 
     // MARK: Floats
 
-    /// Reads any number as the float nearest to it. A finite one that is infinite as `Number` is a fault.
+    /// Reads any number as the nearest float. A finite number that overflows `Number` is a fault.
     @inline(__always)
     mutating func decodeFloat<Number: BinaryFloatingPoint>(_ type: Number.Type) throws(ReadFault) -> Number {
         let number = try decodeFloat(type, for: type)
         return number
     }
 
-    /// As ``decodeFloat(_:)``; `expected` is the type that the fault names.
+    /// Like ``decodeFloat(_:)``, but a fault names the type `expected`.
     @inline(__always)
     mutating func decodeFloat<Number: BinaryFloatingPoint>(
         _ type: Number.Type, for expected: any Any.Type
@@ -163,7 +163,7 @@ extension CBORReader {
         switch try checked({ reader throws(CBORError) in try reader.readHead() }) {
         case .float(let number): return try Self.narrow(number, type)
         case .unsigned(let number): return Number(number)
-        // Exactly first: a float of n would be rounded before 1 is added to it.
+        // Computes -1 - n as an integer first: as a float, n would be rounded before the subtraction.
         case .negative(let number): return Number(~Int128(number))
         default:
             offset = item

@@ -1,8 +1,8 @@
-/// For one thread. The entries of a map by the hashes of their keys; of equal keys the first. Memory: in proportion to
-/// the keys that differ.
+/// Not thread-safe. Finds the entries of a map by the hash of their keys; the first of equal keys wins. Memory use
+/// is proportional to the number of different keys.
 final class KeyTable {
     struct Entry {
-        /// Where the key and the value stand.
+        /// Offsets of the key and the value.
         let key: Int
         let value: Int
         let index: Int
@@ -10,7 +10,8 @@ final class KeyTable {
 
     /// In the map's order.
     private var entries: [Entry] = []
-    /// Indexes of entries, -1 for none; a power of two of them, at least twice the entries. Collisions go to the next.
+    /// Open addressing with linear probing: indexes into `entries`, -1 for a free slot. The size is a power of two
+    /// and at least twice the number of entries.
     private var slots: [Int32] = Array(repeating: -1, count: 16)
     /// Whether all keys are texts and no two are equal.
     private(set) var isUnique = true
@@ -49,7 +50,7 @@ final class KeyTable {
         }
     }
 
-    /// The slot for a new key; nil if an equal one is there.
+    /// The slot for a new key; nil if the table has an equal key.
     private func freeSlot(for key: MapKey, _ reader: CBORReader) throws(ReadFault) -> Int? {
         var slot = Self.hash(key) & (slots.count - 1)
         while slots[slot] >= 0 {
@@ -78,7 +79,7 @@ final class KeyTable {
         return nil
     }
 
-    /// All keys that differ, in the map's order.
+    /// All different keys, in the map's order.
     func keys(_ reader: CBORReader) throws(ReadFault) -> [MapKey] {
         var keys: [MapKey] = []
         keys.reserveCapacity(entries.count)
@@ -92,7 +93,7 @@ final class KeyTable {
         return try reader.readMapKey()
     }
 
-    /// Hashes that nobody can foresee, so that no input makes all keys collide.
+    /// Seeded randomly for each process, so that no crafted input can make all keys collide.
     private static func hash(_ key: MapKey) -> Int {
         var hasher = Hasher()
         switch key {

@@ -1,8 +1,8 @@
-/// For one thread. A map's values by their keys. The decoder of the map remembers how far it has been read.
+/// Not thread-safe. Reads a map's values by key. The map's decoder remembers how far it has been read.
 struct KeyedReader<Key: CodingKey> {
     let decoder: ValueDecoder
 
-    /// Where the value of `key` begins.
+    /// The offset of the value for `key`.
     @inline(__always)
     private func find(_ key: Key) throws -> Int? {
         var name = key.stringValue
@@ -54,7 +54,7 @@ struct KeyedReader<Key: CodingKey> {
         }
     }
 
-    /// A decoder for the value of `key`, which is read at its own pace.
+    /// A decoder for the value of `key`, which may read it at any time during the call.
     private func openChild(_ key: Key) throws -> ValueDecoder {
         let child = try decoder.child(at: try findExisting(key), .key(key))
         decoder.map?.wait(for: child)
@@ -65,7 +65,7 @@ struct KeyedReader<Key: CodingKey> {
 extension KeyedReader: KeyedDecodingContainerProtocol {
     var codingPath: [any CodingKey] { decoder.codingPath }
 
-    /// Each key once, in the map's order. Empty if the map is malformed; then every other question throws.
+    /// Each key once, in the map's order. Empty if the map is malformed; the decoding methods then throw.
     var allKeys: [Key] {
         let keys = try? decoder.map?.keys(decoder.reader(at: 0))
         return (keys ?? []).compactMap { key in
@@ -78,7 +78,7 @@ extension KeyedReader: KeyedDecodingContainerProtocol {
         }
     }
 
-    /// False also if the map is malformed; then every other question throws.
+    /// Also false if the map is malformed; the decoding methods then throw.
     func contains(_ key: Key) -> Bool { (try? find(key)) != nil }
 
     func decodeNil(forKey key: Key) throws -> Bool {

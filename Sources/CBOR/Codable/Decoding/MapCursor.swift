@@ -1,33 +1,33 @@
-/// A value type, for one thread. Finds the entries of a map by their keys, in one pass if they are asked for in the order
-/// in which they stand.
+/// A value type, not thread-safe. Finds the entries of a map by key, in a single pass if keys are requested in the
+/// order of the map.
 ///
-/// The next key that is asked for is compared with the next one of the map, in place. Of equal keys the first counts, so
-/// a match is only taken if no earlier key can be the same; that is what the signatures of all keys before the cursor
-/// tell. Without a match the keys are looked through, and when that was done too often, a table of all of them is made.
+/// The requested key is compared in place with the map's next key. The first of equal keys counts, so a match is
+/// used only if no earlier key can be equal: the signatures of all keys before the cursor tell. Without a match the
+/// cursor searches linearly, and after too many such searches it builds a table of all keys.
 struct MapCursor {
     /// Entries; nil for an indefinite length.
     let count: Int?
-    /// Where the first key stands.
+    /// Offset of the first key.
     private let first: Int
-    /// The key that is compared next.
+    /// Offset of the key to compare next.
     private var offset: Int
     private var index = 0
-    /// Of the entry that was found last: its index and its key's signature.
+    /// Index and key signature of the entry that was found last.
     private var foundIndex = 0
     private var foundSignature: UInt128 = 0
-    /// The signatures of all keys before the cursor; of all keys there are if the map has been seen to its end.
+    /// The signatures of all keys before the cursor, or of all keys once the end of the map was reached.
     private var signatures: UInt128 = 0
     private var isSeen = false
-    /// Keys that searches have stepped over.
+    /// Keys that searches have skipped so far.
     private var steps = 0
     private var table: KeyTable?
-    /// The decoder of the entry at the cursor, which knows where its value ends.
+    /// The decoder of the value at the cursor, which will know where that value ends.
     private var pending: ValueDecoder?
 
-    /// So many steps cost about as much as a table of a few dozen keys.
+    /// Skipping this many keys takes about as long as building a table of a few dozen.
     private static let stepsBeforeTable = 1024
 
-    /// `first`: behind the map's head.
+    /// `first`: the offset after the map's head.
     init(count: Int?, first: Int) {
         self.count = count
         self.first = first
@@ -36,7 +36,7 @@ struct MapCursor {
 
     // MARK: Finding
 
-    /// Where the value with this key begins, if the key is the next one. `reader` is any reader of the input.
+    /// Offset of the value for this key, if the key is the map's next one. `reader` is any reader of the input.
     @inline(__always)
     mutating func next(_ name: UnsafeRawBufferPointer, _ reader: CBORReader) -> Int? {
         guard pending == nil, index != count, reader.hasShortText(name, at: offset) else { return nil }
@@ -51,7 +51,7 @@ struct MapCursor {
         return offset + 1 + name.count
     }
 
-    /// Where the value with this key begins; nil without one.
+    /// Offset of the value for this key; nil if the map lacks it.
     @inline(never)
     mutating func search(
         _ name: UnsafeRawBufferPointer, number: Int?, _ reader: CBORReader
@@ -110,7 +110,7 @@ struct MapCursor {
 
     // MARK: Going on
 
-    /// Goes to the entry after the one that was found, whose value ends at `end`.
+    /// Advances past the entry that was found, whose value ends at `end`.
     @inline(__always)
     mutating func advance(to end: Int) {
         offset = end
@@ -118,7 +118,7 @@ struct MapCursor {
         signatures |= foundSignature
     }
 
-    /// Notes that the value which was found is read by a decoder of its own, at its own pace.
+    /// Leaves the value that was found to `decoder`, which may read it later.
     mutating func wait(for decoder: ValueDecoder) { pending = decoder }
 
     private mutating func settle() throws(ReadFault) {
@@ -144,7 +144,7 @@ struct MapCursor {
 }
 
 extension CBORReader {
-    /// Steps over the value of a map's entry.
+    /// Skips the value of an entry.
     mutating func skipValue(isIndefinite: Bool) throws(ReadFault) {
         try checked { reader throws(CBORError) in
             if isIndefinite { try reader.expectValueAfterKey() }

@@ -1,13 +1,13 @@
-/// A key that a map holds.
+/// A key of a map.
 enum MapKey {
     case text(UnsafeRawBufferPointer)
-    /// A text that stands in pieces.
+    /// A text of indefinite length, joined from its chunks.
     case assembled([UInt8])
     case integer(Int)
-    /// A kind that no `CodingKey` can be, or an integer that no `Int` is.
+    /// A kind that no `CodingKey` can be, or an integer outside the range of `Int`.
     case other
 
-    /// The signatures of all keys that may be the same as this one.
+    /// The signatures of all keys that may equal this one.
     var signature: UInt128 {
         switch self {
         case .text(let bytes): KeySignature.bit(of: bytes)

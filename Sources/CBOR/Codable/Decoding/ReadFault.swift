@@ -1,15 +1,15 @@
-/// Why an item is not a value of a type. Where it stands is added by the container that asked for it.
+/// Why an item isn't a value of a type. The container that asked for it adds the coding path.
 enum ReadFault: Error {
-    /// The type isn't one of those that are read here; it decodes itself.
+    /// The type has no native CBOR form; it decodes itself.
     case notNative
     case malformed(CBORError)
     /// An item of another kind.
     case mismatch(any Any.Type, found: String)
     /// Null, or undefined.
     case null(any Any.Type)
-    /// An item of a fitting kind whose value the type does not have.
+    /// The kind of the item fits, but its value is outside the type's range.
     case unfit(any Any.Type, String)
-    /// The fault of an array's item, counted from 0.
+    /// A fault in an item of an array, counted from 0.
     indirect case item(Int, ReadFault)
 
     func decodingError(at path: [any CodingKey]) -> DecodingError {

@@ -1,4 +1,4 @@
-/// For one thread. The one item that a value consists of.
+/// Not thread-safe. Reads a value that consists of a single item.
 struct SingleValueReader {
     let decoder: ValueDecoder
 }

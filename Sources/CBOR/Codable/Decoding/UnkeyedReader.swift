@@ -1,5 +1,5 @@
-/// For one thread. An array's items, one after the other. What it has read is noted in the array's decoder, which needs the
-/// array's end.
+/// Not thread-safe. Reads an array's items in order. Its position is kept in the array's decoder, which has to find
+/// the array's end.
 struct UnkeyedReader {
     let decoder: ValueDecoder
     private var cursor: ArrayCursor
@@ -43,7 +43,7 @@ struct UnkeyedReader {
         }
     }
 
-    /// A decoder for the next item. The item is stepped over at once: it may be read later, or never.
+    /// A decoder for the next item. The cursor skips the item at once, because it may be read later or never.
     private mutating func openChild(_ type: any Any.Type) throws -> ValueDecoder {
         try expectItem(type)
         let child = try decoder.child(at: cursor.offset, .index(currentIndex))

@@ -1,10 +1,10 @@
-/// For one thread. The input of one call, for all its decoders.
+/// Not thread-safe. The input of one call, shared by all of its decoders.
 final class DecodingSource {
     /// Empty once the call is over.
     private(set) var bytes: UnsafeRawBufferPointer
     let maximumDepth: Int
     let userInfo: [CodingUserInfoKey: any Sendable]
-    /// An object of a class was asked for.
+    /// An instance of a class was requested.
     var sawReference = false
 
     init(
@@ -17,17 +17,17 @@ final class DecodingSource {
 
     func close() { bytes = UnsafeRawBufferPointer(start: nil, count: 0) }
 
-    /// A reader before the item at `offset`. All reading of the input is its own, and checked against its bounds.
+    /// A reader positioned at `offset`. Only readers access the input, and they check its bounds.
     @inline(__always)
     func reader(at offset: Int) -> CBORReader {
         CBORReader(bytes, at: offset, maximumDepth: maximumDepth)
     }
 }
 
-/// For one thread. Decodes the item at one place of the input, and remembers how far its container has been read, so that
-/// nothing is looked at twice as long as it is asked for in order.
+/// Not thread-safe. Decodes the item at one offset of the input. Remembers how far its container has been read, so
+/// that nothing is read twice while requests come in order.
 final class ValueDecoder {
-    /// From the parent's place to this one.
+    /// The coding path step from the parent to this item.
     enum Step {
         case same
         case index(Int)
@@ -40,12 +40,12 @@ final class ValueDecoder {
     private let parent: ValueDecoder?
     private let step: Step
     private let depth: Int
-    /// Where the item ends, once that is known.
+    /// The end of the item, once known.
     private var knownEnd: Int?
-    /// The item's entries or items, once a container for them has been asked for.
+    /// Cursors over the item's entries or elements, once a container was requested.
     ///
-    /// Not checked for exclusive access because that check takes longer than most reads. No code of others runs while a
-    /// cursor changes, and the decoder of an entry, whose end a cursor may ask for, has cursors of its own.
+    /// Without checks for exclusive access, which would take longer than most reads. No foreign code runs while a
+    /// cursor changes, and the decoder of an entry, whose end a cursor may request, has its own cursors.
     @exclusivity(unchecked) var map: MapCursor?
     @exclusivity(unchecked) var array: ArrayCursor?
 
@@ -57,7 +57,7 @@ final class ValueDecoder {
         depth = 0
     }
 
-    /// Throws if the item would be nested too deep.
+    /// Throws if the item is nested too deeply.
     private init(at offset: Int, _ step: Step, within parent: ValueDecoder) throws {
         source = parent.source
         start = offset
@@ -70,7 +70,7 @@ final class ValueDecoder {
         }
     }
 
-    /// A decoder for an item within this one.
+    /// A decoder for an item inside this one.
     func child(at offset: Int, _ step: Step) throws -> ValueDecoder {
         try ValueDecoder(at: offset, step, within: self)
     }
@@ -80,7 +80,7 @@ final class ValueDecoder {
 
     // MARK: Values
 
-    /// A value of the item at `offset`, which becomes the offset behind it.
+    /// Decodes the item at `offset` and moves `offset` past it.
     func decode<Value: Decodable>(
         _ type: Value.Type, at offset: inout Int, _ step: @autoclosure () -> Step
     ) throws -> Value {
@@ -99,7 +99,7 @@ final class ValueDecoder {
         return value
     }
 
-    /// The value that this decoder's own item is.
+    /// Decodes this decoder's own item.
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
         var end = start
         let value = try decode(type, at: &end, .same)
@@ -107,7 +107,7 @@ final class ValueDecoder {
         return value
     }
 
-    /// A scalar that this decoder's own item is.
+    /// Decodes this decoder's own item as a scalar.
     @inline(__always)
     func scalar<Value>(_ read: (inout CBORReader) throws(ReadFault) -> Value) throws -> Value {
         var reader = reader(at: start)
@@ -127,7 +127,7 @@ final class ValueDecoder {
         do throws(ReadFault) { return try endOrFault() } catch { throw self.error(error, .same) }
     }
 
-    /// Where the item ends. Only what has not been read is stepped over.
+    /// The offset after the item. Skips only what has not been read yet.
     func endOrFault() throws(ReadFault) -> Int {
         if let knownEnd { return knownEnd }
         var reader = reader(at: start)
@@ -142,7 +142,7 @@ final class ValueDecoder {
         return reader.offset
     }
 
-    /// Throws if the input goes on behind the item.
+    /// Throws if bytes follow the item.
     func expectEnd() throws {
         var reader = reader(at: try end())
         do throws(ReadFault) {
@@ -154,7 +154,7 @@ final class ValueDecoder {
 
     // MARK: Errors
 
-    /// The fault of the item one step from here.
+    /// The error for a fault in the item one step below this one.
     func error(_ fault: ReadFault, _ step: Step) -> DecodingError {
         fault.decodingError(at: path(step))
     }
@@ -218,7 +218,7 @@ extension ValueDecoder {
 }
 
 extension ValueDecoder {
-    /// Looks for the key among all that the map has.
+    /// Searches all keys of the map.
     @inline(never)
     func search(_ name: inout String, _ key: some CodingKey) throws -> Int? {
         let reader = reader(at: 0)
@@ -242,7 +242,7 @@ extension ValueDecoder {
 }
 
 extension String {
-    /// `withUTF8`, whose own declaration loses the type of the error.
+    /// `withUTF8` with a typed error, which the standard library's declaration lacks.
     @inline(__always)
     fileprivate mutating func withRawUTF8<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result

@@ -1,7 +1,7 @@
-/// For one thread. A map's entries, one after the other.
+/// Not thread-safe. Writes a map's entries in order.
 struct KeyedWriter<Key: CodingKey> {
     let encoder: ValueEncoder
-    /// Of the scope that the map belongs to.
+    /// Number of the map's scope.
     let number: Int
 }
 
@@ -41,7 +41,7 @@ extension KeyedWriter: KeyedEncodingContainerProtocol {
     mutating func superEncoder(forKey key: Key) -> any Encoder { openPart(key) }
 
     private func openPart(_ key: some CodingKey) -> ValueEncoder {
-        // What went wrong is kept and thrown when the value is complete.
+        // The encoder keeps an error and throws it once the value is complete.
         try? encoder.beginEntry(key.stringValue, in: number)
         return encoder.openPart(key)
     }

@@ -1,7 +1,7 @@
-/// For one thread. The one value that another value consists of.
+/// Not thread-safe. Writes a value that consists of a single other value.
 struct SingleValueWriter {
     let encoder: ValueEncoder
-    /// Of the scope of the value.
+    /// Number of the value's scope.
     let number: Int
 }
 

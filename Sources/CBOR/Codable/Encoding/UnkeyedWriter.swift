@@ -1,14 +1,14 @@
-/// For one thread. An array's items, one after the other.
+/// Not thread-safe. Writes an array's items in order.
 struct UnkeyedWriter {
     let encoder: ValueEncoder
-    /// Of the scope that the array belongs to.
+    /// Number of the array's scope.
     let number: Int
 }
 
 extension UnkeyedWriter: UnkeyedEncodingContainer {
     var codingPath: [any CodingKey] { encoder.codingPath }
 
-    /// 0 for an array that can't be written to any more.
+    /// 0 once the array's scope has ended.
     var count: Int { number == encoder.scope.number ? encoder.scope.count : 0 }
 
     mutating func encode<Value: Encodable>(_ value: Value) throws {
@@ -40,7 +40,7 @@ extension UnkeyedWriter: UnkeyedEncodingContainer {
     mutating func superEncoder() -> any Encoder { openPart() }
 
     private func openPart() -> ValueEncoder {
-        // What went wrong is kept and thrown when the value is complete.
+        // The encoder keeps an error and throws it once the value is complete.
         try? encoder.beginItem(in: number)
         return encoder.openPart(IndexKey(count - 1))
     }

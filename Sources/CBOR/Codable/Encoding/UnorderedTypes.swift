@@ -1,6 +1,6 @@
-/// Collections whose elements have no order of their own.
+/// Collections whose elements have no defined order.
 private protocol Unordered {
-    /// Items of the encoded array that belong together, if it is encoded as one.
+    /// How many items of the encoded array belong together, if the collection is encoded as an array.
     static var unit: Int { get }
 }
 
@@ -12,13 +12,13 @@ extension Dictionary: Unordered {
     fileprivate static var unit: Int { 2 }
 }
 
-/// Tells the types whose encoded items must be sorted.
+/// Recognises the types whose encoded items must be sorted.
 struct UnorderedTypes {
-    /// The last type that was found to be no such collection: the answer costs more than many an array's encoding, and
-    /// arrays of one type often come one after the other.
+    /// The last type that turned out to be ordered. Finding out may take longer than encoding an array, and arrays
+    /// of the same type often follow each other.
     private var ordered: (any Any.Type)?
 
-    /// The sorted unit of the type's array; 0 for types with an order.
+    /// How many items form a unit of the sort; 0 for ordered types.
     mutating func unit(of type: any Any.Type) -> Int {
         if type == ordered { return 0 }
         if let unordered = type as? any Unordered.Type { return unordered.unit }
@@ -27,8 +27,8 @@ struct UnorderedTypes {
     }
 }
 
-/// The type of key under which the standard library encodes the entries of dictionaries. It has no public name, so an
-/// empty dictionary is asked for it, once.
+/// The coding key type that the standard library uses for entries of dictionaries. It isn't public, so encoding an
+/// empty dictionary reveals it, once.
 enum DictionaryKey {
     private static let type: (any Any.Type)? = {
         let probe = KeyProbe()
@@ -40,7 +40,7 @@ enum DictionaryKey {
     static func matches(_ candidate: any Any.Type) -> Bool { candidate == type }
 }
 
-/// Notes the type of the keys that it is asked for.
+/// Records the key type of the container that is requested from it.
 private final class KeyProbe: Encoder {
     var type: (any Any.Type)?
     let codingPath: [any CodingKey] = []

@@ -5,10 +5,11 @@ import Foundation
 #endif
 
 extension ValueEncoder {
-    /// Writes a value of a type that CBOR has a form of its own for. Returns false, with nothing written, for all others.
+    /// Writes a value of a type that has its own CBOR form. Returns false, with nothing written, for every other
+    /// type.
     ///
-    /// The scalars are here too because containers are asked for them by their generic function as well: an array does
-    /// so for each element.
+    /// Scalars are included because types also pass them to the generic `encode`; an array does so for each
+    /// element.
     @inline(never)
     func writeNative<Value: Encodable>(_ value: Value) throws -> Bool {
         if let text = exactly(value, String.self) {
@@ -92,9 +93,9 @@ extension CBORWriter {
         write(FloatWidths.double(fromSingle: number.bitPattern))
     }
 
-    /// Writes an integer item where one holds the number, else a bignum.
+    /// Writes an integer item if it can hold the number, otherwise a bignum.
     package mutating func write(wide number: some FixedWidthInteger) {
-        // Both of CBOR's negative forms hold -1 - n, which is what the inverted bits are.
+        // Both negative forms of CBOR store n for -1 - n: the number's inverted bits.
         let isNegative = number < 0
         let argument = UInt128(truncatingIfNeeded: isNegative ? ~number : number)
         if let word = UInt64(exactly: argument) {

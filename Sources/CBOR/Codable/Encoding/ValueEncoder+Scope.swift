@@ -1,5 +1,5 @@
 extension ValueEncoder {
-    /// Announces an entry of the scope's map and writes its key.
+    /// Begins an entry of the scope's map: counts it and writes its key.
     @inline(__always)
     func beginEntry(_ name: String, in number: Int) throws {
         guard number == scope.number else { throw notCurrent() }
@@ -13,7 +13,7 @@ extension ValueEncoder {
         }
     }
 
-    /// Announces an item of the scope's array.
+    /// Begins an item of the scope's array: counts it.
     @inline(__always)
     func beginItem(in number: Int) throws {
         guard number == scope.number else { throw notCurrent() }
@@ -21,14 +21,14 @@ extension ValueEncoder {
         scope.count += 1
     }
 
-    /// Takes back what the last entry or item, which began at `place`, announced and wrote.
+    /// Undoes the last entry or item, which began at `place`.
     func cancel(from place: Int) {
         removeAll(from: place)
         scope.count -= 1
         if marks.count > scope.firstMark, marks.last == place { marks.removeLast() }
     }
 
-    /// Announces the value of a single value container.
+    /// Begins the value of a single value container.
     @inline(__always)
     func beginSingle(in number: Int) throws {
         guard number == scope.number else { throw notCurrent() }
@@ -54,7 +54,7 @@ extension ValueEncoder {
 
     // MARK: End of a scope
 
-    /// Puts the parts in their places, sorts what has no order and completes the container's head.
+    /// Inserts the parts, sorts unordered elements and completes the container's head.
     func finishScope() throws {
         if parts.count > scope.firstPart { try insertParts() }
         switch scope.shape {
@@ -70,7 +70,7 @@ extension ValueEncoder {
         }
     }
 
-    /// Scopes that are sorted have no parts: only collections of the standard library are, and those open none.
+    /// A sorted scope has no parts: only collections of the standard library are sorted, and they open none.
     private func insertParts() throws {
         let start = scope.start
         let content = Array(writer.bytes[start...])
@@ -85,7 +85,7 @@ extension ValueEncoder {
         parts.removeSubrange(scope.firstPart...)
     }
 
-    /// Keys and items are never a prefix of each other, so the order of units is the order of what they begin with.
+    /// No encoded item is a prefix of another, so comparing whole units orders them by their keys.
     private func sortUnits() {
         let starts = marks[scope.firstMark...]
         defer { marks.removeSubrange(scope.firstMark...) }
@@ -102,7 +102,7 @@ extension ValueEncoder {
         for range in sorted { writer.bytes.append(contentsOf: content[range]) }
     }
 
-    /// Two keys have the same signature, so they may be the same. O(entries).
+    /// Called if two keys have the same signature and so may be equal. O(entries).
     private func checkForRepeatedKeys() throws {
         let repeated = try writer.bytes.withUnsafeBytes { bytes in
             var reader = CBORReader(bytes, maximumDepth: .max)
@@ -121,7 +121,7 @@ extension ValueEncoder {
     }
 
     private static func firstRepeated(_ names: [UnsafeRawBufferPointer]) -> UnsafeRawBufferPointer? {
-        // Few are compared faster than they are hashed.
+        // Comparing a few names is faster than hashing them.
         if names.count <= 32 {
             return names.indices.first { place in
                 names[..<place].contains { $0.hasSameBytes(as: names[place]) }

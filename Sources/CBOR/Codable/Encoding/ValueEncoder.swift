@@ -1,36 +1,36 @@
-/// For one thread. Writes one value, and what is within it, at the end of one byte buffer.
+/// Not thread-safe. Writes one value, with everything inside it, to the end of one byte buffer.
 ///
-/// The encoder is the same for a value and for all that the value holds: what belongs to the value whose `encode(to:)`
-/// runs is its scope, which is set aside while a value within it is encoded. Containers know the number of their scope
-/// and write only while it is the current one.
+/// A value and all values inside it share the encoder. The state of the value whose `encode(to:)` runs is its
+/// scope; it is saved while a nested value is encoded. Containers know the number of their scope and write only
+/// while it is current.
 ///
-/// Containers that are opened explicitly (`nestedContainer`, `superEncoder`) may be filled in any order, so they have
-/// encoders, and buffers, of their own: parts, which are put in their place when the scope ends.
+/// Containers that are opened explicitly (`nestedContainer`, `superEncoder`) may be filled in any order. Each is a
+/// part with its own encoder and buffer, and is inserted when the scope ends.
 final class ValueEncoder {
-    /// What the containers of one value have written so far.
+    /// What the containers of a value have written so far.
     struct Scope {
         enum Shape { case undecided, single, map, array }
 
-        /// Never used twice by an encoder, and never 0.
+        /// Unique in its encoder and never 0.
         let number: Int
-        /// Where the value begins: its head, in the case of a container.
+        /// Offset of the value; for a container, of its head.
         let start: Int
         let firstPart: Int
         let firstMark: Int
-        /// The type of the value; nil for a part, which never is a collection of the standard library.
+        /// The type of the value; nil for a part, which is never a collection of the standard library.
         var type: (any Any.Type)?
         var shape = Shape.undecided
         /// Items of an array, entries of a map, values of a single value container.
         var count = 0
-        /// Items that are sorted as one: 0 where the order stays as it is, 1 for entries of maps and for sets, 2 for
-        /// arrays of keys and values in turns.
+        /// How many items form a unit of the sort: 0 for no sorting, 1 for map entries and sets, 2 for arrays of
+        /// alternating keys and values.
         var sortedUnit = 0
-        /// The signatures of a map's keys (``KeySignature``), and whether two of them met.
+        /// The signatures of a map's keys (``KeySignature``), and whether two were equal.
         var signatures: UInt128 = 0
         var mayRepeat = false
     }
 
-    /// A container in a buffer of its own, and the place that it will have.
+    /// A container with its own buffer, and the offset where it will be inserted.
     struct Part {
         var place: Int
         let encoder: ValueEncoder
@@ -39,18 +39,18 @@ final class ValueEncoder {
     private let sendableUserInfo: [CodingUserInfoKey: any Sendable]
     private let maximumDepth: Int
     private(set) var depth: Int
-    /// Not checked for exclusive access because that check takes longer than most writes. What writes runs no code of
-    /// others, so no write ever begins within another.
+    /// Without checks for exclusive access, which would take longer than most writes. Writing runs no foreign code,
+    /// so writes never overlap.
     @exclusivity(unchecked) var writer = CBORWriter(capacity: 256)
-    /// Changed and read one property at a time, for the same reason.
+    /// Also unchecked; accessed one property at a time.
     @exclusivity(unchecked) var scope: Scope
     private var lastNumber = 1
     var parts: [Part] = []
-    /// Where sorted units begin.
+    /// Offsets of the units to sort.
     var marks: [Int] = []
     var codingPath: [any CodingKey]
     var watcher: (any EncodingWatcher)?
-    /// The first misuse, kept because not every call that can be wrong can throw.
+    /// The first misuse. Kept, because some calls that detect one can't throw.
     private(set) var misuse: EncodingError?
     private var unordered = UnorderedTypes()
 
@@ -67,7 +67,7 @@ final class ValueEncoder {
 
     var userInfo: [CodingUserInfoKey: Any] { sendableUserInfo }
 
-    /// The whole encoding of the one value that this encoder is for.
+    /// Encodes the value that this encoder was created for.
     func encodeWhole<Value: Encodable>(_ value: Value) throws -> [UInt8] {
         let isWritten = try writeNative(value)
         if !isWritten { try encodeInScope(value, isWhole: true) }
@@ -75,7 +75,7 @@ final class ValueEncoder {
         return writer.bytes
     }
 
-    /// Writes one item of a type that isn't written natively. After an error nothing of it is left.
+    /// Writes a value without a native form as one item. On an error it removes what it wrote.
     func encodeInScope<Value: Encodable>(_ value: Value, isWhole: Bool = false) throws {
         guard depth < maximumDepth else { throw tooDeep(value) }
         watcher?.willEncode(value, at: codingPath)
@@ -105,7 +105,7 @@ final class ValueEncoder {
         writer.bytes.removeLast(writer.bytes.count - place)
     }
 
-    /// An encoder for an item at this place, to be filled in any order with others.
+    /// An encoder for an item at this offset that may be filled at any time before the scope ends.
     func openPart(_ key: some CodingKey) -> ValueEncoder {
         guard depth < maximumDepth else {
             report(tooDeep(()))
@@ -119,7 +119,7 @@ final class ValueEncoder {
         return child
     }
 
-    /// An encoder that writes nothing and belongs to nothing, so that an endless chain of parts is never followed.
+    /// A detached encoder whose output is discarded. It ends an endless chain of nested parts.
     private func deadPart() -> ValueEncoder {
         let child = ValueEncoder(
             userInfo: sendableUserInfo, maximumDepth: maximumDepth, depth: depth, codingPath: codingPath)
@@ -127,7 +127,7 @@ final class ValueEncoder {
         return child
     }
 
-    /// What a part has written; its containers only throw from now on.
+    /// Ends a part and returns its bytes. Its containers throw from now on.
     func finishPart() throws -> [UInt8] {
         try finishScope()
         close()
@@ -189,8 +189,8 @@ extension ValueEncoder: Encoder {
         SingleValueWriter(encoder: self, number: scope.number)
     }
 
-    /// Begins the container of the scope, or goes on with it: a class and its superclass may share one. Returns the
-    /// number of the scope, or 0, with which nothing can be written.
+    /// Begins or continues the scope's container: a class and its superclass may share one. Returns the scope's
+    /// number, or 0, which no container can write with.
     private func open(_ shape: Scope.Shape) -> Int {
         if scope.shape == shape { return scope.number }
         guard scope.shape == .undecided else {

@@ -4,9 +4,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Dates in CBOR. A `Date` is a double that counts seconds from 2001 on. Counted from 1970 on, as CBOR does, about half
-/// of them need a bit or two more than a double has; those are written as what they exactly are, so that each date
-/// comes back as itself.
+/// Dates in CBOR. A `Date` is a double of seconds since 2001; CBOR counts from 1970. After the conversion about
+/// half of all dates need a bit or two more than a double has. Those are written as bigfloats, so that every date
+/// round-trips exactly.
 enum Dates {
     /// Seconds from 1970 to 2001.
     fileprivate static let reference = Int128(Date.timeIntervalBetween1970AndReferenceDate)
@@ -16,10 +16,10 @@ enum Dates {
     /// The key of extended time's number of seconds as integer or float (RFC 9581, section 3.2).
     static let numberKey: UInt64 = 1
 
-    /// The date so many seconds after 1970: `mantissa` * 2^`exponent`. Nil beyond 128 bits.
+    /// The date `mantissa` * 2^`exponent` seconds after 1970. Nil if that needs more than 128 bits.
     static func date(mantissa: Int128, exponent: Int) -> Date? {
         guard (-100...100).contains(exponent) else { return nil }
-        // Both in units of the smaller of 1 s and 2^exponent s; what is written here is exact in them.
+        // The unit is the smaller of 1 s and 2^exponent s; dates that this module writes are exact in it.
         let unit = min(exponent, 0)
         let (since1970, overflow) = mantissa.multipliedReportingOverflow(by: 1 << Int128(max(exponent, 0)))
         let (offset, offsetOverflow) = reference.multipliedReportingOverflow(by: 1 << Int128(-unit))
@@ -43,9 +43,9 @@ enum Dates {
 }
 
 extension CBORWriter {
-    /// Writes epoch time (RFC 8949, section 3.4.2) if a double, or an integer, of seconds since 1970 gives the very date
-    /// back; else the same as extended time; else, within 2^-44 s of 2001 or for NaN, the plain number of seconds since
-    /// 2001 that `Date` itself would encode.
+    /// Writes epoch time (RFC 8949, section 3.4.2) if an integer or double of seconds since 1970 converts back to
+    /// the same date, otherwise extended time. Dates within 2^-44 s of 2001, and NaN, are written as the plain
+    /// number of seconds since 2001 that `Date` itself would encode.
     mutating func write(_ date: Date) {
         let seconds = date.timeIntervalSince1970
         let again = Date(timeIntervalSince1970: seconds).timeIntervalSinceReferenceDate
@@ -83,8 +83,8 @@ extension CBORReader {
         }
     }
 
-    /// The date that the next item is, if it is one by its tag; with the reader behind the item in any case. A number
-    /// without a tag is none.
+    /// Reads the next item and returns the date if its tag says that it is one. An untagged number isn't. The
+    /// reader moves past the item in any case.
     package mutating func readDate() throws(CBORError) -> Date? {
         var copy = self
         var head = self
@@ -107,7 +107,7 @@ extension CBORReader {
                 let exponent = try decodeInteger(Int.self)
                 date = Dates.date(mantissa: try decodeInteger(Int128.self), exponent: exponent)
             default:
-                // Fractions of a second, time scales, zones: not to be left out silently.
+                // It may hold fractions of a second, a time scale or a zone, which must not be dropped silently.
                 throw .unfit(Date.self, "a kind of extended time")
             }
             read += 1

@@ -72,6 +72,7 @@ struct VellumBench: ParsableCommand {
         report.add(try FollowerWorkload(plan: plan).run())
         report.add(try ObjectWorkload(plan: plan).run())
         report.add(try ItemWorkload(plan: plan).run())
+        report.add(try CacheWorkload(plan: plan).run())
         guard !report.measurements.isEmpty else {
             throw ValidationError("no workload's name contains \"\(filter ?? "")\"")
         }

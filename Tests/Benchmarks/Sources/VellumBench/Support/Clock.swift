@@ -24,14 +24,16 @@ enum Clock {
     /// The time that this thread was given, for work that waits for nothing: what others do on the machine does not
     /// count.
     static func processorNanoseconds(_ body: () throws -> Void) rethrows -> Double {
-        func now() -> UInt64 {
-            var time = timespec()
-            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-            return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
-        }
-        let start = now()
+        let start = processorNow()
         try body()
-        return Double(now() - start)
+        return Double(processorNow() - start)
+    }
+
+    /// The time that this thread was given so far.
+    static func processorNow() -> UInt64 {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
     }
 
     /// What one reading of the clock adds to an interval between two of them: the median of 100,000.

@@ -1,4 +1,3 @@
-import CSQLite
 import CacheAdvance
 import Foundation
 import StorageEngine
@@ -6,8 +5,8 @@ import StorageEngine
 /// P1 and P2: messages of 200 bytes appended to a ring that is full, without a sync, each there when the process is killed;
 /// an archive of kind `log` and a ring file apart. Against a table of messages in SQLite: P1 with WAL, `synchronous=NORMAL`
 /// and a prepared insert, P2 as the CacheAdvance library compares itself (default journal and sync, a count and a fresh
-/// prepare for each append). The plain file is what writing the bytes alone costs. What it costs to read all of it is
-/// measured of the ring file.
+/// prepare for each append). The plain file is what writing the bytes alone costs. Then all messages are read again: as bytes,
+/// as values that are decoded, and as many lines of a plain file and rows of SQLite.
 struct AppendWorkload {
     static let names = (
         wal: "P1 append 200 bytes", count: "P2 append 200 bytes, as CacheAdvance compares",
@@ -38,7 +37,7 @@ struct AppendWorkload {
                     ("SQLite, count each", AppendWorkload.slowCount, { try timeSQLite($0, countsEach: true) })
                 ])
         }
-        if plan.wants(AppendWorkload.names.read) { results.append(try measureReading()) }
+        if plan.wants(AppendWorkload.names.read) { results += try measureReading() }
         return results
     }
 
@@ -116,64 +115,57 @@ struct AppendWorkload {
     }
 
     private func timeSQLite(_ count: Int, countsEach: Bool) throws -> Double {
-        var connection: OpaquePointer?
         let path = try plan.scratch.fresh("append-sqlite") + "/database"
-        guard sqlite3_open(path, &connection) == SQLITE_OK else {
-            throw BenchmarkError("SQLite cannot open \(path)")
-        }
-        defer { sqlite3_close(connection) }
-        func execute(_ text: String) throws {
-            guard sqlite3_exec(connection, text, nil, nil, nil) == SQLITE_OK else {
-                throw BenchmarkError("SQLite: \(text): \(String(cString: sqlite3_errmsg(connection)))")
-            }
-        }
-        func prepare(_ text: String) throws -> OpaquePointer? {
-            var statement: OpaquePointer?
-            guard sqlite3_prepare_v2(connection, text, -1, &statement, nil) == SQLITE_OK else {
-                throw BenchmarkError("SQLite: \(text): \(String(cString: sqlite3_errmsg(connection)))")
-            }
-            return statement
-        }
-        func insert(_ statement: OpaquePointer?) throws {
-            try AppendWorkload.message.withUnsafeBytes { bytes in
-                sqlite3_bind_blob(statement, 1, bytes.baseAddress, Int32(bytes.count), nil)
-                guard sqlite3_step(statement) == SQLITE_DONE else { throw BenchmarkError("SQLite: insert") }
-                sqlite3_reset(statement)
-            }
-        }
-        if !countsEach {
-            try execute("PRAGMA journal_mode=WAL")
-            try execute("PRAGMA synchronous=NORMAL")
-        }
-        try execute("CREATE TABLE messages (message BLOB NOT NULL)")
-        let text = "INSERT INTO messages VALUES (?1)"
-        let prepared = try prepare(text)
-        defer { sqlite3_finalize(prepared) }
+        let table = try MessageTable(path: path, inWAL: !countsEach)
         return try Clock.nanoseconds {
             for _ in 0..<count {
-                guard countsEach else {
-                    try insert(prepared)
-                    continue
+                if countsEach {
+                    try table.insertAfterCounting(AppendWorkload.message)
+                } else {
+                    try table.insert(AppendWorkload.message)
                 }
-                try execute("SELECT COUNT(*) FROM messages")
-                let statement = try prepare(text)
-                try insert(statement)
-                sqlite3_finalize(statement)
             }
         }
     }
 
-    private func measureReading() throws -> Measurement {
-        var result = Measurement(AppendWorkload.names.read, "ring file, bytes")
+    // MARK: Reading
+
+    /// Each reads all that is there, as often as there are runs.
+    private func measureReading() throws -> [Measurement] {
         let ring = try RingFile(
             path: try emptyFile("read-ring").path, maximumBytes: UInt64(AppendWorkload.ringBytes),
             overwritesOldMessages: true)
         for _ in 0..<10_000 { try ring.append(AppendWorkload.message) }
-        for _ in 0...plan.runs {
-            var count = 0
-            let time = try Clock.nanoseconds { count = try ring.messages().count }
-            result.add(nanoseconds: time, ops: count, bytes: 200 * count)
+        let cache = try CacheAdvance<String>(
+            file: try emptyFile("read-cache"), maximumBytes: UInt64(AppendWorkload.ringBytes),
+            shouldOverwriteOldMessages: true)
+        let text = String(repeating: "m", count: 198)
+        for _ in 0..<10_000 { try cache.append(message: text) }
+        let count = try ring.messages().count
+        let lines = try emptyFile("read-plain")
+        try Data((String(repeating: "m", count: 199) + "\n").utf8.cycled(count)).write(to: lines)
+        let table = try MessageTable(path: try plan.scratch.fresh("read-sqlite") + "/database")
+        for _ in 0..<count { try table.insert(AppendWorkload.message) }
+        let systems: [(system: String, read: () throws -> Int)] = [
+            ("ring file, bytes", { try ring.messages().count }),
+            ("CacheAdvance, JSON", { try cache.messages().count }),
+            ("plain file, lines", { try Data(contentsOf: lines).split(separator: 10).count }),
+            ("SQLite, WAL NORMAL", { try table.count() }),
+        ]
+        return try systems.map { system, read in
+            var result = Measurement(AppendWorkload.names.read, system)
+            // Run 0 warms up and is not counted.
+            for run in 0...plan.runs {
+                var found = 0
+                let time = try Clock.nanoseconds { found = try read() }
+                guard found > count / 2 else { throw BenchmarkError("P1: \(system) has \(found) messages") }
+                if run > 0 { result.add(nanoseconds: time, ops: found, bytes: 200 * found) }
+            }
+            return result
         }
-        return result
     }
+}
+
+extension Collection {
+    fileprivate func cycled(_ times: Int) -> [Element] { (0..<times).flatMap { _ in self } }
 }

@@ -2,9 +2,11 @@ import Dispatch
 import Foundation
 import StorageEngine
 import Synchronization
+import Vellum
 
 /// P15: 1,000 followers of changes. What tasks that have nothing to do with them get done while all of them wait, against
-/// the same without followers, in turn; and how long a change takes until all have it.
+/// the same without followers, in turn; and how long a change takes until all have it, as an event and as a value of the typed API
+/// that is followed.
 struct FollowerWorkload {
     static let title = "P15 followers"
     private static let followers = 1_000
@@ -45,10 +47,38 @@ struct FollowerWorkload {
             for task in tasks { task.cancel() }
             wait { for task in tasks { await task.value } }
         }
+        let values = try typed()
         beside.ratio = beside.median / without.median
         beside.verdict = .within(1 / 0.98, ratio: beside.ratio ?? .infinity)
         reached.verdict = .within(milliseconds: 20, nanoseconds: reached.most)
-        return [without, beside, reached]
+        return [without, beside, reached, values]
+    }
+
+    /// Values of 4 archives by keys that 1,000 follow, each of which is read anew by each of its followers.
+    private func typed() throws -> Measurement {
+        var reached = Measurement("P15 a value until 1,000 have it", "Vellum, typed")
+        let factory = ArchivesFactory(storePath: try plan.scratch.fresh("followed-values"))
+        defer { factory.close() }
+        let archives = try (0..<4).map { try factory.values(of: Int.self, named: "F\($0)") }
+        for archive in archives { archive.record(-1, forKey: "a") }
+        for run in 0..<plan.runs {
+            plan.say("P15, typed: run \(run + 1) of \(plan.runs)")
+            let crowd = Crowd()
+            let tasks = (0..<FollowerWorkload.followers).map { crowd.follow(archives[$0 % 4]) }
+            crowd.wait(until: FollowerWorkload.followers)
+            for change in 0..<FollowerWorkload.changes {
+                crowd.forget()
+                let start = DispatchTime.now().uptimeNanoseconds
+                for archive in archives { archive.record(change, forKey: "a") }
+                crowd.wait(until: FollowerWorkload.followers)
+                reached.add(
+                    nanoseconds: Double(DispatchTime.now().uptimeNanoseconds - start), ops: 1, bytes: 8)
+            }
+            for task in tasks { task.cancel() }
+            wait { for task in tasks { await task.value } }
+        }
+        reached.verdict = .within(milliseconds: 20, nanoseconds: reached.most)
+        return reached
     }
 
     /// How many followers have got as far as the next wait.
@@ -61,6 +91,14 @@ struct FollowerWorkload {
             while count.load(ordering: .sequentiallyConsistent) < target {
                 var rest = timespec(tv_sec: 0, tv_nsec: 50_000)
                 nanosleep(&rest, nil)
+            }
+        }
+
+        /// Counts each value, the first included.
+        func follow(_ values: ArchiveOfValues<Int>) -> Task<Void, Never> {
+            let followed = values.values(forKey: "a")
+            return Task.detached { [self] in
+                for await _ in followed { count.add(1, ordering: .sequentiallyConsistent) }
             }
         }
 

@@ -2,13 +2,13 @@ import Foundation
 import Nest
 import Synchronization
 
-/// P17: cities as items of a `Nest` that expire, added and fetched again in a random order: in memory against an `NSCache`, where
+/// Cities as items of a `Nest` that expire, added and fetched again in a random order: in memory against an `NSCache`, where
 /// nothing expires, and a dictionary with a timer for each; kept on disk as well against a file of JSON for each.
 struct ItemWorkload {
-    static let title = "P17 items"
+    static let title = "Nest items"
     private static let titles = [
-        "P17 add an item, in memory", "P17 fetch an item, in memory", "P17 add an item, on disk too",
-        "P17 fetch an item from disk",
+        "Nest: add an item, in memory", "Nest: fetch an item, in memory", "Nest: add an item, on disk too",
+        "Nest: fetch an item from disk",
     ]
 
     let plan: Plan
@@ -24,7 +24,7 @@ struct ItemWorkload {
         }
         // Run 0 warms up and is not counted.
         for run in 0...plan.runs {
-            plan.say("P17: " + (run == 0 ? "warming up" : "run \(run) of \(plan.runs)"))
+            plan.say("Nest: " + (run == 0 ? "warming up" : "run \(run) of \(plan.runs)"))
             var random = plan.random(17, run: run)
             let order = random.draws(cities.count, below: cities.count).map { cities[$0] }
             let times = [
@@ -58,7 +58,7 @@ struct ItemWorkload {
             for city in order where try fetch(city)?.population == city.population { found += 1 }
         }
         guard found == order.count else {
-            throw BenchmarkError("P17: \(order.count - found) items are missing")
+            throw BenchmarkError("Nest: \(order.count - found) items are missing")
         }
         return (adding, fetching)
     }

@@ -3,10 +3,10 @@ import GRDB
 import Papyrus
 import Synchronization
 
-/// P16: cities as objects of a `PapyrusStore` against GRDB with a table of the same properties: saved one by one and all at once,
+/// Cities as objects of a `PapyrusStore` against GRDB with a table of the same properties: saved one by one and all at once,
 /// merged, fetched whole and by a filter, and observed.
 struct ObjectWorkload {
-    static let title = "P16 objects"
+    static let title = "Papyrus objects"
     private static let systems = ["Papyrus", "GRDB"]
     private static let changes = 100
     private static let streams = 200
@@ -17,14 +17,15 @@ struct ObjectWorkload {
         guard plan.wants(ObjectWorkload.title) else { return [] }
         let cities = try City.all()
         let titles = [
-            "P16 save a city", "P16 save all cities at once", "P16 merge all cities", "P16 fetch all cities",
-            "P16 fetch 1 city in 60", "P16 a change until it is observed",
+            "Papyrus: save a city", "Papyrus: save all cities at once", "Papyrus: merge all cities",
+            "Papyrus: fetch all cities",
+            "Papyrus: fetch 1 city in 60", "Papyrus: a change until it is observed",
         ]
         var results = titles.map { title in ObjectWorkload.systems.map { Measurement(title, $0) } }
         var beside = Measurement(titles[0], "Papyrus, beside \(ObjectWorkload.streams) streams")
         // Run 0 warms up and is not counted.
         for run in 0...plan.runs {
-            plan.say("P16: " + (run == 0 ? "warming up" : "run \(run) of \(plan.runs)"))
+            plan.say("Papyrus: " + (run == 0 ? "warming up" : "run \(run) of \(plan.runs)"))
             let papyrus = try ["objects-papyrus", "object-papyrus"].map(plan.scratch.fresh)
             let grdb = try ["objects-grdb", "object-grdb"].map(plan.scratch.fresh)
             let times = [
@@ -176,7 +177,7 @@ struct ObjectWorkload {
     }
 
     private static func expect(_ found: Int, _ wanted: Int) throws {
-        guard found == wanted else { throw BenchmarkError("P16: \(found) cities instead of \(wanted)") }
+        guard found == wanted else { throw BenchmarkError("Papyrus: \(found) cities instead of \(wanted)") }
     }
 }
 
@@ -211,23 +212,5 @@ private final class Signals: Sendable {
             }
             if isThere { continuation.resume() }
         }
-    }
-}
-
-/// What asynchronous work comes to, for a program that isn't.
-private enum Waiting {
-    static func result<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) throws -> Value
-    {
-        let done = DispatchSemaphore(value: 0)
-        let outcome = Mutex<Result<Value, any Error>?>(nil)
-        Task.detached {
-            let result: Result<Value, any Error>
-            do { result = .success(try await work()) } catch { result = .failure(error) }
-            outcome.withLock { $0 = result }
-            done.signal()
-        }
-        done.wait()
-        guard let result = outcome.withLock({ $0 }) else { throw BenchmarkError("P16: no result") }
-        return try result.get()
     }
 }

@@ -9,11 +9,11 @@ import Musl
 import Darwin
 #endif
 
-/// Locks on a file or one byte of it, which the kernel frees when their holder dies.
-extension OpenFile {
+/// Locks on a file or on one byte of it, which the kernel releases when their holder dies.
+extension FileDescriptor {
     enum LockKind { case shared, exclusive }
 
-    /// `false` when another holds it and `wait` is false.
+    /// Returns `false` if another open file holds it and `wait` is false.
     func lock(_ kind: LockKind, wait: Bool) throws(StorageError) -> Bool {
         let operation = (kind == .shared ? LOCK_SH : LOCK_EX) | (wait ? 0 : LOCK_NB)
         let result = SystemDoor.perform(.lock, path: path) { Int(flock(descriptor, operation)) }
@@ -23,8 +23,8 @@ extension OpenFile {
         return true
     }
 
-    /// Whether the system has locks on bytes that belong to an open file. Elsewhere they are never refused, and whether
-    /// they are held can't be told.
+    /// Whether the system has byte locks that belong to an open file. Without them byte locks always succeed, and
+    /// whether one is held can't be found out.
     static var hasByteLocks: Bool {
         #if os(Linux)
         true
@@ -33,8 +33,9 @@ extension OpenFile {
         #endif
     }
 
-    /// Locks one byte of the file for this open file, beside what ``lock(_:wait:)`` does; `false` when another has it.
-    /// - Parameter kind: shared, also where the file is open for reading alone.
+    /// Locks one byte of the file for this open file, independently of ``lock(_:wait:)``. Returns `false` if another
+    /// one holds it.
+    /// - Parameter kind: a shared lock also works on a file that is open for reading only.
     func lockByte(_ offset: Int, _ kind: LockKind = .exclusive) throws(StorageError) -> Bool {
         let result = SystemDoor.perform(.lock, path: path) {
             let failure =
@@ -50,9 +51,9 @@ extension OpenFile {
 
     func unlockByte(_ offset: Int) { _ = cp_lock_byte(descriptor, off_t(offset), false) }
 
-    /// Whether another open file has that byte locked; `true` also where it can't be told.
+    /// Whether another open file has that byte locked; `true` also if that can't be found out.
     func isByteLocked(_ offset: Int) -> Bool { cp_byte_lock_is_held(descriptor, off_t(offset)) != 0 }
 
-    /// Cannot fail on a descriptor that is open, and never waits.
+    /// Can't fail on an open descriptor, and never waits.
     func unlock() { _ = flock(descriptor, LOCK_UN) }
 }

@@ -9,24 +9,24 @@ import Musl
 import Darwin
 #endif
 
-/// Codes of the system that callers tell apart.
+/// Errno values that callers distinguish.
 enum SystemCode {
     static let missing = ENOENT
     static let notAFolder = ENOTDIR
     static let notEmpty = ENOTEMPTY
 }
 
-/// An open descriptor of a file or folder; safe from any thread because the descriptor never changes.
-/// Closed when the last reference goes.
+/// An open descriptor of a file or folder. Safe from any thread, because the descriptor never changes. Closed with the
+/// last reference.
 ///
-/// This type is the engine's one door to the file system: every call that can fail in the kernel is here, what opens and
-/// examines in this file, the rest in those beside it.
-final class OpenFile: Sendable {
+/// This type is the engine's only access to the file system: every call that can fail in the kernel is in this file,
+/// which opens and examines, or in the extensions beside it.
+final class FileDescriptor: Sendable {
     let descriptor: Int32
     let path: String
-    /// Of what is opened inside this folder.
+    /// The trust rules for files opened inside this folder.
     private let trust: FileTrust
-    /// Whether it was ever locked as a whole.
+    /// Whether the whole file was ever locked.
     let wasLocked = Atomic<Bool>(false)
 
     private init(descriptor: Int32, path: String, trust: FileTrust = .anyone) {
@@ -36,13 +36,13 @@ final class OpenFile: Sendable {
     }
 
     deinit {
-        // Closing isn't enough: a process that another thread is just starting has a copy of the descriptor until it runs its
-        // program, and the lock would last as long.
+        // Closing alone isn't enough: a process that another thread is just starting has a copy of the descriptor until
+        // it executes its program, and the lock would last as long.
         if wasLocked.load(ordering: .relaxed) { unlock() }
         _ = close(descriptor)
     }
 
-    /// What tells a file from all others that there are, whatever its names.
+    /// Identifies a file among all existing ones, whatever its names.
     struct FileNumber: Hashable {
         var device: UInt64
         var inode: UInt64
@@ -71,28 +71,28 @@ final class OpenFile: Sendable {
             isRegular = facts.st_mode & S_IFMT == S_IFREG
         }
 
-        /// Whether the file has blocks for a small part of its length only.
+        /// Whether the file has blocks for only a small part of its length.
         var isSparse: Bool { allocatedBytes < bytes / 4 }
     }
 
     // MARK: Opening
 
-    static func folder(at path: String, trust: FileTrust = .anyone) throws(StorageError) -> OpenFile {
+    static func folder(at path: String, trust: FileTrust = .anyone) throws(StorageError) -> FileDescriptor {
         let opened = SystemDoor.perform(.open, path: path) {
             Int(cp_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0))
         }
         guard opened.code == 0 else { throw .fromErrno(opened.code, operation: "open", path: path) }
-        let folder = OpenFile(descriptor: Int32(opened.value), path: path, trust: trust)
+        let folder = FileDescriptor(descriptor: Int32(opened.value), path: path, trust: trust)
         try folder.requireTrust(trust)
         return folder
     }
 
-    /// A folder inside this one; a symbolic link is refused (F9).
-    func folder(named name: String) throws(StorageError) -> OpenFile {
+    /// A folder inside this one. Symbolic links are refused (F9).
+    func folder(named name: String) throws(StorageError) -> FileDescriptor {
         try open(name, flags: O_RDONLY | O_DIRECTORY)
     }
 
-    func file(named name: String, writable: Bool) throws(StorageError) -> OpenFile {
+    func file(named name: String, writable: Bool) throws(StorageError) -> FileDescriptor {
         let file = try open(name, flags: (writable ? O_RDWR : O_RDONLY) | O_NONBLOCK)
         guard try file.status().isRegular else {
             throw .corrupted(path: file.path, offset: 0, reason: "not a regular file")
@@ -100,8 +100,8 @@ final class OpenFile: Sendable {
         return file
     }
 
-    /// `nil` only when there is no regular file of that name. That it can't be opened now is an error.
-    func fileIfPresent(named name: String, writable: Bool) throws(StorageError) -> OpenFile? {
+    /// `nil` only if there is no regular file of that name. If it can't be opened now, that is an error.
+    func fileIfPresent(named name: String, writable: Bool) throws(StorageError) -> FileDescriptor? {
         do throws(StorageError) {
             return try file(named: name, writable: writable)
         } catch {
@@ -112,46 +112,46 @@ final class OpenFile: Sendable {
         }
     }
 
-    /// A file that exists, wherever its user has it; what is no regular file is refused.
-    static func file(at path: String, writable: Bool) throws(StorageError) -> OpenFile {
+    /// An existing file at any path. Anything but a regular file is refused.
+    static func file(at path: String, writable: Bool) throws(StorageError) -> FileDescriptor {
         let opened = SystemDoor.perform(.open, path: path) {
             Int(cp_openat(AT_FDCWD, path, (writable ? O_RDWR : O_RDONLY) | O_NONBLOCK | O_CLOEXEC, 0))
         }
         guard opened.code == 0 else { throw .fromErrno(opened.code, operation: "open", path: path) }
-        let file = OpenFile(descriptor: Int32(opened.value), path: path)
+        let file = FileDescriptor(descriptor: Int32(opened.value), path: path)
         guard try file.status().isRegular else {
             throw .corrupted(path: path, offset: 0, reason: "not a regular file")
         }
         return file
     }
 
-    /// Makes the file if it is missing, with mode 0600.
-    func fileMakingIfMissing(named name: String) throws(StorageError) -> OpenFile {
+    /// Creates the file with mode 0600 if it is missing.
+    func fileMakingIfMissing(named name: String) throws(StorageError) -> FileDescriptor {
         if try hasEntry(named: name) { return try open(name, flags: O_RDWR | O_CREAT) }
         do throws(StorageError) {
             return try newFile(named: name)
         } catch {
-            // Another was faster.
+            // Another process was faster.
             guard case .system(_, _, EEXIST) = error else { throw error }
             return try open(name, flags: O_RDWR | O_CREAT)
         }
     }
 
-    /// Makes the file; fails when the name is taken.
-    func newFile(named name: String) throws(StorageError) -> OpenFile {
+    /// Creates the file; fails if the name is taken.
+    func newFile(named name: String) throws(StorageError) -> FileDescriptor {
         let file = try open(name, flags: O_RDWR | O_CREAT | O_EXCL)
         SystemFaults.tell(.created(path: file.path))
         return file
     }
 
-    /// The folder that this folder is in, wherever it has been moved.
-    func parentFolder() throws(StorageError) -> OpenFile {
-        let name = OpenFile.parent(of: path) ?? path + "/.."
+    /// The folder that contains this one, wherever it has been moved.
+    func parentFolder() throws(StorageError) -> FileDescriptor {
+        let name = FileDescriptor.parent(of: path) ?? path + "/.."
         return try openUntrusted("..", flags: O_RDONLY | O_DIRECTORY, path: name)
     }
 
-    /// - Throws: also `notPrivate`, for what others could change.
-    private func open(_ name: String, flags: Int32) throws(StorageError) -> OpenFile {
+    /// - Throws: also `notPrivate`, if other users could change it.
+    private func open(_ name: String, flags: Int32) throws(StorageError) -> FileDescriptor {
         let file = try openUntrusted(name, flags: flags, trust: trust)
         try file.requireTrust(trust)
         return file
@@ -166,7 +166,7 @@ final class OpenFile: Sendable {
 
     private func openUntrusted(
         _ name: String, flags: Int32, path known: String? = nil, trust: FileTrust = .anyone
-    ) throws(StorageError) -> OpenFile {
+    ) throws(StorageError) -> FileDescriptor {
         let full = known ?? path + "/" + name
         let opened = SystemDoor.perform(.open, path: full) {
             Int(cp_openat(descriptor, name, flags | O_NOFOLLOW | O_CLOEXEC, 0o600))
@@ -177,10 +177,10 @@ final class OpenFile: Sendable {
             }
             throw .fromErrno(opened.code, operation: "open", path: full)
         }
-        return OpenFile(descriptor: Int32(opened.value), path: full, trust: trust)
+        return FileDescriptor(descriptor: Int32(opened.value), path: full, trust: trust)
     }
 
-    // MARK: Facts
+    // MARK: Status
 
     func status() throws(StorageError) -> Status {
         var facts = stat()
@@ -189,8 +189,8 @@ final class OpenFile: Sendable {
         return Status(facts)
     }
 
-    /// The same of an entry of this folder, a symbolic link itself included; `nil` when there is none. Takes no
-    /// descriptor.
+    /// The status of an entry of this folder; for a symbolic link that of the link itself. `nil` if there is none.
+    /// Needs no descriptor.
     func status(ofEntry name: String) throws(StorageError) -> Status? {
         var facts = stat()
         let full = path + "/" + name

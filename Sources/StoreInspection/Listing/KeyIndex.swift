@@ -1,5 +1,3 @@
-import StoreInspection
-
 /// All keys of a listing in one piece of memory, to be searched and compared without making strings. Immutable
 /// once built; safe to share between threads.
 package final class KeyIndex: Sendable {
@@ -7,10 +5,12 @@ package final class KeyIndex: Sendable {
     /// Where each key begins, and where the last one ends. A key that couldn't be read is empty.
     private let starts: [Int]
     /// How many keys couldn't be read.
-    let unreadable: Int
+    package let unreadable: Int
 
     /// Reads every key of the listing. `checkpoint` hears how many are read and may throw to stop.
-    init<Stop: Error>(_ listing: any EntryListing, checkpoint: (Int) throws(Stop) -> Void) throws(Stop) {
+    package init<Stop: Error>(_ listing: any EntryListing, checkpoint: (Int) throws(Stop) -> Void)
+        throws(Stop)
+    {
         var bytes: [UInt8] = []
         var starts: [Int] = []
         var unreadable = 0
@@ -33,10 +33,7 @@ package final class KeyIndex: Sendable {
 
     package var count: Int { starts.count - 1 }
 
-    func key(at index: Int) -> ArraySlice<UInt8> { bytes[starts[index]..<starts[index + 1]] }
-
-    /// Whether a key stands before another by its UTF-8 bytes.
-    func isOrdered(_ left: Int, before right: Int) -> Bool { compare(left, right) < 0 }
+    package func key(at index: Int) -> ArraySlice<UInt8> { bytes[starts[index]..<starts[index + 1]] }
 
     /// Negative, 0 or positive, as the left key stands before, at or after the right one.
     func compare(_ left: Int, _ right: Int) -> Int {
@@ -49,7 +46,7 @@ package final class KeyIndex: Sendable {
     }
 
     /// The positions among `candidates` whose key holds the pattern. `checkpoint` as above.
-    func matches<Stop: Error>(
+    package func matches<Stop: Error>(
         _ pattern: KeyPattern, among candidates: Positions, checkpoint: (Int) throws(Stop) -> Void
     ) throws(Stop) -> [Int32] {
         var found: [Int32] = []

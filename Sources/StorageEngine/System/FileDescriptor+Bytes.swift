@@ -8,9 +8,9 @@ import Musl
 import Darwin
 #endif
 
-/// The bytes of a file: reading, writing, room for more, and bringing them to the medium.
-extension OpenFile {
-    /// The bytes from `start` on, at most `limit`; fewer where the file ends.
+/// The bytes of a file: reading, writing, reserving space, and syncing.
+extension FileDescriptor {
+    /// The bytes from `start` on, at most `limit`; fewer at the end of the file.
     func read(atMost limit: Int, from start: Int = 0) throws(StorageError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: limit)
         let filled = try read(into: &bytes, at: start)
@@ -18,7 +18,7 @@ extension OpenFile {
         return bytes
     }
 
-    /// Fills `bytes` from `offset` of the file on; returns how many there are, fewer at the file's end.
+    /// Fills `bytes` from `offset` of the file on. Returns how many were read; fewer at the end of the file.
     func read(into bytes: inout [UInt8], at offset: Int) throws(StorageError) -> Int {
         let limit = bytes.count
         var filled = 0
@@ -58,38 +58,38 @@ extension OpenFile {
         }
     }
 
-    /// Cuts the file off. Never one that anybody has mapped (F4).
+    /// Truncates the file. Never call it on a file that any process has mapped (F4).
     func truncate(to bytes: Int) throws(StorageError) {
         let result = SystemDoor.perform(.write, path: path) { Int(ftruncate(descriptor, off_t(bytes))) }
-        guard result.code == 0 else { throw .fromErrno(result.code, operation: "cut off", path: path) }
+        guard result.code == 0 else { throw .fromErrno(result.code, operation: "truncate", path: path) }
     }
 
-    /// Makes the file `end` bytes long, with blocks behind every byte (F4) and zeros from `start` on.
+    /// Makes the file `end` bytes long, with blocks for every byte (F4) and zeros from `start` on.
     ///
-    /// Writing the zeros brings the pages into memory in one call: first touching each through a mapping of
+    /// Writing the zeros brings the pages into memory in one call. Touching each page first through a mapping of
     /// reserved blocks costs more than three times as much.
     func extend(from start: Int, to end: Int) throws(StorageError) {
         try reserveBlocks(end)
         var offset = start
         while offset < end {
-            let count = min(end - offset, OpenFile.zeros.count)
-            try write(OpenFile.zeros, count: count, at: offset)
+            let count = min(end - offset, FileDescriptor.zeros.count)
+            try write(FileDescriptor.zeros, count: count, at: offset)
             offset += count
         }
     }
 
-    // As many as the processor's nearer caches hold, and few enough to be had where memory is scarce.
+    // Fits into the processor's nearer caches, and is small enough to allocate when memory is scarce.
     private static let zeros = [UInt8](repeating: 0, count: 64 << 10)
 
-    /// A process that writes past its limit of a file's length is ended by SIGXFSZ, unless it ignores that signal:
-    /// what a signal does is the program's to say, so nothing is written there (F4).
+    /// Writing beyond the process' limit of a file's size raises SIGXFSZ, which ends the process unless it ignores that
+    /// signal. How signals are handled is up to the program, so nothing is written there (F4).
     private func checkLength(_ bytes: Int) throws(StorageError) {
         guard let limit = ProcessLimit.fileBytes, UInt64(bytes) > limit else { return }
         throw .limitReached(operation: "write \(bytes) bytes of", path: path, limit: .fileBytes(limit))
     }
 
-    /// Reserves blocks so that the first `bytes` bytes can be written through a mapping without SIGBUS (F4), holes
-    /// among them included. Makes the file that long if it is shorter.
+    /// Allocates blocks so that the first `bytes` bytes can be written through a mapping without SIGBUS (F4); fills
+    /// holes. Extends the file if it is shorter.
     func reserveBlocks(_ bytes: Int) throws(StorageError) {
         try checkLength(bytes)
         let result = SystemDoor.perform(.allocate, path: path) {
@@ -100,8 +100,8 @@ extension OpenFile {
         guard result.code == 0 else { throw .fromErrno(result.code, operation: "extend", path: path) }
     }
 
-    /// Returns when the file's bytes (a folder's names) are on the medium, those written through the mapping
-    /// `mapped` included. After a failure it is unknown which are, and asking again would not tell.
+    /// Returns when the file's bytes (a folder's names) are on the medium, including those written through the mapping
+    /// `mapped`. After a failure it is unknown which ones are, and repeating the call would not tell.
     func synchronize(mapped: UnsafeMutableRawBufferPointer? = nil) throws(StorageError) {
         SystemFaults.tell(.syncing(path: path))
         let result = SystemDoor.perform(.sync, path: path) {
@@ -111,8 +111,8 @@ extension OpenFile {
         SystemFaults.tell(.synced(path: path))
     }
 
-    /// Returns when this folder's names are on the medium. Where the file system has no such call, its names
-    /// are as lasting as it makes them.
+    /// Returns when this folder's names are on the medium. If the file system doesn't support that, its own guarantees
+    /// apply.
     func synchronizeNames() throws(StorageError) {
         SystemFaults.tell(.syncing(path: path))
         let result = SystemDoor.perform(.sync, path: path) { Int(cp_synchronize_names(descriptor)) }
@@ -122,10 +122,10 @@ extension OpenFile {
         SystemFaults.tell(.synced(path: path))
     }
 
-    /// Lets the kernel forget what it holds of the file in memory, so that reading shows what is on the medium.
+    /// Drops the kernel's cached pages of the file, so that reading shows what is on the medium.
     func forgetCachedBytes() { cp_forget_cached(descriptor) }
 
-    /// The stretches between two places that the file has bytes for; what is between them is zero.
+    /// The ranges between two offsets that contain data; the rest is zero.
     func data(from offset: Int, upTo limit: Int) -> [Range<Int>] {
         var stretches: [Range<Int>] = []
         var (begin, end) = (off_t(0), off_t(offset))

@@ -2,8 +2,17 @@
 package enum EntryColumn: String, Sendable, Hashable, CaseIterable {
     case key, size, tier, idle, age, expires, hits, owner
 
+    /// As `vellum keys --order` has it.
+    package var word: String {
+        switch self {
+        case .idle: "recency"
+        case .age: "created"
+        default: rawValue
+        }
+    }
+
     /// Which end a person wants first when choosing the column.
-    var beginsDescending: Bool { self == .size || self == .hits }
+    package var beginsDescending: Bool { self == .size || self == .hits }
 }
 
 /// How entries are sorted. A value; safe to share between threads.

@@ -8,17 +8,17 @@ import Musl
 import Darwin
 #endif
 
-/// Names in folders: listing, making, moving and removing them.
-extension OpenFile {
-    /// Names in this folder, without `.` and `..`, in no order.
+/// Names in folders: listing, creating, renaming and removing them.
+extension FileDescriptor {
+    /// Names in this folder without `.` and `..`, in no particular order.
     func names() throws(StorageError) -> [String] {
         var names: [String] = []
         try forEachName { name, _ in names.append(String(decoding: name, as: UTF8.self)) }
         return names
     }
 
-    /// Calls `body` with the bytes of each name, without those of `.` and `..`, in no order, and whether it is a regular file's;
-    /// `nil`: the file system doesn't say.
+    /// Calls `body` with the bytes of each name except `.` and `..`, in no particular order, and whether it belongs to
+    /// a regular file; `nil` if the file system doesn't say.
     func forEachName(_ body: (UnsafeRawBufferPointer, _ isRegular: Bool?) -> Void) throws(StorageError) {
         let copy = SystemDoor.perform(.open, path: path) {
             Int(cp_openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0))
@@ -31,7 +31,7 @@ extension OpenFile {
         }
         defer { closedir(stream) }
         while true {
-            // The end and a failure differ in errno alone; a list that broke off must not pass for a whole one.
+            // The end and a failure differ only in errno; a list that broke off must not pass for a complete one.
             var next: UnsafeMutablePointer<dirent>?
             let result = SystemDoor.perform(.list, path: path) {
                 errno = 0
@@ -49,8 +49,8 @@ extension OpenFile {
         }
     }
 
-    /// Whether there is an entry of that name. That it can't be told is an error: to take it for "no" would make
-    /// an archive anew over one that is there.
+    /// Whether there is an entry of that name. If that can't be found out, that is an error: taking it for "no" would
+    /// create an archive over an existing one.
     func hasEntry(named name: String) throws(StorageError) -> Bool {
         let result = SystemDoor.perform(.exists, path: path + "/" + name) {
             Int(faccessat(descriptor, name, F_OK, AT_SYMLINK_NOFOLLOW))
@@ -62,7 +62,7 @@ extension OpenFile {
         }
     }
 
-    /// Whether it was made: else it was there.
+    /// Returns whether it was created; otherwise it existed.
     @discardableResult
     func makeFolder(named name: String) throws(StorageError) -> Bool {
         let full = path + "/" + name
@@ -79,14 +79,14 @@ extension OpenFile {
             Int(renameat(descriptor, old, descriptor, new))
         }
         guard result.code == 0 else {
-            // A file can't take the place of a folder, which then is what is wrong.
+            // A file can't replace a folder; then the error is about the folder.
             let name = result.code == EISDIR ? new : old
             throw .fromErrno(result.code, operation: "rename", path: path + "/" + name)
         }
         SystemFaults.tell(.renamed(from: path + "/" + old, to: path + "/" + new))
     }
 
-    /// Whether this folder still has the name that it was opened by, wherever the folder that it is in has gone.
+    /// Whether this folder still has the name by which it was opened, even if a folder above it was moved.
     var isInItsPlace: Bool {
         get throws(StorageError) {
             guard
@@ -99,13 +99,13 @@ extension OpenFile {
         }
     }
 
-    /// Whether this folder is the other, or anywhere below it.
-    func isInside(_ other: OpenFile) throws(StorageError) -> Bool {
+    /// Whether this folder is the other one or below it.
+    func isInside(_ other: FileDescriptor) throws(StorageError) -> Bool {
         let number = try other.status().number
         var (place, present) = (".", try status().number)
         while present != number {
             place += "/.."
-            // More than a thousand folders deep, where no store is.
+            // More than a thousand folders deep; no store is there.
             guard place.utf8.count < Int(PATH_MAX) else { return false }
             guard let above = try status(ofEntry: place)?.number, above != present else { return false }
             present = above
@@ -124,7 +124,7 @@ extension OpenFile {
         SystemFaults.tell(.created(path: path + "/" + second))
     }
 
-    /// Removes a name; it being gone already is no error.
+    /// Removes a name; not an error if it is gone already.
     func unlink(_ name: String, isFolder: Bool = false) throws(StorageError) {
         let result = SystemDoor.perform(.unlink, path: path + "/" + name) {
             SystemFaults.tell(.unlinked(path: path + "/" + name))
@@ -135,7 +135,8 @@ extension OpenFile {
         }
     }
 
-    /// Removes a name, and if it is a folder all that is in it; follows no link (F9). Others may do the same meanwhile.
+    /// Removes a name and, if it is a folder, everything in it. Follows no link (F9). Other processes may do the same
+    /// at the same time.
     func removeTree(_ name: String) throws(StorageError) {
         guard try status(ofEntry: name)?.isFolder == true else { return try unlink(name) }
         var attempts = 0
@@ -147,7 +148,7 @@ extension OpenFile {
             } catch {
                 guard case .system(_, _, let code) = error else { throw error }
                 if code == SystemCode.missing { return }
-                // Someone who has it open made a file in it meanwhile, and won't make many.
+                // Another process that has the folder open created a file in it, and won't create many.
                 attempts += 1
                 guard code == SystemCode.notEmpty, attempts < 10 else { throw error }
             }
@@ -156,19 +157,20 @@ extension OpenFile {
 
     // MARK: Folders above
 
-    /// Makes the folder at `path`, and those above it that are missing, with mode 0700. The names of those above are on
-    /// the medium when this returns; that of `path` itself is for whoever stores something in it.
+    /// Creates the folder at `path` and missing ones above it, with mode 0700. When this returns, the names of those
+    /// above are on the medium; the caller that stores something in `path` syncs that name.
     static func makeFolders(at path: String) throws(StorageError) {
         var code = makeFolder(at: path)
         if code == ENOENT, let parent = parent(of: path) {
             try makeFolders(at: parent)
             do throws(StorageError) {
                 try folder(
-                    at: OpenFile.parent(of: parent) ?? (parent.utf8.first == UInt8(ascii: "/") ? "/" : ".")
+                    at: FileDescriptor.parent(of: parent)
+                        ?? (parent.utf8.first == UInt8(ascii: "/") ? "/" : ".")
                 )
                 .synchronizeNames()
             } catch {
-                // A folder of others that this user may not open.
+                // A folder of another user that this user may not open.
                 guard case .permissionDenied = error else { throw error }
             }
             code = makeFolder(at: path)
@@ -178,7 +180,7 @@ extension OpenFile {
         }
     }
 
-    /// `nil` where the path has none but the root or the working folder.
+    /// `nil` if there is none but the root or the working directory.
     static func parent(of path: String) -> String? {
         var bytes = path.utf8[...]
         while bytes.count > 1, bytes.last == UInt8(ascii: "/") { bytes.removeLast() }
@@ -188,7 +190,7 @@ extension OpenFile {
         return bytes.isEmpty ? nil : String(Substring(bytes))
     }
 
-    /// 0 or an errno.
+    /// Returns 0 or an errno.
     private static func makeFolder(at path: String) -> Int32 {
         let made = SystemDoor.perform(.makeFolder, path: path) { Int(mkdir(path, 0o700)) }
         if made.code == 0 { SystemFaults.tell(.madeFolder(path: path)) }

@@ -1,0 +1,35 @@
+import StorageEngine
+import StoreInspection
+
+/// The figures of the store's archives: read with every refresh, whichever screen is shown.
+extension ArchivesScreen {
+    static func loadFigures(_ model: inout Model) -> [Effect] {
+        guard let store = model.store, !model.archives.isPending else { return [] }
+        model.archives.isPending = true
+        return [
+            .ask("load figures of \(store)") { (context) throws(SourceError) in
+                (try context.source.figures(store: store), context.clock())
+            } then: { model, result in
+                guard model.store == store else { return [] }
+                model.archives.isPending = false
+                switch result {
+                case .failure(let error): model.archives.problem = error.description
+                case .success(let (figures, moment)): show(&model, figures, at: moment)
+                }
+                return model.parts.figuresCame(&model) + Browser.loadEvents(&model)
+            }
+        ]
+    }
+
+    private static func show(_ model: inout Model, _ figures: StoreFigures, at moment: Timestamp) {
+        model.archives.problem = nil
+        model.archives.figures = figures
+        model.cost.note(accesses: figures.ownAccesses)
+        for archive in figures.archives where archive.problem == nil {
+            model.archives.histories[archive.name, default: ArchiveHistory()].add(archive.status, at: moment)
+        }
+        model.archives.histories = model.archives.histories.filter { name, _ in
+            figures.archives.contains { $0.name == name }
+        }
+    }
+}

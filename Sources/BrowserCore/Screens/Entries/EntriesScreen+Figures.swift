@@ -1,0 +1,37 @@
+import StorageEngine
+import StoreInspection
+
+/// What becomes of the list when the archive's figures change.
+extension EntriesScreen {
+    /// Takes the entries anew if they changed, unless the rows are held still.
+    static func figuresCame(_ model: inout Model) -> [Effect] {
+        guard let entries = model.entries, entries.ticket == nil, case .live = model.pace else { return [] }
+        guard let sample = model.sample(entries.archive) else {
+            if model.archives.figures != nil, model.archives.problem == nil {
+                model.entries?.problem = "The archive \(entries.archive.name) is gone."
+            }
+            return []
+        }
+        if let problem = sample.problem {
+            model.entries?.problem = problem
+            return []
+        }
+        if let listed = entries.listedFigures, listed.identity != sample.identity {
+            // What was seen and marked is of an archive that isn't there any more.
+            model.entries?.preview = Preview()
+            model.entries?.marks = Marks()
+        }
+        if let notBefore = entries.notBefore, model.now < notBefore { return [] }
+        guard entries.listedFigures != sample || entries.problem != nil || hasExpired(entries, model.now)
+        else { return [] }
+        return rearrange(&model, takingListing: true, isForced: false)
+    }
+
+    /// Whether the deadline of a row passed since the listing was taken: the store's figures don't show it.
+    private static func hasExpired(_ entries: EntriesState, _ now: Timestamp) -> Bool {
+        guard let made = entries.arrangement?.made else { return false }
+        return entries.rows.values.contains { entry in
+            entry.expires.map { $0 <= now && $0 > made } ?? false
+        }
+    }
+}

@@ -1,0 +1,123 @@
+import StorageEngine
+import StoreInspection
+import TerminalKit
+
+/// Reading the value that is shown, and looking whether the store still has it.
+extension ValueScreen {
+    /// Whether the screen still shows the entry that was asked about.
+    private static func shows(_ asked: ValueState, _ model: Model) -> Bool {
+        guard let value = model.value else { return false }
+        return value.archive == asked.archive && ExactText(value.key) == ExactText(asked.key)
+    }
+
+    static func load(_ value: ValueState) -> Effect {
+        .ask("load value \(value.archive.name)/\(value.key) for screen") { (context) throws(SourceError) in
+            try ValueLoad.load(
+                value.key, limit: ValueContent.decodingLimit, in: value.archive, from: context.source)
+        } then: { model, result in
+            guard shows(value, model) else { return [] }
+            model.value?.isPending = false
+            switch result {
+            case .success(let load?): model.value?.show(load)
+            case .success(nil): return showGone(&model)
+            case .failure(let error): model.value?.problem = error.description
+            }
+            return []
+        }
+    }
+
+    /// What is said beside a value whose entry isn't there any more: the store doesn't tell why.
+    private static let goneText = "Evicted or removed since; this is what it was."
+
+    /// The entry that was to be opened or read again isn't there: what was seen of it stays on the screen, and
+    /// without that the list does.
+    private static func showGone(_ model: inout Model) -> [Effect] {
+        guard let value = model.value else { return [] }
+        if value.load == nil {
+            guard let seen = model.entries?.preview.load, seen.entry.key == value.key,
+                model.entries?.archive == value.archive
+            else {
+                let effects = leave(&model)
+                model.say("Evicted or removed since: \(value.key)", role: .warning)
+                return effects
+            }
+            model.value?.show(seen)
+        }
+        model.value?.problem = goneText
+        return []
+    }
+
+    static func loadBytes(_ range: Range<Int>, of value: ValueState) -> Effect {
+        .ask("load bytes \(range) of \(value.archive.name)/\(value.key)") { (context) throws(SourceError) in
+            try context.source.bytes(value.key, range: range, in: value.archive)
+        } then: { model, result in
+            guard shows(value, model) else { return [] }
+            model.value?.pendingChunk = nil
+            let bytes = (try? result.get()) ?? []
+            model.value?.add(bytes, chunk: range.lowerBound / ValueState.chunk)
+            switch result {
+            // An empty answer within the value means that another value is there by now.
+            case .success(_?): if bytes.isEmpty { model.value?.isStale = true }
+            case .success(nil): model.value?.problem = goneText
+            case .failure(let error): model.value?.problem = error.description
+            }
+            return []
+        }
+    }
+
+    /// Asks whether the value on the screen is still the store's.
+    static func check(_ value: ValueState) -> Effect {
+        .ask("check value \(value.archive.name)/\(value.key)") { (context) throws(SourceError) in
+            try context.source.entry(value.key, in: value.archive)
+        } then: { model, result in
+            shows(value, model) ? compare(&model, with: result) : []
+        }
+    }
+
+    private static func compare(
+        _ model: inout Model, with result: Result<EntryMetadata?, SourceError>
+    ) -> [Effect] {
+        guard let shown = model.value?.load?.entry else { return [] }
+        let before = model.value?.problem
+        switch result {
+        case .success(let entry?):
+            let wasStale = model.value?.isStale == true
+            // One of another archive that took its place may have the same number.
+            let isSame = entry.sequence == shown.sequence && entry.created == shown.created
+            model.value?.isStale = !isSame
+            let isOther = entry.expires != shown.expires || entry.tier != shown.tier
+            if isSame { model.value?.load?.entry = entry }
+            model.value?.problem = nil
+            if before != nil || isOther || wasStale == isSame { return loadBiography(&model) }
+        case .success(nil):
+            model.value?.problem = goneText
+            if before != goneText { return loadBiography(&model) }
+        case .failure(let error): model.value?.problem = error.description
+        }
+        return []
+    }
+
+    // MARK: An entry's past
+
+    static func loadBiography(_ model: inout Model) -> [Effect] {
+        guard let value = model.value, !value.isBiographyPending else { return [] }
+        model.value?.isBiographyPending = true
+        return [
+            .ask("load biography of \(value.archive.name)/\(value.key)") { (context) throws(SourceError) in
+                try context.source.biography(of: value.key, in: value.archive)
+            } then: { model, result in
+                guard shows(value, model) else { return [] }
+                model.value?.isBiographyPending = false
+                if case .success(let biography) = result { model.value?.biography = biography }
+                return []
+            }
+        ]
+    }
+
+    static func showBiography(_ model: inout Model) {
+        guard let value = model.value else { return }
+        let lines = EventText.story(value, model)
+        model.overlay = .message(
+            MessageBox(title: "Biography of \(TerminalText.sanitized(value.key))", lines: lines))
+    }
+}

@@ -1,0 +1,37 @@
+/// Something that prevents opening an archive for writing: a folder or symbolic link in the place of a file that the
+/// engine needs (never followed or removed), or a file that other users may change (F9).
+struct NameConflict {
+    let name: String
+    /// What is wrong with it, with its path.
+    let description: String
+    /// The error if a repair can't move it away: a file that others may change must be made private by its owner.
+    let refusal: StorageError?
+
+    /// Files needed for locking and building. A descriptor or segment that isn't a file counts as damage of its
+    /// content.
+    private static let names = [
+        OpeningTurn.fileName, ArchiveOpening.attachedName, ArchiveOpening.indexName,
+        ArchiveOpening.newIndexName, ArchiveOpening.lockName, Syncing.lockName, Descriptor.fileName + ".new",
+    ]
+
+    /// The conflicts in an archive's folder.
+    static func all(in folder: FileDescriptor) throws(StorageError) -> [NameConflict] {
+        var found: [NameConflict] = []
+        for name in names where try folder.hasEntry(named: name) {
+            do throws(StorageError) {
+                _ = try folder.file(named: name, writable: false)
+            } catch {
+                switch error {
+                case .corrupted:
+                    let description = "\(folder.path)/\(name): not a regular file"
+                    found.append(NameConflict(name: name, description: description, refusal: nil))
+                case .notPrivate:
+                    found.append(NameConflict(name: name, description: error.description, refusal: error))
+                // Gone in the meantime, or of unknown kind.
+                default: break
+                }
+            }
+        }
+        return found
+    }
+}

@@ -1,0 +1,37 @@
+import StorageEngine
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Why something can't be shown or written: one line for a person. A value; safe to share between threads.
+package struct SourceError: Error, Sendable, Hashable, CustomStringConvertible {
+    package let description: String
+
+    package init(_ description: String) { self.description = description }
+
+    /// A failure of the operating system on something that isn't the store.
+    package init(_ subject: String, errno code: Int32) {
+        switch code {
+        // What is about a limit, and what to do then, the engine knows.
+        case EFBIG, EMFILE, ENFILE:
+            description = StorageError.fromErrno(code, operation: "use", path: subject).description
+        default: description = "\(subject): \(strerror(code).map { String(cString: $0) } ?? "error \(code)")"
+        }
+    }
+
+    /// Does something with a store, and says in one line why it can't be done.
+    package static func translating<Result>(
+        _ body: () throws(StorageError) -> Result
+    ) throws(SourceError) -> Result {
+        do throws(StorageError) {
+            return try body()
+        } catch {
+            throw SourceError(error.description)
+        }
+    }
+}

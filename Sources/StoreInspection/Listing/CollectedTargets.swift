@@ -1,0 +1,44 @@
+import StorageEngine
+
+/// The entries of a list that a person's action is about. A value; safe to share between threads.
+package struct CollectedTargets: Sendable {
+    package private(set) var targets: [Target] = []
+    /// How many couldn't be read, and are left out.
+    private var unreadable = 0
+
+    /// Looks up the entries at these places. `progress` takes the share that is done, 0 to 1, and says whether to go on.
+    /// - Returns: `nil` if it was stopped.
+    package init?(_ listing: any EntryListing, _ places: some Collection<Int>, _ progress: (Double) -> Bool) {
+        let count = places.count
+        targets.reserveCapacity(count)
+        for (number, index) in places.enumerated() {
+            if number % 1024 == 0, !progress(Double(number) / Double(count)) { return nil }
+            do throws(SourceError) {
+                if let entry = try listing.entry(at: index) { targets.append(entry.target) }
+            } catch {
+                unreadable += 1
+            }
+        }
+    }
+
+    /// What to tell of those that are left out.
+    package var omission: String? {
+        unreadable == 0
+            ? nil
+            : Figures.count(unreadable, "entry that can't be read is", "entries that can't be read are")
+                + " left out; run vellum check"
+    }
+}
+
+extension EntryListing {
+    /// The entries that were last accessed before a moment: the end of the list.
+    package func idle(before moment: Timestamp) -> Range<Int> {
+        var first = 0
+        var end = count
+        while first < end {
+            let middle = (first + end) / 2
+            if accessed(at: middle) < moment { end = middle } else { first = middle + 1 }
+        }
+        return first..<count
+    }
+}

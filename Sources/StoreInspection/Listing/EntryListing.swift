@@ -1,0 +1,30 @@
+import StorageEngine
+
+/// A list of entries in LRU order as it was at one moment: index 0 is the most recent. Safe from any thread.
+///
+/// Asking for an entry's metadata reads the store; the list itself doesn't, so that a million entries cost little.
+package protocol EntryListing: Sendable {
+    var count: Int { get }
+    /// Sum of the sizes of all values.
+    var valueBytes: UInt64 { get }
+
+    /// Bytes of the value and accesses of an entry, without reading the store.
+    func figures(at index: Int) -> (size: UInt32, hits: UInt32)
+
+    /// When an entry expires and where it is held, without reading the store.
+    func terms(at index: Int) -> (expires: Timestamp?, tier: Tier)
+
+    /// When an entry was last accessed, without reading the store.
+    func accessed(at index: Int) -> Timestamp
+
+    /// The key; nil when the entry is gone and its place was used again.
+    /// - Throws: when its bytes are damaged, or can't be read now.
+    func key(at index: Int) throws(SourceError) -> String?
+
+    /// The metadata of the entry's key as they are now; nil when the entry is gone.
+    /// - Throws: as ``key(at:)``.
+    func entry(at index: Int) throws(SourceError) -> EntryMetadata?
+
+    /// Where the entry with that key stands, if that can be told without looking at all of them.
+    func index(ofKey key: String) -> Int?
+}

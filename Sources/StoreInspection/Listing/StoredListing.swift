@@ -1,0 +1,62 @@
+import StorageEngine
+
+/// The list of an archive in a store. Safe from any thread.
+package struct StoredListing: EntryListing {
+    private let archive: Archive
+    package let list: EntryList
+
+    package init(_ archive: Archive) throws(StorageError) {
+        self.archive = archive
+        list = try archive.entries()
+    }
+
+    package var count: Int { list.count }
+    package var valueBytes: UInt64 { list.totalValueBytes }
+
+    package func figures(at index: Int) -> (size: UInt32, hits: UInt32) {
+        let reference = list[index]
+        return (reference.valueBytes, reference.hits)
+    }
+
+    package func terms(at index: Int) -> (expires: Timestamp?, tier: Tier) {
+        (list[index].expires, list[index].tier)
+    }
+
+    package func accessed(at index: Int) -> Timestamp { list[index].accessed }
+
+    package func key(at index: Int) throws(SourceError) -> String? {
+        try unlessClosed { () throws(StorageError) in try list.presentKey(at: index) }
+    }
+
+    // Replaced since the list was made, the row shows what the key holds by now.
+    package func entry(at index: Int) throws(SourceError) -> EntryMetadata? {
+        try unlessClosed { () throws(StorageError) in try list.presentMetadata(at: index) }
+    }
+
+    /// An archive that was removed has no entries any more.
+    private func unlessClosed<Found>(
+        _ look: () throws(StorageError) -> Found?
+    ) throws(SourceError) -> Found? {
+        try SourceError.translating { () throws(StorageError) in
+            do throws(StorageError) {
+                return try look()
+            } catch {
+                guard case .closed = error else { throw error }
+                return nil
+            }
+        }
+    }
+
+    /// The list is in order of recency stamps, which no two entries share. An entry that was used since the list
+    /// was made has another stamp by now and isn't found.
+    package func index(ofKey key: String) -> Int? {
+        guard let stamp = (try? archive.metadata(key))?.recency else { return nil }
+        var low = 0
+        var high = list.count
+        while low < high {
+            let middle = (low + high) / 2
+            if list[middle].recency > stamp { low = middle + 1 } else { high = middle }
+        }
+        return low < list.count && list[low].recency == stamp ? low : nil
+    }
+}

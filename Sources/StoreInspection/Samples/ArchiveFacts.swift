@@ -1,0 +1,46 @@
+import StorageEngine
+
+extension ArchiveSample {
+    /// What its counters say, for people; how full its tiers are stands beside it.
+    package var facts: [(name: String, value: String)] {
+        let status = status
+        guard status.configuration.kind != .log else {
+            let changes = [
+                "\(Figures.count(status.records)) appended", "\(Figures.count(status.evictions)) dropped",
+                "\(Figures.count(status.rejections)) rejected",
+            ]
+            return [("footprint", footprintText), ("changes", changes.joined(separator: ", "))]
+        }
+        let ratio = status.hitRatio.map { ", hit ratio \(Figures.percent($0))" } ?? ""
+        let changes = [
+            Figures.count(status.records, "record", "records"),
+            Figures.count(status.deletes, "delete", "deletes"),
+            Figures.count(status.expirations, "expiration", "expirations"),
+        ]
+        let limit = [
+            Figures.count(status.evictions, "eviction", "evictions"),
+            Figures.count(status.rejections, "rejection", "rejections"),
+        ]
+        return [
+            ("footprint", footprintText),
+            (
+                "accesses",
+                "\(Figures.count(status.hits)) hits, \(Figures.count(status.misses)) misses\(ratio)"
+            ),
+            ("changes", changes.joined(separator: ", ")), ("limit", limit.joined(separator: ", ")),
+        ]
+    }
+
+    /// What the files take, and by how much that is more than they should.
+    private var footprintText: String {
+        let bytes = "\(Figures.bytes(status.footprint)) of files"
+        guard let excess = footprintExcess else { return bytes }
+        return "\(bytes), \(Figures.decimal(excess, digits: 2)) times their bound"
+    }
+
+    /// The footprint as a multiple of its bound; `nil` within it.
+    package var footprintExcess: Double? {
+        status.footprint > status.footprintBound
+            ? Double(status.footprint) / Double(status.footprintBound) : nil
+    }
+}

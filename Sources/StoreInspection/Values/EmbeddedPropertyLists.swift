@@ -1,0 +1,31 @@
+import ArchiveQuery
+import CBOR
+
+extension CBORValue {
+    /// A value has few of them, mostly one; each may expand to much more than its bytes.
+    private static let mostPropertyLists = 16
+
+    /// The value with what its binary property lists hold in the place of their bytes: what a nest keeps as a keyed archive is one
+    /// within its value.
+    func openingPropertyLists() -> CBORValue {
+        var left = CBORValue.mostPropertyLists
+        return openingPropertyLists(&left)
+    }
+
+    private func openingPropertyLists(_ left: inout Int) -> CBORValue {
+        switch self {
+        case .bytes(let bytes):
+            guard left > 0, bytes.starts(with: "bplist00".utf8) else { return self }
+            left -= 1
+            let list = RecognizedValue(bytes, encoding: .propertyList)
+            guard list.form == .propertyList else { return self }
+            return (try? CBORReader.decode(list.item)) ?? self
+        case .array(let items): return .array(items.map { $0.openingPropertyLists(&left) })
+        case .map(let map):
+            return .map(
+                CBORMap(map.entries.map { .init(key: $0.key, value: $0.value.openingPropertyLists(&left)) }))
+        case .tagged(let tag, let content): return .tagged(tag, content.openingPropertyLists(&left))
+        default: return self
+        }
+    }
+}

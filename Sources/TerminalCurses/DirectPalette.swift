@@ -1,0 +1,75 @@
+import TerminalKit
+
+/// 24-bit colors for terminals whose terminfo entry knows 256 numbers, as nearly all do that have 24-bit colors: the entries
+/// with direct colors are rarely installed. Each color is drawn by a number of its own, and what curses composes has the color
+/// put in the number's place. A value; for one thread.
+package struct DirectPalette {
+    /// The numbers from 16 on are sent as `38;5;N` and `48;5;N`; those below have shorter forms.
+    private static let first = 16
+    private var numbers: [UInt32: Int32] = [:]
+    private var colors: [UInt32] = []
+
+    package init() {}
+
+    /// The number that stands for a color of the form 0xRRGGBB. When all are taken, the nearest color's.
+    package mutating func number(of color: UInt32) -> Int32 {
+        if let known = numbers[color] { return known }
+        var number = Int32(DirectPalette.first + colors.count)
+        if number < 256 {
+            colors.append(color)
+        } else {
+            let place = colors.indices.min { distance(colors[$0], color) < distance(colors[$1], color) }
+            number = Int32(DirectPalette.first + (place ?? 0))
+        }
+        numbers[color] = number
+        return number
+    }
+
+    /// What curses composed, with colors in place of their numbers. Only sequences that set attributes (`ESC [ … m`) are
+    /// looked at: text holds no escapes.
+    package func translated(_ bytes: some RandomAccessCollection<UInt8>) -> [UInt8] {
+        guard !colors.isEmpty else { return Array(bytes) }
+        var result: [UInt8] = []
+        result.reserveCapacity(bytes.count + bytes.count / 4)
+        var rest = bytes[...]
+        while let escape = rest.firstIndex(of: 0x1b) {
+            result += rest[..<escape]
+            rest = rest[escape...]
+            guard rest.dropFirst().first == UInt8(ascii: "["),
+                let end = rest.dropFirst(2).firstIndex(where: { 0x40...0x7e ~= $0 })
+            else {
+                result.append(0x1b)
+                rest = rest.dropFirst()
+                continue
+            }
+            let sequence = rest[...end]
+            rest = rest[rest.index(after: end)...]
+            result += sequence.last == UInt8(ascii: "m") ? attributes(sequence) : Array(sequence)
+        }
+        return result + rest
+    }
+
+    private func attributes(_ sequence: some BidirectionalCollection<UInt8>) -> [UInt8] {
+        var parameters = String(decoding: sequence.dropFirst(2).dropLast(), as: UTF8.self)
+            .split(separator: ";", omittingEmptySubsequences: false).map(String.init)
+        var place = 0
+        while place + 2 < parameters.count {
+            if ["38", "48"].contains(parameters[place]), parameters[place + 1] == "5",
+                let number = Int(parameters[place + 2]), colors.indices.contains(number - DirectPalette.first)
+            {
+                let color = colors[number - DirectPalette.first]
+                parameters[place + 1] = "2"
+                parameters[place + 2] = "\(color >> 16 & 255);\(color >> 8 & 255);\(color & 255)"
+            }
+            place += 1
+        }
+        return Array("\u{1b}[\(parameters.joined(separator: ";"))m".utf8)
+    }
+
+    private func distance(_ left: UInt32, _ right: UInt32) -> Int {
+        [16, 8, 0].map { (shift: UInt32) in
+            let difference = Int(left >> shift & 255) - Int(right >> shift & 255)
+            return difference * difference
+        }.reduce(0, +)
+    }
+}

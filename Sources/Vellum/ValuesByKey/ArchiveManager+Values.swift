@@ -1,0 +1,133 @@
+/// The calls of an archive of values by key, without the ``KeyedValue`` around each. They do what those of its objects do, which
+/// are there as well.
+extension ArchiveManager {
+    /// As ``record(_:expiresIn:inMemory:owner:)`` for a value by key.
+    public func record<Value>(
+        _ value: Value, forKey key: String, expiresIn lifetime: Duration? = nil,
+        inMemory memoryLifetime: Duration? = nil, owner: String? = nil
+    ) where Archive == KeyedValue<Value> {
+        attempt("record", key, else: ()) {
+            try $0.store(
+                KeyedValue(value, forKey: key),
+                .new(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner))
+        }
+    }
+
+    /// As ``record(all:expiresIn:inMemory:owner:)`` for values by their keys: all of them together or none. Which of them is the most
+    /// recent then isn't said.
+    public func record<Value>(
+        all values: [String: Value], expiresIn lifetime: Duration? = nil,
+        inMemory memoryLifetime: Duration? = nil, owner: String? = nil
+    ) where Archive == KeyedValue<Value> {
+        record(
+            all: values.map { KeyedValue($1, forKey: $0) }, expiresIn: lifetime, inMemory: memoryLifetime,
+            owner: owner)
+    }
+
+    /// As ``update(_:expiresIn:inMemory:owner:dropping:)`` for a value by key.
+    public func update<Value>(
+        _ value: Value, forKey key: String, expiresIn lifetime: Duration? = nil,
+        inMemory memoryLifetime: Duration? = nil, owner: String? = nil,
+        dropping dropped: Set<ArchiveTerm> = []
+    ) where Archive == KeyedValue<Value> {
+        update(
+            KeyedValue(value, forKey: key), expiresIn: lifetime, inMemory: memoryLifetime, owner: owner,
+            dropping: dropped)
+    }
+
+    /// As ``access(archiveWithKey:)``.
+    public func value<Value>(forKey key: String) -> Value? where Archive == KeyedValue<Value> {
+        access(archiveWithKey: key)?.value
+    }
+
+    /// The value of a key, as ``value(forKey:)``; assigning one updates it as ``update(_:)`` does, and assigning `nil` deletes it.
+    public subscript<Value>(key: String) -> Value? where Archive == KeyedValue<Value> {
+        get { value(forKey: key) }
+        set {
+            if let newValue {
+                update(newValue, forKey: key)
+            } else {
+                delete(archiveWithKey: key)
+            }
+        }
+    }
+
+    /// As ``value(forKey:expiresIn:inMemory:owner:renewingBefore:waitingForProcesses:orCompute:)``, where `compute` returns the value
+    /// alone.
+    @_disfavoredOverload
+    public func value<Value>(
+        forKey key: String, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
+        owner: String? = nil, renewingBefore renewal: Duration? = nil,
+        waitingForProcesses patience: Duration? = nil, orCompute compute: () throws -> Value
+    ) throws -> Value where Archive == KeyedValue<Value> {
+        try throwing.value(
+            forKey: key, expiresIn: lifetime, inMemory: memoryLifetime, owner: owner,
+            renewingBefore: renewal, waitingForProcesses: patience, orCompute: compute)
+    }
+
+    /// As ``modify(archiveWithKey:expiresIn:inMemory:owner:_:)`` for a value: `try texts.modify(forKey: "/") { $0 += "x" }`.
+    @discardableResult
+    public func modify<Value>(
+        forKey key: String, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
+        owner: String? = nil, _ change: (inout Value) throws -> Void
+    ) throws -> Value? where Archive == KeyedValue<Value> {
+        try throwing.modify(
+            forKey: key, expiresIn: lifetime, inMemory: memoryLifetime, owner: owner, change)
+    }
+
+    /// As ``modify(archiveWithKey:default:expiresIn:inMemory:owner:_:)`` for a value.
+    @discardableResult
+    public func modify<Value>(
+        forKey key: String, default initial: @autoclosure () throws -> Value,
+        expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil, owner: String? = nil,
+        _ change: (inout Value) throws -> Void
+    ) throws -> Value where Archive == KeyedValue<Value> {
+        try throwing.modify(
+            forKey: key, default: initial(), expiresIn: lifetime, inMemory: memoryLifetime, owner: owner,
+            change)
+    }
+
+    /// As ``record(_:replacing:expiresIn:inMemory:owner:)`` for a value.
+    public func record<Value>(
+        _ value: Value, forKey key: String, replacing expected: Value?, expiresIn lifetime: Duration? = nil,
+        inMemory memoryLifetime: Duration? = nil, owner: String? = nil
+    ) throws -> Bool where Archive == KeyedValue<Value>, Value: Equatable {
+        try throwing.record(
+            value, forKey: key, replacing: expected, expiresIn: lifetime, inMemory: memoryLifetime,
+            owner: owner)
+    }
+
+    /// The value of a key as it stands now, and after each change by whatever process; `nil` while there is none.
+    public func values<Value>(forKey key: String) -> FollowedValues<Value?>
+    where Archive == KeyedValue<Value>, Value: SendableMetatype {
+        handle.values(forKey: key) { $0.value }
+    }
+}
+
+extension ArchiveTransaction {
+    /// As ``access(archiveWithKey:)`` for a value by key.
+    public mutating func value<Value>(forKey key: String) throws -> Value?
+    where Archive == KeyedValue<Value> {
+        try access(archiveWithKey: key)?.value
+    }
+
+    /// As ``record(_:expiresIn:inMemory:owner:)`` for a value by key.
+    public mutating func record<Value>(
+        _ value: Value, forKey key: String, expiresIn lifetime: Duration? = nil,
+        inMemory memoryLifetime: Duration? = nil, owner: String? = nil
+    ) throws where Archive == KeyedValue<Value> {
+        try record(
+            KeyedValue(value, forKey: key), expiresIn: lifetime, inMemory: memoryLifetime, owner: owner)
+    }
+
+    /// As ``update(_:expiresIn:inMemory:owner:dropping:)`` for a value by key.
+    public mutating func update<Value>(
+        _ value: Value, forKey key: String, expiresIn lifetime: Duration? = nil,
+        inMemory memoryLifetime: Duration? = nil, owner: String? = nil,
+        dropping dropped: Set<ArchiveTerm> = []
+    ) throws where Archive == KeyedValue<Value> {
+        try update(
+            KeyedValue(value, forKey: key), expiresIn: lifetime, inMemory: memoryLifetime, owner: owner,
+            dropping: dropped)
+    }
+}

@@ -1,0 +1,35 @@
+/// Archives of values that have no key of their own.
+extension ArchivesFactory {
+    /// An archive of values by key: of `Data`, of `String`, or of any `Codable` type, without a type that wraps them.
+    ///
+    /// ```swift
+    /// let images = try ArchivesFactory.shared.values(of: Data.self, named: "images")
+    /// images.record(bytes, forKey: "logo.png")
+    /// let bytes = images.value(forKey: "logo.png")
+    /// ```
+    ///
+    /// It is an ``ArchiveManager`` of ``KeyedValue``s, with all calls of that. The parameters are those of
+    /// ``archives(for:named:trySetMaxMemorySize:trySetMaxDiskSize:kind:durability:lifetime:slides:appliesSettings:)``.
+    public func values<Value: Codable & Sendable>(
+        of type: Value.Type = Value.self, named name: String, trySetMaxMemorySize memorySize: Int = 0,
+        trySetMaxDiskSize diskSize: Int = 0, kind: ArchiveKind? = nil, durability: Durability? = nil,
+        lifetime: Duration? = nil, slides: Bool = false, appliesSettings: Bool = false
+    ) throws -> ArchiveOfValues<Value> {
+        try archives(
+            for: KeyedValue<Value>.self, named: name, trySetMaxMemorySize: memorySize,
+            trySetMaxDiskSize: diskSize, kind: kind, durability: durability, lifetime: lifetime,
+            slides: slides, appliesSettings: appliesSettings)
+    }
+
+    /// The same for a type that isn't known to be `Sendable`.
+    public func values<Value: Codable>(
+        of type: Value.Type = Value.self, named name: String, trySetMaxMemorySize memorySize: Int = 0,
+        trySetMaxDiskSize diskSize: Int = 0, kind: ArchiveKind? = nil, durability: Durability? = nil,
+        lifetime: Duration? = nil, slides: Bool = false, appliesSettings: Bool = false
+    ) throws -> ArchiveOfValues<Value> {
+        try archives(
+            for: KeyedValue<Value>.self, named: name, trySetMaxMemorySize: memorySize,
+            trySetMaxDiskSize: diskSize, kind: kind, durability: durability, lifetime: lifetime,
+            slides: slides, appliesSettings: appliesSettings)
+    }
+}

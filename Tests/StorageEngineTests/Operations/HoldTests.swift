@@ -1,0 +1,114 @@
+#if DEBUG
+import Foundation
+import StorageEngine
+import TestSupport
+import Testing
+
+/// Who changes many entries lets others in between, every few hundred entries. What broke: a delete of everything removed the
+/// files of the whole log, and gave back the blocks of the whole index, while all others waited.
+@Suite struct HoldTests {
+    private static let count = 12_000
+    /// Entries that are handled before others get in; and of a log that is being copied, the frames in 64 KiB and a batch of
+    /// 16 behind them.
+    private static let slice = 256
+    private static let copied = 65_536 / 64 + 16
+
+    private let folder: TemporaryFolder
+    private let archive: Archive
+
+    init() throws {
+        folder = try TemporaryFolder(inMemory: true)
+        archive = try Store.open(at: folder.store).archive(
+            named: "A", orCreate: ArchiveConfiguration(diskLimit: 8_000_000))
+    }
+
+    /// The most that was handled at a time, with some to spare where old segments are copied besides.
+    private func expectSlices(
+        _ archive: Archive, _ what: String, entries: Int = slice + copied
+    ) throws {
+        let most = try archive.mostUnderOneHold()
+        #expect(most.entries > 0 && most.entries <= entries, "\(what): \(most.entries) entries")
+        #expect(most.files <= 16, "\(what): \(most.files) files")
+        #expect(most.chunks <= 32, "\(what): \(most.chunks) chunks")
+    }
+
+    private func fill(_ archive: Archive, _ lifetime: Duration? = nil, owner: String? = nil) throws {
+        let attributes = EntryAttributes(lifetime: lifetime, owner: owner)
+        for number in 0..<Self.count {
+            try archive.put([UInt8](repeating: 1, count: 20), forKey: "\(number)", attributes: attributes)
+        }
+        _ = try archive.mostUnderOneHold()
+    }
+
+    @Test func deletingReversiblyAndUndo() throws {
+        try fill(archive)
+        let outcome = try archive.deleteAllReversibly()
+        #expect(outcome.entries == Self.count)
+        try expectSlices(archive, "delete")
+        #expect(try archive.undo()?.entries == Self.count)
+        try expectSlices(archive, "undo")
+        #expect(try archive.status().entries == Self.count)
+    }
+
+    /// By a clock that is moved by hand, so that nothing expires in the background.
+    @Test func expiring() throws {
+        let hand = ClockHand()
+        try Clock.$hand.withValue(hand) {
+            let archive = try Store.open(at: folder.store).archive(
+                named: "Life", orCreate: ArchiveConfiguration(diskLimit: 8_000_000))
+            try fill(archive, .seconds(60))
+            hand.pass(.seconds(61))
+            #expect(try archive.removeExpired().entries == Self.count)
+            try expectSlices(archive, "expiry")
+            #expect(try archive.invariantViolations() == [])
+        }
+    }
+
+    @Test func deletingAnOwners() throws {
+        try fill(archive, owner: "one")
+        #expect(try archive.deleteEntries(ofOwner: "one").entries == Self.count)
+        try expectSlices(archive, "owner")
+        #expect(try archive.invariantViolations() == [])
+    }
+
+    /// All lines are cleared at once, because all go in one step; what takes its time with the file system isn't.
+    @Test func deletingAll() throws {
+        try fill(archive)
+        for number in 0..<40 {
+            try archive.put([UInt8](repeating: 2, count: 180_000), forKey: "large \(number)")
+        }
+        let before = try archive.status().footprint
+        _ = try archive.mostUnderOneHold()
+        try archive.deleteAll()
+        let most = try archive.mostUnderOneHold()
+        #expect(most.files == 1, "\(most.files) files")
+        #expect(most.chunks <= 32, "\(most.chunks) chunks")
+        #expect(
+            try archive.status().footprint < min(before / 4, 2_000_000),
+            "the room is given back when it returns")
+        #expect(try archive.invariantViolations() == [])
+        #expect(try archive.check().clean)
+    }
+
+    /// A ring that gets smaller drops its messages in slices, too, and their files one by one.
+    @Test func shorteningARing() throws {
+        let log = try Store.open(at: folder.store).archive(
+            named: "Ring", orCreate: ArchiveConfiguration(kind: .log, diskLimit: 4_000_000))
+        for number in 0..<10_000 { try log.append([UInt8](repeating: UInt8(number & 255), count: 380)) }
+        _ = try log.mostUnderOneHold()
+        try log.setLimits(disk: 40_000, memory: nil)
+        var most = try log.mostUnderOneHold()
+        #expect(most.entries > 0 && most.entries <= Self.slice, "\(most.entries) messages")
+        #expect(most.files == 1, "\(most.files) files")
+        #expect(try log.messages(most: .max).messages.count == 40_000 / 380)
+        #expect(try log.status().footprint < 1_000_000)
+        for number in 0..<100 { try log.append([UInt8](repeating: UInt8(number), count: 380)) }
+        _ = try log.mostUnderOneHold()
+        try log.deleteAll()
+        most = try log.mostUnderOneHold()
+        #expect(most.files <= 1)
+        #expect(try log.messages(most: .max).messages.isEmpty)
+        #expect(try log.check().clean)
+    }
+}
+#endif

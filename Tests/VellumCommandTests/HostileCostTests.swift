@@ -1,0 +1,72 @@
+import ArchiveQuery
+import CBOR
+import Foundation
+import StorageEngine
+import StoreInspection
+import TestSupport
+import Testing
+
+/// R6: what `get`, `export` and the browser's value view make of a value costs no more than 1 µs for each of its bytes and
+/// 100 ms, nor more than 64 MiB, whatever the bytes are. (The queries': `HostileValueTests`.)
+@Suite(.serialized) struct HostileCostTests {
+    private func show(_ value: HostileValue, _ costs: Costs, to output: OutputWriter) {
+        let encoding = ValueEncoding(rawValue: value.encoding) ?? .unknown
+        let bytes = value.bytes
+        func measure(_ name: String, _ body: () throws -> Void) {
+            costs.measure(name, bytes: bytes.count, value.name, body)
+        }
+        measure("get") { try output.write(RecognizedValue(bytes, encoding: encoding).json(.pretty)) }
+        measure("export") {
+            try JSONTree.printed(RecognizedValue(bytes, encoding: encoding).json(.compact)).writeLine(
+                to: output)
+            costs.entries += 1
+        }
+        measure("export as CSV") {
+            let item = RecognizedValue(bytes, encoding: encoding).item
+            guard case .map(let map) = try CBORReader.decode(item) else { return }
+            try output.write(DelimitedText.commas.row(map.map { $0.value.encoded }))
+        }
+        measure("browse") {
+            let content = ValueContent(bytes, total: bytes.count, encoding: encoding)
+            #expect(!content.name.isEmpty)
+        }
+    }
+
+    private func output() -> OutputWriter { OutputWriter(descriptor: open("/dev/null", O_WRONLY)) }
+
+    /// On a busy machine as well: five times what is promised.
+    @Test func whateverIsShownOfThemIsShownSoon() {
+        let costs = Costs(clock: CLOCK_THREAD_CPUTIME_ID, measuresMemory: false)
+        let output = output()
+        for value in HostileValue.all(size: 100_000) { show(value, costs, to: output) }
+        #expect(costs.worst.count == 4 && costs.entries > 20)
+        for (name, worst) in costs.worst { #expect(worst.time < 5, "\(name): \(worst.what)") }
+    }
+
+    /// For a machine that does nothing else. `VELLUM_SOAK_BYTES`: the size of the largest.
+    @Test(.enabled(if: Soak.seconds > 0, "runs in a soak")) func hostileValuesAreShownSoak() {
+        let largest = ProcessInfo.processInfo.environment["VELLUM_SOAK_BYTES"].flatMap(Int.init) ?? 4 << 20
+        let end = Soak.end(share: 0.03)
+        let costs = Costs(clock: CLOCK_PROCESS_CPUTIME_ID, measuresMemory: true)
+        let output = output()
+        var random = SeededGenerator(seed: Soak.seed)
+        var count = 0
+        repeat {
+            for value in HostileValue.all(size: largest >> (count % 8)) {
+                show(count == 0 ? value : value.mutated(&random), costs, to: output)
+                if count > 0, Date() >= end { break }
+            }
+            count += 1
+        } while Date() < end
+        var figures = Figures("R6 hostile values shown")
+        figures.add("seed", text: "\(Soak.seed)")
+        figures.add("rounds", count)
+        figures.add("most time", ratio: costs.worst.values.map(\.time).max() ?? 0)
+        figures.add("most memory", ratio: costs.worst.values.map(\.memory).max() ?? 0)
+        figures.report()
+        for (name, worst) in costs.worst {
+            #expect(worst.time <= 1, "\(name): \(worst.what)")
+            #expect(worst.memory <= 1, "\(name)")
+        }
+    }
+}

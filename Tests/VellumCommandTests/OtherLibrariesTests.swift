@@ -1,0 +1,64 @@
+import Foundation
+import Nest
+import Papyrus
+import TestSupport
+import Testing
+
+/// What `vellum` shows of what the products besides `Vellum` keep, each with what is special to it.
+@Suite struct OtherLibrariesTests {
+    struct City: Codable {
+        var name: String
+        var people: Int
+    }
+
+    @Test func aNestsItemsHaveOwnersDeadlinesAndProperties() throws {
+        let folder = try TemporaryFolder()
+        let nest = Nest(named: "Nest", store: URL(fileURLWithPath: folder / "store"))
+        for (name, people) in [("Graz", 300_000), ("Linz", 210_000)] {
+            nest.add(
+                item: City(name: name, people: people), withKey: Nest.key(with: "Cities", parameters: [name]),
+                expirationPolicy: .short, andPersistancePolicy: .medium)
+        }
+        nest.add(item: "in memory only", withKey: "own", expirationPolicy: .never)
+        nest.add(
+            item: NSSet(object: NSString("inside")), withKey: "set", expirationPolicy: .never,
+            andPersistancePolicy: .long)
+        func run(_ arguments: String...) throws -> Vellum.Result {
+            let result = try Vellum.run(arguments + ["--store", folder / "store"])
+            #expect(result.status == 0, "\(result.errors)")
+            return result
+        }
+        let value = try run("get", "Nest", "Cities-Graz", "--json").text
+        #expect(value.contains(#""item":{"name":"Graz","people":300000}"#) && value.contains(#""memory":60"#))
+        let found = try run(
+            "query", "Nest", #"find @owner = "Cities" and item.people > 250000 | select @key, item.name"#)
+        #expect(found.text.contains("Graz") && !found.text.contains("Linz"))
+        let all = try run("keys", "Nest").text
+        #expect(all.contains("Cities-Linz") && !all.contains("own"), "what is in memory only isn't shown")
+        let screen = try Vellum.run([
+            "browse", "--size", "100x40", "--keys", "<enter><enter>", "--store", folder / "store",
+        ])
+        #expect(screen.status == 0, "\(screen.errors)")
+        // The latest: a keyed archive, as a tree.
+        #expect(
+            screen.text.contains("$archiver") && screen.text.contains("NSKeyedArchiver"), "\(screen.text)")
+    }
+
+    struct Car: Papyrus {
+        let id: String
+        var model: String
+    }
+
+    @Test func objectsOfAPapyrusStoreAreFoundByTypeAndProperty() async throws {
+        let folder = try TemporaryFolder()
+        let store = PapyrusStore(url: URL(fileURLWithPath: folder / "store"))
+        await store.save(objects: [Car(id: "s", model: "Model S"), Car(id: "3", model: "Model 3")])
+        let type = "VellumCommandTests.OtherLibrariesTests.Car"
+        let found = try Vellum.run([
+            "query", "Papyrus", "find @owner = \"\(type)\" and model = \"Model 3\"", "--store",
+            folder / "store",
+        ])
+        #expect(found.status == 0, "\(found.errors)")
+        #expect(found.text.contains("\(type)/3") && !found.text.contains("\(type)/s"))
+    }
+}
