@@ -181,9 +181,9 @@ extension Archive {
     }
 
     /// Changes with every change of an entry, by whatever process.
-    package func changeMark() throws(StorageError) -> UInt64 { try engine().look { $0.head.raw } }
+    package func changeMark() throws(StorageError) -> UInt64 { try engine().withIndex { $0.head.raw } }
 
     /// Whether somebody is changing the archive now, by whatever process: what can be seen of that moves ``changeMark()`` only when it
     /// is through (F5).
-    package func isBeingChanged() throws(StorageError) -> Bool { try engine().look { $0.sectionOwner != 0 } }
+    package func isBeingChanged() throws(StorageError) -> Bool { try engine().withIndex { $0.sectionOwner != 0 } }
 }

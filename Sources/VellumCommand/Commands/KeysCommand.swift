@@ -71,10 +71,10 @@ struct KeysCommand: ParsableCommand {
         let isFiltered = prefix != nil || owner != nil || match != nil
         let pattern = match.map { KeyPattern($0) }
         let now = Timestamp.now()
-        let order = reverse ? EntryOrder(order).reversed : EntryOrder(order)
-        let places = order.positions(in: listing)
+        let places = EntryOrder(order).positions(in: listing)
         for row in 0..<places.count {
-            let index = places.index(atRow: row)
+            // Turned around as a whole: what is equal too.
+            let index = places.index(atRow: reverse ? places.count - 1 - row : row)
             guard left > 0 || (isFiltered && !isAnyMeant) else { break }
             if prefix != nil || pattern != nil, let key = try entries.soundKey(at: index),
                 !key.utf8.starts(with: (prefix ?? "").utf8) || pattern?.matches(key) == false
