@@ -36,7 +36,7 @@ struct MaintainingTests {
         #expect(columns[0] == "A" && Int(columns[2]) == now)
         #expect(now < full / 2, "\(full) bytes became \(now)")
         #expect(try store.run("undo", "A").status == 1)
-        #expect(try store.done("check").text == "A: clean, 2,000 entries, 2,000,000 bytes\n")
+        #expect(try store.done("check").text == "A: clean, 2,000 entries, 2 MB\n")
         #expect(try store.run("compact", "None").status == 1)
     }
 
@@ -45,7 +45,7 @@ struct MaintainingTests {
         try store.done("put", "B", "k", input: "[1]")
         #expect(try store.run("drop", "A").status == 2)
         #expect(
-            try store.done("drop", "A", "--dry-run").text == "would remove archive A with 1 entry, 2 bytes\n")
+            try store.done("drop", "A", "--dry-run").text == "would remove archive A with 1 entry, 2 B\n")
         let opened = try Store.open(at: store.path)
         defer { opened.close() }
         let held = try opened.archive(named: "A")
@@ -61,13 +61,13 @@ struct MaintainingTests {
 
     @Test func aLogIsEmptied() throws {
         for text in ["one", "two"] { try store.done("append", "L", text, "--disk", "1MB") }
-        #expect(try store.done("rm", "L", "--all", "--dry-run").text == "would delete 2 messages, 6 bytes\n")
+        #expect(try store.done("rm", "L", "--all", "--dry-run").text == "would delete 2 messages, 6 B\n")
         #expect(try store.run("rm", "L", "--owner", "x", "--yes").status == 2)
         try store.done("rm", "L", "--all", "--yes")
         #expect(try store.done("tail", "L").lines.isEmpty)
         try store.done("append", "L", "three")
         #expect(try store.done("tail", "L", "--raw").text == "three\n")
-        #expect(try store.done("check").text == "L: clean, 1 entry, 5 bytes\n")
+        #expect(try store.done("check").text == "L: clean, 1 entry, 5 B\n")
     }
 
     @Test func aWholeCopyHasAllThatIsKnown() throws {
@@ -106,7 +106,7 @@ struct MaintainingTests {
         for number in 1...5 { try store.done("put", "A", "\(number)", input: "{\"n\":\(number)}") }
         #expect(
             try store.done("rm", "A", "--where", "n > 3", "--dry-run").text
-                == "would delete 2 entries, 8 bytes\n")
+                == "would delete 2 entries, 8 B\n")
         try store.done("rm", "A", "--where", "n > 3", "--yes")
         #expect(try store.keys("A") == ["3", "2", "1"])
         try store.done("undo", "A")

@@ -63,7 +63,7 @@ struct DropCommand: ParsableCommand {
         let amount =
             isLog
             ? Figures.count(status.entries, "message", "messages") + ", "
-                + Figures.count(status.diskBytes, "byte", "bytes")
+                + Figures.bytes(status.diskBytes)
             : Figures.amount(status.entries, bytes: status.diskBytes)
         let others = try archive.processes().filter(\.isAlive).map { "\($0.name) (\($0.pid))" }
         return (amount, others)

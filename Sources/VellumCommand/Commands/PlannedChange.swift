@@ -58,14 +58,15 @@ struct PlannedChange: Sendable {
     }
 
     private static func messages(_ count: Int, _ bytes: UInt64) -> String {
-        Figures.count(count, "message", "messages") + ", " + Figures.count(bytes, "byte", "bytes")
+        Figures.count(count, "message", "messages") + ", " + Figures.bytes(bytes)
     }
 
     // MARK: Entries
 
     /// A word with a dash may be an option, and the key of an entry: nobody knows which one was meant.
     private func refuseAmbiguousWords(_ archive: Archive) throws {
-        for word in DashHint.options(ProgramArguments.withoutStore) where try archive.metadata(word) != nil {
+        for word in DashHint.options(ProgramArguments.withoutStore)
+        where (try? archive.metadata(word)) != nil {
             throw CommandFailure(
                 "\(word) is an option, and the key of an entry of \(archive.name); for the key put it behind --: "
                     + ShellWord.vellum("rm", [archive.name, word], store: store.store), status: .usage)

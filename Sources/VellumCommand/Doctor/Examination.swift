@@ -163,7 +163,7 @@ enum Examination {
                 }
                 let open = status.attachedProcesses
                 let users = open == 0 ? "" : ", open in \(Figures.count(open, "process", "processes"))"
-                let amount = Figures.amount(status.entries, size: status.diskBytes)
+                let amount = Figures.amount(status.entries, bytes: status.diskBytes)
                 return Finding(.ok, subject, "a \(status.configuration.kind), \(amount)\(users)")
             }
         } catch {

@@ -14,11 +14,11 @@ extension Importer.Outcome {
         let new = min(imported, max(0, after.entries - before.entries + gone))
         let replaced = imported - new
         let records =
-            Figures.count(imported, "record", "records") + ", " + Figures.count(bytes, "byte", "bytes")
+            Figures.count(imported, "record", "records") + ", " + Figures.bytes(bytes)
         var text =
             "imported \(replaced == 0 ? Figures.amount(imported, bytes: bytes) : records) into \(archive) in "
             + "\(Figures.fixed(seconds, digits: 2)) s"
-        if seconds > 0 { text += ", \(Int(Double(imported) / seconds)) a second" }
+        if seconds > 0 { text += ", \(Figures.rate(Double(imported) / seconds)) a second" }
         if replaced > 0 {
             text +=
                 "; \(Figures.count(new, "new entry", "new entries")), "
