@@ -13,7 +13,7 @@ struct DumpCommand: ParsableCommand {
             A backup of the store is made in the temporary folder (TMPDIR) meanwhile, so there must be room for it.
 
             The file is a sequence of CBOR items (RFC 8742): a map with vellumDump (the version, 1) and files (their number), \
-            for each file of the backup a map with path and bytes, and a map with end (their number again). It gets its name \
+            for each file of the backup a map with path, crc32c and bytes, and a map with end (their number again). It gets its name \
             when it is whole. Damaged entries are reported and left out, with exit code 3.
 
             Example: vellum dump - City | ssh host vellum restore - /srv/store

@@ -15,7 +15,9 @@ import Glibc
 #endif
 
 /// Stateless. The files of a store as one sequence of CBOR items (RFC 8742): a map with `vellumDump` and `files`, a map with
-/// `path` and `bytes` for each file, and a map with `end`, without which the sequence is cut off.
+/// `path`, `crc32c` and `bytes` for each file, and a map with `end`, without which the sequence is cut off.
+///
+/// Each file has a checksum of its own: whoever opens a log takes damage at its end for a write that was cut short.
 ///
 /// What the index says is in the log too, for a backup's log has all of it, and whoever opens the store makes the index
 /// anew.
@@ -37,7 +39,9 @@ enum DumpFile {
         for file in files {
             if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
             let content = try Data(contentsOf: URL(filePath: path + "/" + file))
-            try write([("path", .text(file)), ("bytes", .bytes(Array(content)))])
+            let bytes = Array(content)
+            let checksum = UInt64(Checksum.crc32c(bytes))
+            try write([("path", .text(file)), ("crc32c", .unsigned(checksum)), ("bytes", .bytes(bytes))])
         }
         try write([("end", .unsigned(UInt64(files.count)))])
         return bytes
@@ -86,6 +90,11 @@ enum DumpFile {
                 case .bytes(let bytes)? = item[key: .text("bytes")],
                 isSafe(path)
             else { throw noDump }
+            guard item[key: .text("crc32c")]?.asUInt64 == UInt64(Checksum.crc32c(bytes)) else {
+                throw CommandFailure(
+                    "\(input.name) is damaged: the bytes of \(TerminalSafe.quoted(path)) fail their checksum; nothing was restored",
+                    status: .storeFailure)
+            }
             try write(bytes, path, in: folder)
             written += 1
         }
