@@ -165,12 +165,12 @@ _vellum() {
     local -a repeating_flags=()
     local -a non_repeating_flags=(--version -h --help)
     local -a repeating_options=()
-    local -a non_repeating_options=(--store)
+    local -a non_repeating_options=(-s --store)
     __vellum_offer_flags_options 0
 
     # Offer option value completions
     case "${prev}" in
-    '--store')
+    '-s'|'--store')
         __vellum_add_completions -d
         return
         ;;
@@ -181,13 +181,13 @@ _vellum() {
     unset 'unparsed_words[0]'
     unparsed_words=("${unparsed_words[@]}")
     case "${subcommand}" in
-    browse|demo|ls|keys|get|put|query|rm|expire|undo|resize|stats|watch|why|import|export|append|tail|check|backup|help)
+    browse|demo|ls|keys|get|put|query|rm|expire|undo|exists|ttl|touch|resize|compact|copy|rename|drop|stats|watch|why|import|export|append|tail|check|diff|backup|dump|restore|doctor|bench|help)
         # Offer subcommand argument completions
         "_vellum_${subcommand}"
         ;;
     *)
         # Offer subcommand completions
-        COMPREPLY+=($(compgen -W 'browse demo ls keys get put query rm expire undo resize stats watch why import export append tail check backup help' -- "${cur}"))
+        COMPREPLY+=($(compgen -W 'browse demo ls keys get put query rm expire undo exists ttl touch resize compact copy rename drop stats watch why import export append tail check diff backup dump restore doctor bench help' -- "${cur}"))
         ;;
     esac
 }
@@ -196,12 +196,12 @@ _vellum_browse() {
     repeating_flags=()
     non_repeating_flags=(--read-only --version -h --help)
     repeating_options=()
-    non_repeating_options=(--store --theme --size --keys --print)
+    non_repeating_options=(-s --store --theme --size --keys --print)
     __vellum_offer_flags_options 1
 
     # Offer option value completions
     case "${prev}" in
-    '--store')
+    '-s'|'--store')
         __vellum_add_completions -d
         return
         ;;
@@ -234,12 +234,12 @@ _vellum_demo() {
     repeating_flags=()
     non_repeating_flags=(--keep --no-browse --json --version -h --help)
     repeating_options=()
-    non_repeating_options=(--store --seconds --rate --seed --theme)
+    non_repeating_options=(-s --store --seconds --rate --seed --theme)
     __vellum_offer_flags_options 0
 
     # Offer option value completions
     case "${prev}" in
-    '--store')
+    '-s'|'--store')
         __vellum_add_completions -d
         return
         ;;
@@ -263,12 +263,12 @@ _vellum_ls() {
     repeating_flags=()
     non_repeating_flags=(--json --version -h --help)
     repeating_options=()
-    non_repeating_options=(--store)
+    non_repeating_options=(-s --store)
     __vellum_offer_flags_options 0
 
     # Offer option value completions
     case "${prev}" in
-    '--store')
+    '-s'|'--store')
         __vellum_add_completions -d
         return
         ;;
@@ -279,12 +279,12 @@ _vellum_keys() {
     repeating_flags=()
     non_repeating_flags=(--reverse --json --version -h --help)
     repeating_options=()
-    non_repeating_options=(--store --order --prefix --owner --limit)
+    non_repeating_options=(-s --store --order --prefix --match --owner --limit)
     __vellum_offer_flags_options 1
 
     # Offer option value completions
     case "${prev}" in
-    '--store')
+    '-s'|'--store')
         __vellum_add_completions -d
         return
         ;;
@@ -295,10 +295,22 @@ _vellum_keys() {
     '--prefix')
         return
         ;;
+    '--match')
+        return
+        ;;
     '--owner')
+        __vellum_add_completions -W "$(__vellum_custom_complete ---completion keys -- --owner "${COMP_CWORD}" "$(__vellum_cursor_index_in_current_word)")"
         return
         ;;
     '--limit')
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __vellum_add_completions -W "$(__vellum_custom_complete ---completion keys -- positional@0 "${COMP_CWORD}" "$(__vellum_cursor_index_in_current_word)")"
         return
         ;;
     esac
@@ -306,15 +318,27 @@ _vellum_keys() {
 
 _vellum_get() {
     repeating_flags=()
-    non_repeating_flags=(--json --raw --hex --meta --version -h --help)
+    non_repeating_flags=(--json --raw --text --hex --meta --version -h --help)
     repeating_options=()
-    non_repeating_options=(--store)
+    non_repeating_options=(-s --store)
     __vellum_offer_flags_options 2
 
     # Offer option value completions
     case "${prev}" in
-    '--store')
+    '-s'|'--store')
         __vellum_add_completions -d
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __vellum_add_completions -W "$(__vellum_custom_complete ---completion get -- positional@0 "${COMP_CWORD}" "$(__vellum_cursor_index_in_current_word)")"
+        return
+        ;;
+    2)
+        __vellum_add_completions -W "$(__vellum_custom_complete ---completion get -- positional@1 "${COMP_CWORD}" "$(__vellum_cursor_index_in_current_word)")"
         return
         ;;
     esac
@@ -322,14 +346,14 @@ _vellum_get() {
 
 _vellum_put() {
     repeating_flags=()
-    non_repeating_flags=(--version -h --help)
+    non_repeating_flags=(--text --raw --version -h --help)
     repeating_options=()
-    non_repeating_options=(--store --expires --memory-expires --owner --kind --disk --memory)
+    non_repeating_options=(-s --store --expires --memory-expires --owner --kind --disk --memory)
     __vellum_offer_flags_options 3
 
     # Offer option value completions
     case "${prev}" in
-    '--store')
+    '-s'|'--store')
         __vellum_add_completions -d
         return
         ;;
@@ -340,6 +364,7 @@ _vellum_put() {
         return
         ;;
     '--owner')
+        __vellum_add_completions -W "$(__vellum_custom_complete ---completion put -- --owner "${COMP_CWORD}" "$(__vellum_cursor_index_in_current_word)")"
         return
         ;;
     '--kind')
@@ -356,6 +381,10 @@ _vellum_put() {
 
     # Offer positional completions
     case "${positional_number}" in
+    1)
+        __vellum_add_completions -W "$(__vellum_custom_complete ---completion put -- positional@0 "${COMP_CWORD}" "$(__vellum_cursor_index_in_current_word)")"
+        return
+        ;;
     3)
         __vellum_add_completions -f
         return
@@ -367,13 +396,33 @@ _vellum_query() {
     repeating_flags=()
     non_repeating_flags=(--json --csv --spreadsheet --explain --version -h --help)
     repeating_options=()
-    non_repeating_options=(--store)
+    non_repeating_options=(-s --store --file --format --output)
     __vellum_offer_flags_options 2
 
     # Offer option value completions
     case "${prev}" in
-    '--store')
+    '-s'|'--store')
         __vellum_add_completions -d
+        return
+        ;;
+    '--file')
+        __vellum_add_completions -f
+        return
+        ;;
+    '--format')
+        __vellum_add_completions -W 'table'$'\n''json'$'\n''ndjson'$'\n''csv'$'\n''tsv'
+        return
+        ;;
+    '--output')
+        __vellum_add_completions -f
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __vellum_add_completions -W "$(__vellum_custom_complete ---completion query -- positional@0 "${COMP_CWORD}" "$(__vellum_cursor_index_in_current_word)")"
         return
         ;;
     esac
@@ -383,16 +432,32 @@ _vellum_rm() {
     repeating_flags=()
     non_repeating_flags=(--all --dry-run --yes --version -h --help)
     repeating_options=()
-    non_repeating_options=(--store --owner)
+    non_repeating_options=(-s --store --owner --where)
     __vellum_offer_flags_options -1
 
     # Offer option value completions
     case "${prev}" in
-    '--store')
+    '-s'|'--store')
         __vellum_add_completions -d
         return
         ;;
     '--owner')
+        __vellum_add_completions -W "$(__vellum_custom_complete ---completion rm -- --owner "${COMP_CWORD}" "$(__vellum_cursor_index_in_current_word)")"
+        return
+        ;;
+    '--where')
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __vellum_add_completions -W "$(__vellum_custom_complete ---completion rm -- positional@0 "${COMP_CWORD}" "$(__vellum_cursor_index_in_current_word)")"
+        return
+        ;;
+    *)
+        __vellum_add_completions -W "$(__vellum_custom_complete ---completion rm -- positional@1 "${COMP_CWORD}" "$(__vellum_cursor_index_in_current_word)")"
         return
         ;;
     esac
@@ -402,16 +467,20 @@ _vellum_expire() {
     repeating_flags=()
     non_repeating_flags=(--all --dry-run --yes --now --never --version -h --help)
     repeating_options=()
-    non_repeating_options=(--store --owner --in --idle-longer-than)
+    non_repeating_options=(-s --store --owner --where --in --idle-longer-than)
     __vellum_offer_flags_options -1
 
     # Offer option value completions
     case "${prev}" in
-    '--store')
+    '-s'|'--store')
         __vellum_add_completions -d
         return
         ;;
     '--owner')
+        __vellum_add_completions -W "$(__vellum_custom_complete ---completion expire -- --owner "${COMP_CWORD}" "$(__vellum_cursor_index_in_current_word)")"
+        return
+        ;;
+    '--where')
         return
         ;;
     '--in')
@@ -421,19 +490,126 @@ _vellum_expire() {
         return
         ;;
     esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __vellum_add_completions -W "$(__vellum_custom_complete ---completion expire -- positional@0 "${COMP_CWORD}" "$(__vellum_cursor_index_in_current_word)")"
+        return
+        ;;
+    *)
+        __vellum_add_completions -W "$(__vellum_custom_complete ---completion expire -- positional@1 "${COMP_CWORD}" "$(__vellum_cursor_index_in_current_word)")"
+        return
+        ;;
+    esac
 }
 
 _vellum_undo() {
     repeating_flags=()
     non_repeating_flags=(--list --json --version -h --help)
     repeating_options=()
-    non_repeating_options=(--store)
+    non_repeating_options=(-s --store)
     __vellum_offer_flags_options 2
 
     # Offer option value completions
     case "${prev}" in
-    '--store')
+    '-s'|'--store')
         __vellum_add_completions -d
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __vellum_add_completions -W "$(__vellum_custom_complete ---completion undo -- positional@0 "${COMP_CWORD}" "$(__vellum_cursor_index_in_current_word)")"
+        return
+        ;;
+    esac
+}
+
+_vellum_exists() {
+    repeating_flags=()
+    non_repeating_flags=(--version -h --help)
+    repeating_options=()
+    non_repeating_options=(-s --store)
+    __vellum_offer_flags_options -1
+
+    # Offer option value completions
+    case "${prev}" in
+    '-s'|'--store')
+        __vellum_add_completions -d
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __vellum_add_completions -W "$(__vellum_custom_complete ---completion exists -- positional@0 "${COMP_CWORD}" "$(__vellum_cursor_index_in_current_word)")"
+        return
+        ;;
+    *)
+        __vellum_add_completions -W "$(__vellum_custom_complete ---completion exists -- positional@1 "${COMP_CWORD}" "$(__vellum_cursor_index_in_current_word)")"
+        return
+        ;;
+    esac
+}
+
+_vellum_ttl() {
+    repeating_flags=()
+    non_repeating_flags=(--json --version -h --help)
+    repeating_options=()
+    non_repeating_options=(-s --store)
+    __vellum_offer_flags_options 2
+
+    # Offer option value completions
+    case "${prev}" in
+    '-s'|'--store')
+        __vellum_add_completions -d
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __vellum_add_completions -W "$(__vellum_custom_complete ---completion ttl -- positional@0 "${COMP_CWORD}" "$(__vellum_cursor_index_in_current_word)")"
+        return
+        ;;
+    2)
+        __vellum_add_completions -W "$(__vellum_custom_complete ---completion ttl -- positional@1 "${COMP_CWORD}" "$(__vellum_cursor_index_in_current_word)")"
+        return
+        ;;
+    esac
+}
+
+_vellum_touch() {
+    repeating_flags=()
+    non_repeating_flags=(--version -h --help)
+    repeating_options=()
+    non_repeating_options=(-s --store --in)
+    __vellum_offer_flags_options -1
+
+    # Offer option value completions
+    case "${prev}" in
+    '-s'|'--store')
+        __vellum_add_completions -d
+        return
+        ;;
+    '--in')
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __vellum_add_completions -W "$(__vellum_custom_complete ---completion touch -- positional@0 "${COMP_CWORD}" "$(__vellum_cursor_index_in_current_word)")"
+        return
+        ;;
+    *)
+        __vellum_add_completions -W "$(__vellum_custom_complete ---completion touch -- positional@1 "${COMP_CWORD}" "$(__vellum_cursor_index_in_current_word)")"
         return
         ;;
     esac
@@ -443,12 +619,12 @@ _vellum_resize() {
     repeating_flags=()
     non_repeating_flags=(--version -h --help)
     repeating_options=()
-    non_repeating_options=(--store --disk --memory)
+    non_repeating_options=(-s --store --disk --memory)
     __vellum_offer_flags_options 1
 
     # Offer option value completions
     case "${prev}" in
-    '--store')
+    '-s'|'--store')
         __vellum_add_completions -d
         return
         ;;
@@ -459,22 +635,149 @@ _vellum_resize() {
         return
         ;;
     esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __vellum_add_completions -W "$(__vellum_custom_complete ---completion resize -- positional@0 "${COMP_CWORD}" "$(__vellum_cursor_index_in_current_word)")"
+        return
+        ;;
+    esac
+}
+
+_vellum_compact() {
+    repeating_flags=()
+    non_repeating_flags=(--give-up-undo --version -h --help)
+    repeating_options=()
+    non_repeating_options=(-s --store)
+    __vellum_offer_flags_options -1
+
+    # Offer option value completions
+    case "${prev}" in
+    '-s'|'--store')
+        __vellum_add_completions -d
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    *)
+        __vellum_add_completions -W "$(__vellum_custom_complete ---completion compact -- positional@0 "${COMP_CWORD}" "$(__vellum_cursor_index_in_current_word)")"
+        return
+        ;;
+    esac
+}
+
+_vellum_copy() {
+    repeating_flags=()
+    non_repeating_flags=(--version -h --help)
+    repeating_options=()
+    non_repeating_options=(-s --store --where --to)
+    __vellum_offer_flags_options -1
+
+    # Offer option value completions
+    case "${prev}" in
+    '-s'|'--store')
+        __vellum_add_completions -d
+        return
+        ;;
+    '--where')
+        return
+        ;;
+    '--to')
+        __vellum_add_completions -d
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __vellum_add_completions -W "$(__vellum_custom_complete ---completion copy -- positional@0 "${COMP_CWORD}" "$(__vellum_cursor_index_in_current_word)")"
+        return
+        ;;
+    2)
+        __vellum_add_completions -W "$(__vellum_custom_complete ---completion copy -- positional@1 "${COMP_CWORD}" "$(__vellum_cursor_index_in_current_word)")"
+        return
+        ;;
+    *)
+        __vellum_add_completions -W "$(__vellum_custom_complete ---completion copy -- positional@2 "${COMP_CWORD}" "$(__vellum_cursor_index_in_current_word)")"
+        return
+        ;;
+    esac
+}
+
+_vellum_rename() {
+    repeating_flags=()
+    non_repeating_flags=(--version -h --help)
+    repeating_options=()
+    non_repeating_options=(-s --store)
+    __vellum_offer_flags_options 2
+
+    # Offer option value completions
+    case "${prev}" in
+    '-s'|'--store')
+        __vellum_add_completions -d
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __vellum_add_completions -W "$(__vellum_custom_complete ---completion rename -- positional@0 "${COMP_CWORD}" "$(__vellum_cursor_index_in_current_word)")"
+        return
+        ;;
+    esac
+}
+
+_vellum_drop() {
+    repeating_flags=()
+    non_repeating_flags=(--force --dry-run --yes --version -h --help)
+    repeating_options=()
+    non_repeating_options=(-s --store)
+    __vellum_offer_flags_options 1
+
+    # Offer option value completions
+    case "${prev}" in
+    '-s'|'--store')
+        __vellum_add_completions -d
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __vellum_add_completions -W "$(__vellum_custom_complete ---completion drop -- positional@0 "${COMP_CWORD}" "$(__vellum_cursor_index_in_current_word)")"
+        return
+        ;;
+    esac
 }
 
 _vellum_stats() {
     repeating_flags=()
     non_repeating_flags=(--owners --watch --json --version -h --help)
     repeating_options=()
-    non_repeating_options=(--store --interval)
+    non_repeating_options=(-s --store --interval)
     __vellum_offer_flags_options 1
 
     # Offer option value completions
     case "${prev}" in
-    '--store')
+    '-s'|'--store')
         __vellum_add_completions -d
         return
         ;;
     '--interval')
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __vellum_add_completions -W "$(__vellum_custom_complete ---completion stats -- positional@0 "${COMP_CWORD}" "$(__vellum_cursor_index_in_current_word)")"
         return
         ;;
     esac
@@ -484,12 +787,12 @@ _vellum_watch() {
     repeating_flags=()
     non_repeating_flags=(--from-start --json --version -h --help)
     repeating_options=()
-    non_repeating_options=(--store --seconds --limit)
+    non_repeating_options=(-s --store --seconds --limit)
     __vellum_offer_flags_options 1
 
     # Offer option value completions
     case "${prev}" in
-    '--store')
+    '-s'|'--store')
         __vellum_add_completions -d
         return
         ;;
@@ -506,13 +809,25 @@ _vellum_why() {
     repeating_flags=()
     non_repeating_flags=(--json --version -h --help)
     repeating_options=()
-    non_repeating_options=(--store)
+    non_repeating_options=(-s --store)
     __vellum_offer_flags_options 2
 
     # Offer option value completions
     case "${prev}" in
-    '--store')
+    '-s'|'--store')
         __vellum_add_completions -d
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __vellum_add_completions -W "$(__vellum_custom_complete ---completion why -- positional@0 "${COMP_CWORD}" "$(__vellum_cursor_index_in_current_word)")"
+        return
+        ;;
+    2)
+        __vellum_add_completions -W "$(__vellum_custom_complete ---completion why -- positional@1 "${COMP_CWORD}" "$(__vellum_cursor_index_in_current_word)")"
         return
         ;;
     esac
@@ -521,13 +836,13 @@ _vellum_why() {
 _vellum_import() {
     repeating_flags=()
     non_repeating_flags=(--text --strict --version -h --help)
-    repeating_options=()
-    non_repeating_options=(--store --key --value --format --expires --memory-expires --owner --kind --disk --memory)
+    repeating_options=(--types)
+    non_repeating_options=(-s --store --key --value --format --expires --memory-expires --owner --kind --disk --memory)
     __vellum_offer_flags_options 2
 
     # Offer option value completions
     case "${prev}" in
-    '--store')
+    '-s'|'--store')
         __vellum_add_completions -d
         return
         ;;
@@ -541,6 +856,9 @@ _vellum_import() {
         __vellum_add_completions -W 'ndjson'$'\n''json'$'\n''csv'$'\n''tsv'
         return
         ;;
+    '--types')
+        return
+        ;;
     '--expires')
         return
         ;;
@@ -548,6 +866,7 @@ _vellum_import() {
         return
         ;;
     '--owner')
+        __vellum_add_completions -W "$(__vellum_custom_complete ---completion import -- --owner "${COMP_CWORD}" "$(__vellum_cursor_index_in_current_word)")"
         return
         ;;
     '--kind')
@@ -564,6 +883,10 @@ _vellum_import() {
 
     # Offer positional completions
     case "${positional_number}" in
+    1)
+        __vellum_add_completions -W "$(__vellum_custom_complete ---completion import -- positional@0 "${COMP_CWORD}" "$(__vellum_cursor_index_in_current_word)")"
+        return
+        ;;
     2)
         __vellum_add_completions -f
         return
@@ -575,23 +898,30 @@ _vellum_export() {
     repeating_flags=()
     non_repeating_flags=(--with-keys --spreadsheet --version -h --help)
     repeating_options=()
-    non_repeating_options=(--store --format)
+    non_repeating_options=(-s --store --format --where)
     __vellum_offer_flags_options 2
 
     # Offer option value completions
     case "${prev}" in
-    '--store')
+    '-s'|'--store')
         __vellum_add_completions -d
         return
         ;;
     '--format')
-        __vellum_add_completions -W 'ndjson'$'\n''csv'
+        __vellum_add_completions -W 'ndjson'$'\n''json'$'\n''csv'$'\n''tsv'
+        return
+        ;;
+    '--where')
         return
         ;;
     esac
 
     # Offer positional completions
     case "${positional_number}" in
+    1)
+        __vellum_add_completions -W "$(__vellum_custom_complete ---completion export -- positional@0 "${COMP_CWORD}" "$(__vellum_cursor_index_in_current_word)")"
+        return
+        ;;
     2)
         __vellum_add_completions -f
         return
@@ -603,12 +933,12 @@ _vellum_append() {
     repeating_flags=()
     non_repeating_flags=(--whole --keep-old --version -h --help)
     repeating_options=()
-    non_repeating_options=(--store --disk)
+    non_repeating_options=(-s --store --disk)
     __vellum_offer_flags_options 2
 
     # Offer option value completions
     case "${prev}" in
-    '--store')
+    '-s'|'--store')
         __vellum_add_completions -d
         return
         ;;
@@ -622,12 +952,12 @@ _vellum_tail() {
     repeating_flags=()
     non_repeating_flags=(--follow -f --json --raw --version -h --help)
     repeating_options=()
-    non_repeating_options=(--store -n --lines)
+    non_repeating_options=(-s --store -n --lines)
     __vellum_offer_flags_options 1
 
     # Offer option value completions
     case "${prev}" in
-    '--store')
+    '-s'|'--store')
         __vellum_add_completions -d
         return
         ;;
@@ -641,13 +971,45 @@ _vellum_check() {
     repeating_flags=()
     non_repeating_flags=(--repair --dry-run --json --version -h --help)
     repeating_options=()
-    non_repeating_options=(--store)
+    non_repeating_options=(-s --store)
     __vellum_offer_flags_options 0
 
     # Offer option value completions
     case "${prev}" in
-    '--store')
+    '-s'|'--store')
         __vellum_add_completions -d
+        return
+        ;;
+    esac
+}
+
+_vellum_diff() {
+    repeating_flags=()
+    non_repeating_flags=(--json --version -h --help)
+    repeating_options=()
+    non_repeating_options=(-s --store --with)
+    __vellum_offer_flags_options 2
+
+    # Offer option value completions
+    case "${prev}" in
+    '-s'|'--store')
+        __vellum_add_completions -d
+        return
+        ;;
+    '--with')
+        __vellum_add_completions -d
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __vellum_add_completions -W "$(__vellum_custom_complete ---completion diff -- positional@0 "${COMP_CWORD}" "$(__vellum_cursor_index_in_current_word)")"
+        return
+        ;;
+    2)
+        __vellum_add_completions -W "$(__vellum_custom_complete ---completion diff -- positional@1 "${COMP_CWORD}" "$(__vellum_cursor_index_in_current_word)")"
         return
         ;;
     esac
@@ -657,12 +1019,12 @@ _vellum_backup() {
     repeating_flags=()
     non_repeating_flags=(--version -h --help)
     repeating_options=()
-    non_repeating_options=(--store)
+    non_repeating_options=(-s --store)
     __vellum_offer_flags_options -1
 
     # Offer option value completions
     case "${prev}" in
-    '--store')
+    '-s'|'--store')
         __vellum_add_completions -d
         return
         ;;
@@ -672,6 +1034,92 @@ _vellum_backup() {
     case "${positional_number}" in
     1)
         __vellum_add_completions -d
+        return
+        ;;
+    esac
+}
+
+_vellum_dump() {
+    repeating_flags=()
+    non_repeating_flags=(--version -h --help)
+    repeating_options=()
+    non_repeating_options=(-s --store)
+    __vellum_offer_flags_options -1
+
+    # Offer option value completions
+    case "${prev}" in
+    '-s'|'--store')
+        __vellum_add_completions -d
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __vellum_add_completions -f
+        return
+        ;;
+    *)
+        __vellum_add_completions -W "$(__vellum_custom_complete ---completion dump -- positional@1 "${COMP_CWORD}" "$(__vellum_cursor_index_in_current_word)")"
+        return
+        ;;
+    esac
+}
+
+_vellum_restore() {
+    repeating_flags=()
+    non_repeating_flags=(--version -h --help)
+    repeating_options=()
+    non_repeating_options=()
+    __vellum_offer_flags_options 2
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __vellum_add_completions -f
+        return
+        ;;
+    2)
+        __vellum_add_completions -d
+        return
+        ;;
+    esac
+}
+
+_vellum_doctor() {
+    repeating_flags=()
+    non_repeating_flags=(--json --version -h --help)
+    repeating_options=()
+    non_repeating_options=(-s --store)
+    __vellum_offer_flags_options 0
+
+    # Offer option value completions
+    case "${prev}" in
+    '-s'|'--store')
+        __vellum_add_completions -d
+        return
+        ;;
+    esac
+}
+
+_vellum_bench() {
+    repeating_flags=()
+    non_repeating_flags=(--json --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--in --value --time)
+    __vellum_offer_flags_options 0
+
+    # Offer option value completions
+    case "${prev}" in
+    '--in')
+        __vellum_add_completions -d
+        return
+        ;;
+    '--value')
+        return
+        ;;
+    '--time')
         return
         ;;
     esac

@@ -16,14 +16,16 @@ struct VellumCommand: ParsableCommand {
             Exit codes: 0 done; 1 nothing matched, a check failed or a value was refused; 2 wrong usage; 3 the store \
             could not be opened or read, or has lost entries; 130 interrupted.
             """,
-        version: "0.1.0",
+        version: Version.text,
         subcommands: [
             BrowseCommand.self, DemoCommand.self, ListCommand.self, KeysCommand.self, GetCommand.self,
             PutCommand.self, QueryCommand.self, RemoveCommand.self, ExpireCommand.self, UndoCommand.self,
-            ResizeCommand.self,
+            ExistsCommand.self, TimeLeftCommand.self, TouchCommand.self,
+            ResizeCommand.self, CompactCommand.self, CopyCommand.self, RenameCommand.self, DropCommand.self,
             StatsCommand.self, WatchCommand.self, WhyCommand.self,
             ImportCommand.self, ExportCommand.self, AppendCommand.self, TailCommand.self, CheckCommand.self,
-            BackupCommand.self,
+            DiffCommand.self, BackupCommand.self, DumpCommand.self, RestoreCommand.self,
+            DoctorCommand.self, BenchCommand.self,
             WorkloadCommand.self,
         ],
         defaultSubcommand: BrowseCommand.self)

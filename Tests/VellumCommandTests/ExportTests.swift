@@ -100,4 +100,34 @@ struct ExportTests {
         #expect(try store.archives()["B"]?["entries"] as? Int == 1)
         #expect(ContinuousClock.now - start < .seconds(60))
     }
+
+    // MARK: Formats
+
+    @Test func theFormatFollowsTheName() throws {
+        for id in 1...3 { try store.done("put", "A", "\(id)", input: "{\"id\":\(id),\"v\":\"a\\tb\"}") }
+        let expected = try store.done("export", "A").text
+        for ending in ["ndjson", "jsonl", "json", "csv", "tsv"] {
+            let file = store.folder / "out.\(ending)"
+            try store.done("export", "A", file)
+            try store.done("import", ending, file, "--key", "id")
+            #expect(try store.done("export", ending).text == expected, "\(ending)")
+        }
+        let items = try JSON.array(Data(contentsOf: URL(fileURLWithPath: store.folder / "out.json")))
+        #expect(items.map { $0["id"] as? Int } == [1, 2, 3])
+        for name in ["out", "out.txt", "out.csv.gz"] {
+            let refused = try store.run("export", "A", store.folder / name)
+            #expect(refused.status == 2 && refused.errors.contains("--format"))
+            #expect(!FileManager.default.fileExists(atPath: store.folder / name))
+        }
+        try store.done("export", "A", store.folder / "out", "--format", "json")
+        try store.done("rm", "A", "--all", "--yes")
+        #expect(try store.done("export", "A", "--format", "json").text == "[]\n")
+    }
+
+    @Test func onlyWhatMeetsTheConditionIsWritten() throws {
+        for id in 1...5 { try store.done("put", "A", "\(id)", input: "{\"id\":\(id)}") }
+        #expect(try store.done("export", "A", "--where", "id > 3").lines == ["{\"id\":4}", "{\"id\":5}"])
+        #expect(try store.run("export", "A", "--where", "id >").status == 2)
+        #expect(try store.run("export", "A", "--where", "id > 1 | limit 2").status == 2)
+    }
 }

@@ -104,7 +104,7 @@ extension Store {
             let before = try presence(of: name)
             do throws(StorageError) {
                 return try withArchive(named: name) { (archive) throws(StorageError) in
-                    try copy(archive, to: target, &report, progress)
+                    try copy(archive, to: target, as: name, &report, progress)
                 }
             } catch {
                 attempts += 1
@@ -117,8 +117,9 @@ extension Store {
         }
     }
 
-    private func copy(
-        _ archive: Archive, to target: Store, _ report: inout BackupReport,
+    /// Copies an archive as it is at this moment, with all that is known of its entries, into a new one.
+    func copy(
+        _ archive: Archive, to target: Store, as name: String, _ report: inout BackupReport,
         _ progress: (BackupProgress) -> Bool
     ) throws(StorageError) -> Bool {
         let (snapshot, configuration) = try archive.snapshotWithinLimit()
@@ -128,7 +129,7 @@ extension Store {
         var making = configuration
         // Without syncs until everything is there; then one.
         making.durability = .process
-        let copy = try target.archive(named: archive.name, orCreate: making)
+        let copy = try target.archive(named: name, orCreate: making)
         defer { copy.close() }
         let engine = try copy.engine()
         var damaged = snapshot.damagedPlaces.map { "\(archive.name): \($0)" }

@@ -116,7 +116,7 @@ extension ArchiveSection {
     }
 
     /// Gives back chunks that never had an entry.
-    private func giveBackSpareChunks() {
+    func giveBackSpareChunks() {
         while mergeSpareBuckets() {}
         index.shrink(toHold: Int(index.entryHighWater))
     }

@@ -54,6 +54,12 @@ package struct ChangePlan: Sendable {
         }
     }
 
+    /// Of entries that were found otherwise, as they were then. What `action` is not about among them is left out.
+    package init(_ found: [EntryMetadata], action: PlannedAction) {
+        self.action = action
+        for metadata in found { add(metadata) }
+    }
+
     private func isMeant(_ accessed: Timestamp) -> Bool {
         if case .expireIdle(let before) = action { accessed < before } else { true }
     }

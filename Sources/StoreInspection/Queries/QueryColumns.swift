@@ -27,6 +27,8 @@ package struct QueryColumns {
     private var waiting: [QueryRow] = []
     private var waitingBytes = 0
     private var properties: [QueryProperty]?
+    /// Whether values that are no objects have a column of their own.
+    private var hasOthers = false
 
     package init(_ plan: QueryPlan, now: Timestamp) {
         self.plan = plan
@@ -47,11 +49,16 @@ package struct QueryColumns {
 
     private mutating func chooseColumns() -> [Row] {
         let chosen = plan.columns == nil ? propertiesOfEntries() : []
-        titles = plan.columns ?? ["key"] + (chosen.isEmpty ? ["value"] : chosen.map(\.columnName))
+        hasOthers =
+            plan.columns == nil
+            && (chosen.isEmpty || waiting.contains { $0.value.map(Self.isObject) == false })
+        titles = plan.columns ?? ["key"] + chosen.map(\.columnName) + (hasOthers ? ["value"] : [])
         properties = chosen
         defer { waiting = [] }
         return waiting.map { cells(of: $0, chosen) }
     }
+
+    private static func isObject(_ item: [UInt8]) -> Bool { item.first.map { $0 >> 5 == 5 } ?? false }
 
     private func propertiesOfEntries() -> [QueryProperty] {
         let asked = plan.pipeline.stages.flatMap(\.properties).filter { $0 != .metadata(.key) }
@@ -77,7 +84,10 @@ package struct QueryColumns {
         }
         let value = row.value.flatMap { try? CBORReader.decode($0) }
         var cells = [Cell.text(row.entry?.key ?? "")] + properties.map { cell($0, value, row.entry) }
-        if properties.isEmpty { cells.append(value == nil ? .text("(unreadable)") : Cell(item: row.value)) }
+        if hasOthers {
+            let isShown = properties.isEmpty || value?.asMap == nil
+            cells.append(value == nil ? .text("(unreadable)") : isShown ? Cell(item: row.value) : .absent)
+        }
         return Row(key: row.entry?.key, cells: cells)
     }
 

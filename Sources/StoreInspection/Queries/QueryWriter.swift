@@ -39,13 +39,42 @@ private struct QueryLines: QueryWriter {
     let output: OutputWriter
 
     func write(_ row: QueryRow) throws {
-        let members: [(name: String, value: Cell)] =
-            columns.map { zip($0, row.columns).map { ($0, Cell(item: $1)) } }
-            ?? [("key", .text(row.entry?.key ?? "")), ("value", Cell(item: row.value))]
-        try JSONTree.cells(members).writeLine(to: output)
+        try row.json(columns).writeLine(to: output)
     }
 
     func finish() throws { try output.flush() }
+}
+
+extension QueryRow {
+    /// The columns by their names, or key and value of a whole entry.
+    fileprivate func json(_ names: [String]?) -> JSONTree {
+        .cells(
+            names.map { zip($0, columns).map { ($0, Cell(item: $1)) } }
+                ?? [("key", .text(entry?.key ?? "")), ("value", Cell(item: value))])
+    }
+}
+
+/// One JSON array, a row an item. For one thread.
+package struct QueryArray: QueryWriter {
+    private let columns: [String]?
+    private let output: OutputWriter
+    private var isEmpty = true
+
+    package init(_ plan: QueryPlan, _ output: OutputWriter) {
+        columns = plan.columns
+        self.output = output
+    }
+
+    package mutating func write(_ row: QueryRow) throws {
+        try output.write(isEmpty ? "[\n" : ",\n")
+        isEmpty = false
+        try row.json(columns).write(to: output)
+    }
+
+    package func finish() throws {
+        try output.write(isEmpty ? "[]\n" : "\n]\n")
+        try output.flush()
+    }
 }
 
 /// Why rows can't be written in a format; one line.
@@ -103,13 +132,14 @@ private struct QueryDelimited: QueryWriter {
                 throw QueryFormatError(description: objection)
             }
             let table = names.table()
+            let mixed = Set(table.mixed.map { $0 + 1 })
             let header = ["key"] + table.names + (hasOthers ? ["value"] : [])
             try TerminalSafe.write(text.header(header), to: output)
             for entry in entries {
                 let value = entry.value.flatMap { try? CBORReader.decode($0) }
                 var cells = [CBORValue.text(entry.key)] + table.row(of: value?.asMap).cells
                 if hasOthers { cells.append(value?.asMap == nil ? value : nil) }
-                try TerminalSafe.write(text.row(cells.map { $0?.encoded }), to: output)
+                try TerminalSafe.write(text.row(cells.map { $0?.encoded }, mixed: mixed), to: output)
             }
         }
         try output.flush()
@@ -137,9 +167,18 @@ package struct QueryTabs: QueryWriter {
     package func write(_ row: QueryRow) throws {
         let cells =
             hasColumns
-            ? row.columns.map { Cell(item: $0) }
-            : [Cell.text(row.entry?.key ?? ""), row.value.map { .item($0) } ?? .text("null")]
-        try output.write(cells.map(\.plain).joined(separator: "\t") + "\n")
+            ? row.columns.map(Self.plain)
+            : [
+                Cell.text(row.entry?.key ?? "").plain,
+                (row.value.map { .item($0) } ?? Cell.text("null")).plain,
+            ]
+        try output.write(cells.joined(separator: "\t") + "\n")
+    }
+
+    /// Nothing for what is absent or null, and quotes for an empty text.
+    private static func plain(_ item: [UInt8]?) -> String {
+        if case .text("") = Cell(item: item) { return "\"\"" }
+        return Cell(item: item).plain
     }
 
     package func finish() throws { try output.flush() }
@@ -173,6 +212,9 @@ package struct QueryTable: QueryWriter {
             try printer?.print(row.cells.count > 1 ? row.cells.map(Self.shortened) : row.cells)
         }
     }
+
+    /// The titles of the columns that the terminal had no room for.
+    package var leftOut: [String] { printer?.leftOut ?? [] }
 
     private var titles: [Column] {
         columns.titles.enumerated().map { index, name in

@@ -1,7 +1,7 @@
 import CBOR
 
-/// Sendable value type. Rows of CSV and its kin (RFC 4180, section 2), spelled so that ``FieldValue`` reads their values back
-/// equal. Compared by bytes, for a quote that a combining mark follows is one too.
+/// Sendable value type. Rows of CSV (RFC 4180, section 2) or TSV (IANA text/tab-separated-values, which has no quotes), spelled
+/// so that ``FieldValue`` reads their values back equal. Compared by bytes, for a quote that a combining mark follows is one too.
 package struct DelimitedText: Sendable {
     let separator: UInt8
     /// Whether texts that a spreadsheet would take for a formula, and carry out, get an apostrophe before them. They don't come
@@ -11,6 +11,8 @@ package struct DelimitedText: Sendable {
     package static let commas = DelimitedText(separator: UInt8(ascii: ","))
     package static let spreadsheet = DelimitedText(separator: UInt8(ascii: ","), keepsFromFormulas: true)
     package static let tabs = DelimitedText(separator: UInt8(ascii: "\t"))
+
+    package var hasQuotes: Bool { separator != UInt8(ascii: "\t") }
 
     /// Why objects are not written as a table; `nil`: they are. Objects that have hardly a property in common make a table of
     /// little but empty fields, as many as objects times properties: hundreds of times the bytes that they take.
@@ -26,61 +28,65 @@ package struct DelimitedText: Sendable {
 
     /// The first row, which names the properties.
     package func header(_ names: [String]) -> [UInt8] {
-        row(names) { appendField($0, to: &$1) }
-    }
-
-    /// A row of these CBOR items; nil for what is absent. What can't be read is left empty.
-    package func row(_ items: [[UInt8]?]) -> [UInt8] {
-        row(items) { item, output in
-            if let item { try? append(item, to: &output) }
+        row(names) {
+            hasQuotes ? appendField($1, isQuoted: false, to: &$2) : appendText($1, isQuoted: false, to: &$2)
         }
     }
 
-    private func row<Field>(_ fields: [Field], _ append: (Field, inout [UInt8]) -> Void) -> [UInt8] {
+    /// A row of these CBOR items; nil for what is absent. What can't be read is left empty.
+    ///
+    /// - Parameter mixed: the columns in which there are numbers or words too, so that texts in them need quotes: whoever
+    ///   reads the table takes a column for numbers only if everything without quotes in it is one.
+    package func row(_ items: [[UInt8]?], mixed: Set<Int> = []) -> [UInt8] {
+        row(items) { index, item, output in
+            if let item { try? append(item, isQuoted: hasQuotes && mixed.contains(index), to: &output) }
+        }
+    }
+
+    private func row<Field>(_ fields: [Field], _ append: (Int, Field, inout [UInt8]) -> Void) -> [UInt8] {
         var output: [UInt8] = []
         for (index, field) in fields.enumerated() {
             if index > 0 { output.append(separator) }
-            append(field, &output)
+            append(index, field, &output)
         }
         output.append(UInt8(ascii: "\n"))
         return output
     }
 
     /// Of a large value nothing is made but its text.
-    private func append(_ item: [UInt8], to output: inout [UInt8]) throws(CBORError) {
+    private func append(_ item: [UInt8], isQuoted: Bool, to output: inout [UInt8]) throws(CBORError) {
         if Cell.isText(item), case .text(let text) = try CBORReader.decode(item) {
-            return appendText(text, to: &output)
+            return appendText(text, isQuoted: isQuoted, to: &output)
         }
         let json = try JSONPrinter.text(of: item)
         switch json.utf8.first {
         case UInt8(ascii: "[")?, UInt8(ascii: "{")?:
-            appendField(json, to: &output)
+            appendField(json, isQuoted: false, to: &output)
         case UInt8(ascii: "\"")?:
             // What JSON has no word for and prints as a string, such as bytes.
             if let item = try? JSONTranscoder.cbor(from: json),
                 case .text(let text) = try CBORReader.decode(item)
             {
-                appendText(text, to: &output)
+                appendText(text, isQuoted: isQuoted, to: &output)
             }
         default:
             output.append(contentsOf: json.utf8)
         }
     }
 
-    private func appendText(_ text: String, to output: inout [UInt8]) {
+    private func appendText(_ text: String, isQuoted: Bool, to output: inout [UInt8]) {
         var text = text
-        let isEscaped = text.withUTF8 { FieldValue.needsEscape(UnsafeRawBufferPointer($0)) }
-        appendField(isEscaped ? JSONTree.string(text) : text, to: &output)
+        let isEscaped = text.withUTF8 { FieldValue.needsEscape(UnsafeRawBufferPointer($0), in: self) }
+        appendField(isEscaped ? JSONTree.string(text) : text, isQuoted: isQuoted, to: &output)
     }
 
-    /// In quotes where the text would be taken for something else without them.
-    private func appendField(_ text: String, to output: inout [UInt8]) {
+    /// In quotes where there are any and the text would be taken for something else without them, or `isQuoted`.
+    private func appendField(_ text: String, isQuoted: Bool, to output: inout [UInt8]) {
         var text = keepsFromFormulas && Self.isFormula(text) ? "'" + text : text
         text.withUTF8 { content in
             let quote = UInt8(ascii: "\"")
-            guard FieldValue.needsQuotes(UnsafeRawBufferPointer(content), separator: separator) else {
-                return output.append(contentsOf: content)
-            }
+            let isPlain = !isQuoted && !FieldValue.needsQuotes(UnsafeRawBufferPointer(content), in: self)
+            guard hasQuotes, !isPlain else { return output.append(contentsOf: content) }
             output.append(quote)
             for byte in content {
                 if byte == quote { output.append(quote) }

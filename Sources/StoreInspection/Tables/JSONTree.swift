@@ -42,6 +42,12 @@ package indirect enum JSONTree: Sendable {
         }
     }
 
+    package func write(to output: OutputWriter) throws(SourceError) {
+        var text: [UInt8] = []
+        append(to: &text)
+        try TerminalSafe.write(text, to: output)
+    }
+
     /// On a line of its own.
     package func writeLine(to output: OutputWriter) throws(SourceError) {
         var line: [UInt8] = []

@@ -12,6 +12,9 @@ package struct PropertyColumns {
     private var first = -1
     private var last = -1
     private var places: [ExactText: Int] = [:]
+    /// Which of them have a text somewhere, and which a number, `true`, `false` or `null`.
+    private var withTexts: Set<Int> = []
+    private var withOthers: Set<Int> = []
     /// How many all objects have together.
     package private(set) var properties = 0
 
@@ -27,8 +30,10 @@ package struct PropertyColumns {
             guard case .text(let name) = entry.key else { continue }
             if let known = places[ExactText(name)] {
                 previous = known
+                note(entry.value, known)
                 continue
             }
+            note(entry.value, seen.count)
             let place = seen.count
             places[ExactText(name)] = place
             seen.append(name)
@@ -36,6 +41,18 @@ package struct PropertyColumns {
             if next[place] < 0 { last = place }
             if let previous { next[previous] = place } else { first = place }
             previous = place
+        }
+    }
+
+    private mutating func note(_ value: CBORValue, _ place: Int) {
+        switch value {
+        case .text: withTexts.insert(place)
+        case .array, .map: break
+        case .unsigned, .negative, .float, .boolean, .null: withOthers.insert(place)
+        // What is printed as a text, a number or null.
+        default:
+            withTexts.insert(place)
+            withOthers.insert(place)
         }
     }
 
@@ -47,17 +64,22 @@ package struct PropertyColumns {
 
     /// The columns of all names so far.
     package func table() -> PropertyTable {
-        PropertyTable(names: sequence(first: first) { next[$0] }.prefix { $0 >= 0 }.map { seen[$0] })
+        let order = Array(sequence(first: first) { next[$0] }.prefix { $0 >= 0 })
+        let mixed = order.indices.filter { withTexts.contains(order[$0]) && withOthers.contains(order[$0]) }
+        return PropertyTable(names: order.map { seen[$0] }, mixed: Set(mixed))
     }
 }
 
 /// Rows of objects under the names of their properties. Immutable; safe to share between threads.
 package struct PropertyTable: Sendable {
     package let names: [String]
+    /// The columns that have both texts and what is none, arrays and objects aside.
+    package let mixed: Set<Int>
     private let columns: [ExactText: Int]
 
-    fileprivate init(names: [String]) {
+    fileprivate init(names: [String], mixed: Set<Int>) {
         self.names = names
+        self.mixed = mixed
         columns = Dictionary(uniqueKeysWithValues: names.enumerated().map { (ExactText($1), $0) })
     }
 

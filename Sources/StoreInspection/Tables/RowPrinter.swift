@@ -10,8 +10,8 @@ package struct Column: Sendable {
     package let width: Int
     /// Whether it holds numbers; known beforehand only where rows can't be waited for.
     package let isNumber: Bool
-    /// Where the terminal is too narrow for the table, the columns with the lowest number are left out first; those
-    /// without one never.
+    /// Where the terminal is too narrow for the table, the columns with the lowest number are left out first, then those
+    /// without one from the last to the second.
     package let dropped: Int?
 
     package init(
@@ -112,6 +112,9 @@ package struct RowPrinter {
         try TerminalSafe.write(line, to: output)
     }
 
+    /// The titles of the columns that the terminal had no room for.
+    package var leftOut: [String] { hidden.sorted().compactMap { columns[$0].title } }
+
     private var shown: [Int] {
         columns.indices.filter { columns[$0].title != nil && !hidden.contains($0) }
     }
@@ -122,8 +125,9 @@ package struct RowPrinter {
         guard let room = output.columns else { return }
         while shown.reduce(indent.utf8.count - 2, { $0 + widths[$1] + 2 }) > room {
             let droppable = shown.filter { columns[$0].dropped != nil }
-            guard let next = droppable.min(by: { columns[$0].dropped ?? 0 < columns[$1].dropped ?? 0 })
-            else { return }
+            let next = droppable.min { columns[$0].dropped ?? 0 < columns[$1].dropped ?? 0 }
+            // The first column says what the line is about.
+            guard let next = next ?? shown.dropFirst().last else { return }
             hidden.insert(next)
         }
     }

@@ -52,6 +52,20 @@ struct ArchiveArguments: ParsableArguments {
         }
         return archive
     }
+
+    /// Runs `body` with the archive of that name, made if there is none. If this made it and nothing came into it, it goes
+    /// again: a failed import or a mistyped name leaves nothing behind.
+    func withArchive(named name: String, in store: Store, _ body: (Archive) throws -> Void) throws {
+        let names = try store.archiveNames()
+        let isNew = !names.contains { ExactText($0) == ExactText(name) }
+        let archive = try archive(named: name, in: store)
+        defer {
+            if isNew, let status = try? archive.status(), status.records == 0, status.attachedProcesses == 1 {
+                try? store.removeArchive(named: name)
+            }
+        }
+        try body(archive)
+    }
 }
 
 extension ArchiveKind {

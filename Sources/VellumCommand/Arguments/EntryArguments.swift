@@ -19,6 +19,7 @@ struct EntryArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp("The group that the entry belongs to, 1 to 255 bytes.", valueName: "name"),
+        completion: .owners,
         transform: OwnerName.parse)
     var owner: String?
 

@@ -18,4 +18,19 @@ enum ProgramArguments {
         }
         return arguments
     }
+
+    /// The arguments but for the option that names the store, which stands before the command as well as behind it.
+    static var withoutStore: [String] {
+        var arguments: [String] = []
+        var rest = CommandLine.arguments.dropFirst()
+        while let argument = rest.popFirst() {
+            if argument == "--" { return arguments + [argument] + rest }
+            if argument == "--store" || argument == "-s" {
+                _ = rest.popFirst()
+            } else if !argument.hasPrefix("--store=") {
+                arguments.append(argument)
+            }
+        }
+        return arguments
+    }
 }

@@ -2,18 +2,26 @@ import ArgumentParser
 
 /// Sendable value type. Which entries of an archive a change is about, and whether it is asked for first.
 struct SelectionArguments: ParsableArguments {
-    @Argument(help: "The archive's name.")
+    @Argument(help: "The archive's name.", completion: .archives)
     var archive: String
 
-    @Argument(help: "The keys of the entries.")
+    @Argument(help: "The keys of the entries.", completion: .keys)
     var keys: [String] = []
 
     @Flag(help: "All entries of the archive.")
     var all = false
 
     @Option(
-        help: ArgumentHelp("The entries of this owner.", valueName: "name"), transform: OwnerName.parse)
+        help: ArgumentHelp("The entries of this owner.", valueName: "name"), completion: .owners,
+        transform: OwnerName.parse)
     var owner: String?
+
+    @Option(
+        name: .customLong("where"),
+        help: ArgumentHelp(
+            "The entries that meet this, a condition as behind find in vellum query.", valueName: "condition")
+    )
+    var condition: String?
 
     @Flag(help: "Only say how many entries and bytes it would be.")
     var dryRun = false
@@ -21,11 +29,11 @@ struct SelectionArguments: ParsableArguments {
     @Flag(help: "Don't ask.")
     var yes = false
 
-    var isEmpty: Bool { keys.isEmpty && !all && owner == nil }
+    var isEmpty: Bool { keys.isEmpty && !all && owner == nil && condition == nil }
 
     mutating func validate() throws {
-        if [!keys.isEmpty, all, owner != nil].count(where: { $0 }) > 1 {
-            throw ValidationError("say either keys, --owner or --all")
+        if [!keys.isEmpty, all, owner != nil, condition != nil].count(where: { $0 }) > 1 {
+            throw ValidationError("say either keys, --owner, --where or --all")
         }
     }
 }

@@ -5,6 +5,7 @@ import StoreInspection
 /// Sendable value type. Which store a command works on.
 struct StoreArguments: ParsableArguments {
     @Option(
+        name: [.short, .long],
         help: ArgumentHelp(
             "The store's folder (default: $VELLUM_STORE, else the only store in the caches folder).",
             valueName: "folder"),
@@ -12,8 +13,14 @@ struct StoreArguments: ParsableArguments {
     var store: String?
 
     /// The store that was named, by the option or the environment.
-    var named: String? {
-        store ?? SystemText.environment("VELLUM_STORE")
+    var named: String? { store ?? Self.namedByEnvironment }
+
+    static var namedByEnvironment: String? { SystemText.environment("VELLUM_STORE") }
+
+    /// The store of the caches folder, if there is one alone.
+    static var onlyStore: String? {
+        let paths = (try? StoresFolder.stores(in: CachesFolder.path())) ?? []
+        return paths.count == 1 ? paths[0] : nil
     }
 
     /// Opens the store to look into: nothing in it changes, not even by looking.

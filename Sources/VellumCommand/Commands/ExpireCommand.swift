@@ -12,7 +12,7 @@ struct ExpireCommand: ParsableCommand {
             were. --never leaves entries alone that have no deadline; if none has one, nothing changes, and the exit code \
             is 1.
 
-            --idle-longer-than expires now what was last recorded or accessed longer ago; with keys, --owner or --all \
+            --idle-longer-than expires now what was last recorded or accessed longer ago; with keys, --owner, --where or --all \
             only of these. Durations are 500ms, 90s, 5m, 1h30m, 3d or 2w.
 
             Example: vellum expire City --idle-longer-than 1h --dry-run
@@ -45,7 +45,8 @@ struct ExpireCommand: ParsableCommand {
             throw ValidationError("say one of --in, --now, --never and --idle-longer-than")
         }
         if selection.isEmpty, idleLongerThan == nil {
-            throw ValidationError("say which entries it is about: keys, --owner NAME or --all")
+            throw ValidationError(
+                "say which entries it is about: keys, --owner NAME, --where CONDITION or --all")
         }
     }
 

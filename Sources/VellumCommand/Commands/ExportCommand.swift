@@ -6,22 +6,23 @@ import StoreInspection
 struct ExportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract: "Writes the values of an archive, as NDJSON or CSV.",
+        abstract: "Writes the values of an archive: NDJSON, a JSON array, CSV or TSV.",
         discussion: """
             The least recently used comes first, so that import makes the same order again; values come back equal. \
             Where values don't hold their keys, export --with-keys and import --key key --value value keep them.
 
             A file gets its name when it is whole; until then, and whenever the export fails, what was there stays.
 
-            Texts and other bytes that aren't documents become JSON strings. A CSV row holds only an object; others are \
-            reported and left out, with exit code 1, as are damaged entries, with exit code 3. In CSV a nested array or object is written as JSON. \
+            Texts and other bytes that aren't documents become JSON strings. A row of CSV or TSV holds only an object; others \
+            are reported and left out, with exit code 1, as are damaged entries, with exit code 3. In these a nested array or \
+            object is written as JSON. \
             Spreadsheets carry out texts that begin with =, +, - or @; for what others have stored there is --spreadsheet, \
             whose texts don't come back equal.
             """)
 
     @OptionGroup var store: StoreArguments
 
-    @Argument(help: "The archive's name.")
+    @Argument(help: "The archive's name.", completion: .archives)
     var archive: String
 
     @Argument(help: "The file to write; - or nothing: standard output.", completion: .file())
@@ -29,9 +30,16 @@ struct ExportCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "What to write (default: csv if the file's name ends with .csv, else ndjson).",
-            valueName: "ndjson|csv"))
-    var format: ExportFormat?
+            "What to write (default: what the file's name ends with; ndjson to standard output).",
+            valueName: "ndjson|json|csv|tsv"))
+    var format: FileFormat?
+
+    @Option(
+        name: .customLong("where"),
+        help: ArgumentHelp(
+            "Only the entries that meet this, a condition as behind find in vellum query.",
+            valueName: "condition"))
+    var condition: String?
 
     @Flag(help: "Wrap each value: {\"key\":…,\"value\":…}.")
     var withKeys = false
@@ -39,12 +47,10 @@ struct ExportCommand: ParsableCommand {
     @Flag(help: "In CSV: put an apostrophe before texts that a spreadsheet would carry out as formulas.")
     var spreadsheet = false
 
-    private var chosenFormat: ExportFormat {
-        format ?? (FileFormat(fileName: file) == .csv ? .csv : .ndjson)
-    }
-
     mutating func validate() throws {
-        if spreadsheet, chosenFormat != .csv { throw ValidationError("--spreadsheet is for --format csv") }
+        if spreadsheet, (format ?? FileFormat(fileName: file)) != .csv {
+            throw ValidationError("--spreadsheet is for --format csv")
+        }
     }
 
     private func beginFile() throws(CommandFailure) -> WholeFile {
@@ -61,12 +67,16 @@ struct ExportCommand: ParsableCommand {
         try archive.requireEntries()
         let whole = file == "-" ? nil : try beginFile()
         defer { whole?.discard() }
+        let format = try format ?? FileFormat.toWrite(file)
         let output = whole?.output ?? OutputWriter()
-        let exporter = try Exporter(archive, to: output, wrapsKeys: withKeys)
+        let chosen = try condition.map { Set(try FoundEntries($0, in: archive).entries.map(\.sequence)) }
+        let exporter = try Exporter(archive, to: output, wrapsKeys: withKeys, only: chosen)
         let outcome: Exporter.Outcome
-        switch chosenFormat {
+        switch format {
         case .ndjson: outcome = try exporter.writeLines()
-        case .csv: outcome = try exporter.writeCSV(as: spreadsheet ? .spreadsheet : .commas)
+        case .json: outcome = try exporter.writeArray()
+        case .csv: outcome = try exporter.writeTable(spreadsheet ? .spreadsheet : .commas)
+        case .tsv: outcome = try exporter.writeTable(.tabs)
         }
         try output.flush()
         try whole?.finish()

@@ -16,10 +16,10 @@ struct GetCommand: ParsableCommand {
 
     @OptionGroup var store: StoreArguments
 
-    @Argument(help: "The archive's name.")
+    @Argument(help: "The archive's name.", completion: .archives)
     var archive: String
 
-    @Argument(help: "The entry's key.")
+    @Argument(help: "The entry's key.", completion: .keys)
     var key: String
 
     @Flag(help: "Print JSON on one line; a text becomes a string, other bytes a string of base64url.")
@@ -28,6 +28,9 @@ struct GetCommand: ParsableCommand {
     @Flag(help: "Print the stored bytes as they are.")
     var raw = false
 
+    @Flag(help: "Print the characters of a text alone, also of one that is a string of JSON or CBOR.")
+    var text = false
+
     @Flag(help: "Print the stored bytes in hexadecimal.")
     var hex = false
 
@@ -35,10 +38,12 @@ struct GetCommand: ParsableCommand {
     var meta = false
 
     mutating func validate() throws {
-        if [json, raw, hex].count(where: { $0 }) > 1 {
-            throw ValidationError("--json, --raw and --hex exclude each other")
+        if [json, raw, text, hex].count(where: { $0 }) > 1 {
+            throw ValidationError("--json, --raw, --text and --hex exclude each other")
         }
-        if raw, meta { throw ValidationError("--raw prints nothing but the value, so it excludes --meta") }
+        if raw || text, meta {
+            throw ValidationError("--raw and --text print nothing but the value, so they exclude --meta")
+        }
     }
 
     func run() throws {
@@ -51,12 +56,15 @@ struct GetCommand: ParsableCommand {
             throw CommandFailure(
                 found?.tier == .memory
                     ? "the value of \(place) is in the memory of a process only, and nobody else can read it (vellum why "
-                        + "tells which)" : "no entry \(place)", status: hasLost ? .storeFailure : .nothing)
+                        + "tells which)" : "no entry \(place)" + Suggestion.key(for: key, in: archive),
+                status: hasLost ? .storeFailure : .nothing)
         }
         if meta { metadata.rank = try Self.rank(of: metadata, in: archive) }
         let output = OutputWriter()
         if raw {
             try output.write(bytes)
+        } else if text {
+            try output.write(characters(bytes, metadata.encoding))
         } else if json {
             try printJSON(RecognizedValue(bytes, encoding: metadata.encoding), metadata, to: output)
         } else {
@@ -74,6 +82,17 @@ struct GetCommand: ParsableCommand {
         let json = JSONTree.printed(try value.json(.compact))
         let meta = JSONTree.cells(MetadataColumns.members(metadata))
         try (self.meta ? .object([("meta", meta), ("value", json)]) : json).writeLine(to: output)
+    }
+
+    private func characters(_ bytes: [UInt8], _ encoding: ValueEncoding) throws -> [UInt8] {
+        let value = RecognizedValue(bytes, encoding: encoding)
+        if value.form == .text { return bytes }
+        if value.form.isDocument, case .text(let text)? = try? CBORReader.decode(value.item) {
+            return Array(text.utf8)
+        }
+        throw CommandFailure(
+            "the value of \(TerminalSafe.quoted(key)) is no text; --json, --raw and --hex print it",
+            status: .nothing)
     }
 
     private func complain(of value: RecognizedValue) {

@@ -11,17 +11,21 @@ struct ImportCommand: ParsableCommand {
             An object's key is its property --key: a string, or an integer as JSON spells it. Of objects with the same \
             key the last one stays. Makes the store and the archive if they aren't there.
 
-            A record that can't be imported is reported with its line and passed over. That still ends with exit code \
-            0, unless nothing at all could be imported (1) or --strict stopped it (1). What was imported stays.
+            A record that can't be imported is reported with its line and passed over; of many for one reason the first \
+            ten are, and the others counted. That still ends with exit code 0, unless nothing at all could be imported \
+            (1), --strict stopped it (1), or the input ends within a record (1). What was imported stays.
 
-            CSV follows RFC 4180: commas, fields in double quotes where needed. TSV has no quotes. The first row names \
-            the properties. Without quotes, true, false, null and numbers spelled as JSON spells them are these, and an \
-            empty field leaves its property out; a JSON array or object is that, in quotes or not; all else is text.
+            NDJSON may have its objects over several lines. CSV follows RFC 4180: commas, fields in double quotes where \
+            needed. TSV has no quotes. The first row names the properties. What a column holds is decided by a look at all \
+            of it: numbers, true and false are these where every field without quotes is one (or null); else all are \
+            text, and standard error says why. The column of the keys is text unless all are integers. An empty field \
+            leaves its property out; a JSON array or object is that, in quotes or not. --types says it for columns. \
+            For that a pipe is kept in a temporary file (TMPDIR) meanwhile.
             """)
 
     @OptionGroup var store: StoreArguments
 
-    @Argument(help: "The archive's name.")
+    @Argument(help: "The archive's name.", completion: .archives)
     var archive: String
 
     @Argument(help: "The file; - for standard input.", completion: .file())
@@ -43,6 +47,12 @@ struct ImportCommand: ParsableCommand {
     @Flag(help: "CSV and TSV: take every field as text.")
     var text = false
 
+    @Option(
+        help: ArgumentHelp(
+            "CSV and TSV: what columns hold, text, number or boolean; rows that don't fit are passed over.",
+            valueName: "column=kind,…"))
+    var types: [ColumnTypes] = []
+
     @Flag(help: "Stop at the first record that can't be imported.")
     var strict = false
 
@@ -50,21 +60,37 @@ struct ImportCommand: ParsableCommand {
 
     @OptionGroup var settings: ArchiveArguments
 
+    mutating func validate() throws {
+        if text, !types.isEmpty {
+            throw ValidationError("--text says that all is text, so it excludes --types")
+        }
+    }
+
     func run() throws {
         Interruption.collect()
         let input = try InputBuffer(path: file)
+        try CompressedInput.refuse(input, command: commandForPipe)
         try input.skipByteOrderMark()
         let format = try format ?? FileFormat.recognize(input)
-        if text, format == .ndjson || format == .json {
-            throw CommandFailure("--text is for CSV and TSV, not \(format.rawValue)", status: .usage)
+        if text || !types.isEmpty, format == .ndjson || format == .json {
+            throw CommandFailure(
+                "--text and --types are for CSV and TSV, not \(format.rawValue)", status: .usage)
         }
         var reader = try format.reader(of: input, isTextOnly: text)
-        if let columns = (reader as? DelimitedReader)?.columns { try checkColumns(columns, input.name) }
+        if var table = reader as? DelimitedReader {
+            try checkColumns(table.columns, input.name)
+            for note in try table.decideKinds(types.flatMap(\.kinds), key: key) { Narration.say(note) }
+            reader = table
+        }
+        if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
         let store = try store.openForWriting(creating: true)
         defer { store.close() }
-        let archive = try settings.archive(named: archive, in: store)
+        try settings.withArchive(named: archive, in: store) { try run(&reader, of: input, into: $0) }
+    }
+
+    private func run(_ reader: inout any RecordReader, of input: InputBuffer, into archive: Archive) throws {
         try archive.requireEntries()
-        let evictions = try archive.status().evictions
+        let before = try archive.status()
         let start = MonotonicClock.seconds()
         let importer = Importer(
             archive: archive, key: KeyProperty(key), value: value.map { KeyProperty($0) },
@@ -79,13 +105,22 @@ struct ImportCommand: ParsableCommand {
             failure = error
         }
         // An archive that failed may have nothing more to say.
-        let evicted = (try? archive.status()).map { $0.evictions - evictions }
-        summarize(outcome, seconds: MonotonicClock.seconds() - start, evicted: evicted ?? 0)
+        let after = (try? archive.status()) ?? before
+        Narration.say(
+            outcome.summary(
+                archive: archive.name, seconds: MonotonicClock.seconds() - start, from: before, to: after))
         if let failure { throw failure }
         if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
-        if outcome.isStopped || (outcome.imported == 0 && outcome.skipped > 0) {
+        if outcome.isCut || outcome.isStopped || (outcome.imported == 0 && outcome.skipped > 0) {
             throw CommandFailure(nil, status: .nothing)
         }
+    }
+
+    /// What imports standard input in this way.
+    private func commandForPipe(_ format: FileFormat?) -> String {
+        let format = self.format ?? format
+        let options = ["--key", key] + (format.map { ["--format", $0.rawValue] } ?? [])
+        return ShellWord.vellum("import", [archive, "-"], options: options, store: store.store)
     }
 
     private func checkColumns(_ columns: [String], _ file: String) throws(CommandFailure) {
@@ -96,17 +131,5 @@ struct ImportCommand: ParsableCommand {
                 "\(file) has no column \"\(name)\"; its columns are \(columns.joined(separator: ", "))",
                 status: .usage)
         }
-    }
-
-    private func summarize(_ outcome: Importer.Outcome, seconds: Double, evicted: UInt64) {
-        var text = "imported \(Figures.amount(outcome.imported, bytes: outcome.bytes)) into \(archive)"
-        text += " in \(Figures.fixed(seconds, digits: 2)) s"
-        if seconds > 0 { text += ", \(Figures.rate(Double(outcome.imported) / seconds)) a second" }
-        if evicted > 0 { text += "; \(Figures.count(evicted, "entry", "entries")) evicted" }
-        if outcome.skipped > 0 {
-            text += "; \(Figures.count(outcome.skipped, "record", "records")) skipped"
-        }
-        if outcome.isStopped { text += "; stopped" }
-        Narration.say(text)
     }
 }

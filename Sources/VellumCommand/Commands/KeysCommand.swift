@@ -12,14 +12,14 @@ struct KeysCommand: ParsableCommand {
             rank. Sizes are bytes, times seconds since 1970; rank 1 is the most recent. In a pipe an entry \
             is a line: control characters and line separators in keys and owners are spelled \\n, \\t or \\u{2028}; \
             --json gives them exactly. On a terminal expires is the time \
-            that is left. --prefix and --owner are compared byte by byte. Exit code 1 if there is no such entry.
+            that is left. --match is a shell's pattern, in quotes so that the shell leaves it alone. --prefix and --owner are compared byte by byte. Exit code 1 if there is no such entry.
 
             Example: vellum keys City --prefix 16 --owner demo --order expires
             """)
 
     @OptionGroup var store: StoreArguments
 
-    @Argument(help: "The archive's name.")
+    @Argument(help: "The archive's name.", completion: .archives)
     var archive: String
 
     @Option(
@@ -37,7 +37,14 @@ struct KeysCommand: ParsableCommand {
     var prefix: String?
 
     @Option(
-        help: ArgumentHelp("Only the entries of this owner.", valueName: "name"), transform: OwnerName.parse)
+        help: ArgumentHelp(
+            "Only the entries whose whole keys match this: * is any text, ? a character, [a-c] one of these.",
+            valueName: "pattern"))
+    var match: String?
+
+    @Option(
+        help: ArgumentHelp("Only the entries of this owner.", valueName: "name"), completion: .owners,
+        transform: OwnerName.parse)
     var owner: String?
 
     @Option(help: ArgumentHelp("Print at most that many entries.", valueName: "count"))
@@ -61,14 +68,17 @@ struct KeysCommand: ParsableCommand {
         var left = limit ?? .max
         var missing = 0
         var isAnyMeant = false
-        let isFiltered = prefix != nil || owner != nil
+        let isFiltered = prefix != nil || owner != nil || match != nil
+        let pattern = match.map { KeyPattern($0) }
         let now = Timestamp.now()
         let places = EntryOrder(order).positions(in: listing)
         for row in 0..<places.count {
             // Turned around as a whole: what is equal too.
             let index = places.index(atRow: reverse ? places.count - 1 - row : row)
             guard left > 0 || (isFiltered && !isAnyMeant) else { break }
-            if let prefix, let key = try entries.soundKey(at: index), !key.utf8.starts(with: prefix.utf8) {
+            if prefix != nil || pattern != nil, let key = try entries.soundKey(at: index),
+                !key.utf8.starts(with: (prefix ?? "").utf8) || pattern?.matches(key) == false
+            {
                 continue
             }
             guard let metadata = try entries.soundMetadata(at: index) else {
@@ -81,7 +91,7 @@ struct KeysCommand: ParsableCommand {
             try printer.print(MetadataColumns.cells(metadata, now: now))
             left -= 1
         }
-        try printer.finish()
+        try printer.end()
         Narration.complainOfMissing(missing)
         let hasLost = try archive.complainOfLoss()
         if missing > 0 || hasLost { throw CommandFailure(nil, status: .storeFailure) }
@@ -89,6 +99,7 @@ struct KeysCommand: ParsableCommand {
         guard isFiltered, !isAnyMeant else { return }
         let meant = [
             prefix.map { "with a key that begins with \(TerminalSafe.quoted($0))" },
+            match.map { "with a key that matches \(TerminalSafe.quoted($0))" },
             owner.map { "of owner \(TerminalSafe.quoted($0))" },
         ]
         throw CommandFailure(

@@ -20,13 +20,13 @@ struct ListCommand: ParsableCommand {
     var json = false
 
     private static let columns = [
-        Column("archive", title: "ARCHIVE"), Column("kind", title: "KIND"), Column("type"),
-        Column("entries", title: "ENTRIES"), Column("memoryBytes", title: "MEMORY"),
-        Column("memoryLimit", title: "LIMIT"), Column("diskBytes", title: "DISK"),
-        Column("diskLimit", title: "LIMIT"),
-        Column("footprint", title: "FOOTPRINT"), Column("hits", title: "HITS"),
-        Column("misses", title: "MISSES"),
-        Column("evictions", title: "EVICTIONS"), Column("expirations"), Column("rejections"),
+        Column("archive", title: "ARCHIVE"), Column("kind", title: "KIND", dropped: 6), Column("type"),
+        Column("entries", title: "ENTRIES"), Column("memoryBytes", title: "MEMORY", dropped: 4),
+        Column("memoryLimit", title: "LIMIT", dropped: 3), Column("diskBytes", title: "DISK"),
+        Column("diskLimit", title: "LIMIT", dropped: 7),
+        Column("footprint", title: "FOOTPRINT", dropped: 5), Column("hits", title: "HITS", dropped: 2),
+        Column("misses", title: "MISSES", dropped: 1),
+        Column("evictions", title: "EVICTIONS", dropped: 0), Column("expirations"), Column("rejections"),
     ]
 
     func run() throws {
@@ -53,7 +53,7 @@ struct ListCommand: ParsableCommand {
             Narration.complain(store.strayFolderProblem(name))
             failed = true
         }
-        try printer.finish()
+        try printer.end()
         if failed { throw CommandFailure(nil, status: .storeFailure) }
     }
 }

@@ -2,12 +2,6 @@ import ArchiveQuery
 import StorageEngine
 import StoreInspection
 
-#if canImport(Darwin)
-import Darwin
-#else
-import Glibc
-#endif
-
 /// Sendable value type. What a person wants to be done with some entries, from the question to the way back.
 struct PlannedChange: Sendable {
     let store: StoreArguments
@@ -21,12 +15,13 @@ struct PlannedChange: Sendable {
     func run() throws {
         if selection.dryRun { return try printPlan() }
         let asks = !selection.yes
-        guard !asks || (SystemText.isTerminal(STDIN_FILENO) && Narration.isTerminal) else {
+        guard !asks || Confirmation.isPossible else {
             throw CommandFailure("nobody is there to be asked; say --yes to \(action.verb)", status: .usage)
         }
         let store = try store.openForWriting(creating: false)
         defer { store.close() }
         let archive = try store.archive(named: selection.archive)
+        if try isEmptying(archive) { return try empty(archive) }
         try archive.requireEntries()
         let plan = try makePlan(archive)
         guard plan.entries > 0 else {
@@ -44,13 +39,54 @@ struct PlannedChange: Sendable {
         if outcome.entries == 0 { throw CommandFailure(nil, status: .nothing) }
     }
 
-    private func makePlan(_ archive: Archive) throws(StorageError) -> ChangePlan {
-        let chosen = selection.owner.map { ChangePlan.Selection.owner($0) }
-        let plan = try ChangePlan(
-            archive, chosen ?? (selection.keys.isEmpty ? .all : .keys(selection.keys)),
-            action: idle.map {
+    // MARK: Logs
+
+    /// Whether it is about all messages of a log: these are no entries, and can't be brought back.
+    private func isEmptying(_ archive: Archive) throws(StorageError) -> Bool {
+        guard selection.all, action == .delete else { return false }
+        return try archive.configuration().kind == .log
+    }
+
+    private func empty(_ log: Archive) throws {
+        let status = try log.status()
+        let amount = Self.messages(status.entries, status.diskBytes)
+        if !selection.yes, !Confirmation.ask("Delete \(amount) from \(log.name)? This can't be undone.") {
+            throw CommandFailure(action.refusal, status: .nothing)
+        }
+        let removed = try log.deleteAllMessages()
+        Narration.say("deleted \(Self.messages(removed.entries, removed.bytes))")
+    }
+
+    private static func messages(_ count: Int, _ bytes: UInt64) -> String {
+        Figures.count(count, "message", "messages") + ", " + Figures.bytes(bytes)
+    }
+
+    // MARK: Entries
+
+    /// A word with a dash may be an option, and the key of an entry: nobody knows which one was meant.
+    private func refuseAmbiguousWords(_ archive: Archive) throws {
+        for word in DashHint.options(ProgramArguments.withoutStore)
+        where (try? archive.metadata(word)) != nil {
+            throw CommandFailure(
+                "\(word) is an option, and the key of an entry of \(archive.name); for the key put it behind --: "
+                    + ShellWord.vellum("rm", [archive.name, word], store: store.store), status: .usage)
+        }
+    }
+
+    private func makePlan(_ archive: Archive) throws -> ChangePlan {
+        try refuseAmbiguousWords(archive)
+        let action: PlannedAction =
+            idle.map {
                 .expireIdle(before: Timestamp.now().adding(seconds: -($0 / .seconds(1))))
-            } ?? action)
+            } ?? action
+        let plan: ChangePlan
+        if let condition = selection.condition {
+            plan = ChangePlan(try FoundEntries(condition, in: archive).entries, action: action)
+        } else {
+            let chosen = selection.owner.map { ChangePlan.Selection.owner($0) }
+            plan = try ChangePlan(
+                archive, chosen ?? (selection.keys.isEmpty ? .all : .keys(selection.keys)), action: action)
+        }
         for key in plan.missing { Narration.complain("no entry \(TerminalSafe.quoted(key))") }
         Narration.complainOfMissing(plan.damaged)
         _ = try archive.complainOfLoss()
@@ -64,6 +100,12 @@ struct PlannedChange: Sendable {
 
     private func printPlan() throws {
         let archive = try store.openForLooking().archive(named: selection.archive)
+        if try isEmptying(archive) {
+            let status = try archive.status()
+            let output = OutputWriter()
+            try output.write("would delete \(Self.messages(status.entries, status.diskBytes))\n")
+            return try output.flush()
+        }
         try archive.requireEntries()
         let plan = try makePlan(archive)
         let output = OutputWriter()
@@ -84,9 +126,7 @@ struct PlannedChange: Sendable {
 
     private func isConfirmed(_ plan: ChangePlan, _ name: String) -> Bool {
         let amount = Figures.amount(plan.entries, bytes: plan.bytes)
-        Narration.write(action.question("\(amount) of \(name)", idle: idle) + " [y/N] ")
-        guard let answer = readLine()?.lowercased() else { return false }
-        return answer == "y" || answer == "yes"
+        return Confirmation.ask(action.question("\(amount) of \(name)", idle: idle))
     }
 
     /// Why the plan is empty; nil if the missing keys have said it.
@@ -101,6 +141,7 @@ struct PlannedChange: Sendable {
         if let owner = selection.owner {
             return "\(archive) has no entry of owner \(TerminalSafe.quoted(owner))"
         }
+        if selection.condition != nil { return "\(archive) has no entry that meets the condition" }
         return selection.keys.isEmpty ? "\(archive) is empty" : nil
     }
 

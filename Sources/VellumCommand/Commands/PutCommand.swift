@@ -1,23 +1,26 @@
 import ArgumentParser
 import CBOR
 import StorageEngine
+import StoreInspection
 
 /// `vellum put`.
 struct PutCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "put",
-        abstract: "Records a JSON document, as CBOR.",
+        abstract: "Records a JSON document, as CBOR; or a text, or bytes.",
         discussion: """
             Makes the store and the archive if they aren't there. A cache evicts its least recently used entries to \
             make room; a value larger than the archive's limit is refused and evicts nothing. Lifetime and owner of an \
             entry that is there already are replaced as well.
+
+            --text records the input as it is, and notes that it is text; --raw does so with any bytes. get --raw gives both back.
 
             Example: echo '{"name":"Bogor"}' | vellum put City b --disk 2MB --expires 5m --owner demo
             """)
 
     @OptionGroup var store: StoreArguments
 
-    @Argument(help: "The archive's name.")
+    @Argument(help: "The archive's name.", completion: .archives)
     var archive: String
 
     @Argument(help: "The entry's key, 1 to 1,024 bytes.")
@@ -26,27 +29,55 @@ struct PutCommand: ParsableCommand {
     @Argument(help: "The file that holds the document; - or nothing: standard input.", completion: .file())
     var file = "-"
 
+    @Flag(help: "Record the input, UTF-8, as it is: a text.")
+    var text = false
+
+    @Flag(help: "Record the input's bytes as they are.")
+    var raw = false
+
     @OptionGroup var entry: EntryArguments
 
     @OptionGroup var settings: ArchiveArguments
 
-    func run() throws {
-        let cbor = try document()
-        let store = try store.openForWriting(creating: true)
-        let archive = try settings.archive(named: archive, in: store)
-        defer { store.close() }
-        try archive.requireEntries()
-        try archive.put(cbor, forKey: key, encoding: .cbor, attributes: entry.attributes)
+    mutating func validate() throws {
+        if text, raw { throw ValidationError("--text and --raw exclude each other") }
     }
 
-    private func document() throws(CommandFailure) -> [UInt8] {
+    func run() throws {
+        let (bytes, encoding) = try content()
+        let store = try store.openForWriting(creating: true)
+        defer { store.close() }
+        let names = try store.archiveNames()
+        try settings.withArchive(named: archive, in: store) { archive in
+            try archive.requireEntries()
+            try archive.put(bytes, forKey: key, encoding: encoding, attributes: entry.attributes)
+        }
+        // It was made just now, and may have been meant for another one.
+        if !names.contains(archive), let other = Suggestion.nearest(to: archive, among: names) {
+            Narration.say(
+                "made archive \(TerminalSafe.quoted(archive)); there is \(TerminalSafe.quoted(other)) too")
+        }
+    }
+
+    private func content() throws(CommandFailure) -> (bytes: [UInt8], encoding: ValueEncoding) {
         let input = try InputBuffer(path: file)
-        try input.skipByteOrderMark()
+        if !text, !raw { try input.skipByteOrderMark() }
         while try input.fill() {}
+        let bytes = Array(input.unread)
+        if raw { return (bytes, .unknown) }
+        if text {
+            guard String(validating: bytes, as: UTF8.self) != nil else {
+                throw CommandFailure(
+                    "\(input.name) is not UTF-8 text; --raw records any bytes", status: .nothing)
+            }
+            return (bytes, .text)
+        }
         do throws(JSONError) {
-            return try JSONTranscoder.cbor(from: Array(input.unread))
+            return (try JSONTranscoder.cbor(from: bytes), .cbor)
         } catch {
-            throw CommandFailure("\(input.name) is not a JSON document: \(error)", status: .nothing)
+            throw CommandFailure(
+                "\(input.name) is not a JSON document: \(error); --text and --raw record it as it is",
+                status: .nothing)
         }
     }
 }

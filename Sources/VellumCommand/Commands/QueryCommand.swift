@@ -20,7 +20,8 @@ struct QueryCommand: ParsableCommand {
             tags[0], "odd name"; metadata: @key @size @created @accessed @idle @age @ttl @expires @hits @tier @owner @rank.
 
             On a terminal rows are a table; in a pipe a line a row, the key and the value as JSON, or the selected \
-            columns, separated by tabs. Exit code 1 if nothing matched.
+            columns, separated by tabs: there null is nothing, as is an absent property, and an empty text is "". \
+            Exit code 1 if nothing matched.
 
             Example: vellum query City 'find countrycode = "ID" | sort population desc | limit 10 | select name, \
             population'
@@ -28,7 +29,7 @@ struct QueryCommand: ParsableCommand {
 
     @OptionGroup var store: StoreArguments
 
-    @Argument(help: "The archive's name.")
+    @Argument(help: "The archive's name.", completion: .archives)
     var archive: String
 
     @Argument(help: "The query; nothing: all entries.")
@@ -43,6 +44,7 @@ struct QueryCommand: ParsableCommand {
 
     @Flag(help: "With --csv: put an apostrophe before texts that a spreadsheet would carry out as formulas.")
     var spreadsheet = false
+    @OptionGroup var output: QueryOutput
 
     @Flag(help: "Print how the query was carried out instead of its rows; with --json as one object.")
     var explain = false
@@ -50,14 +52,22 @@ struct QueryCommand: ParsableCommand {
     mutating func validate() throws {
         if csv, json || explain { throw ValidationError("--csv excludes --json and --explain") }
         if spreadsheet, !csv { throw ValidationError("--spreadsheet is for --csv") }
+        if output.format != nil, csv || json || explain {
+            throw ValidationError("--format excludes --json, --csv and --explain")
+        }
+        if output.file != nil, !pipeline.isEmpty {
+            throw ValidationError("say the query either on the command line or with --file")
+        }
     }
 
     func run() throws {
-        let plan = QueryPlan(try QueryProblem.pipeline(pipeline))
+        let plan = QueryPlan(try QueryProblem.pipeline(output.text() ?? pipeline))
         let archive = try store.openForLooking().archive(named: archive)
         try archive.requireEntries()
         Interruption.collect()
-        let output = OutputWriter()
+        let whole = try self.output.begin()
+        defer { whole?.discard() }
+        let output = whole?.output ?? OutputWriter()
         let progress = QueryProgressLine()
         defer { progress.finish() }
         do {
@@ -70,9 +80,11 @@ struct QueryCommand: ParsableCommand {
                     try output.write(explanation.lines.joined(separator: "\n") + "\n")
                 }
                 try output.flush()
+                try whole?.finish()
                 try warn(report, archive)
             } else {
                 let report = try print(plan, archive, progress, to: output)
+                try whole?.finish()
                 try warn(report, archive)
                 if report.rows == 0 { throw CommandFailure(nil, status: .nothing) }
             }
@@ -90,15 +102,17 @@ struct QueryCommand: ParsableCommand {
     ) throws -> QueryReport {
         var options = QueryOptions()
         options.progress = progress.update
-        let format: QueryFormat? =
-            json ? .jsonLines : csv ? .delimited(spreadsheet ? .spreadsheet : .commas) : nil
+        let format = json ? .ndjson : csv ? .csv : try self.output.chosenFormat()
         var writer: any QueryWriter =
-            if let format {
-                format.writer(plan, output, memoryLimit: options.memoryLimit)
-            } else if output.isTerminal {
-                QueryTable(plan, output)
-            } else {
-                QueryTabs(plan, output)
+            switch format {
+            case .table: QueryTable(plan, output)
+            case .json: QueryArray(plan, output)
+            case .ndjson: QueryFormat.jsonLines.writer(plan, output, memoryLimit: options.memoryLimit)
+            case .csv:
+                QueryFormat.delimited(spreadsheet ? .spreadsheet : .commas).writer(
+                    plan, output, memoryLimit: options.memoryLimit)
+            case .tsv: QueryFormat.delimited(.tabs).writer(plan, output, memoryLimit: options.memoryLimit)
+            case nil: output.isTerminal ? QueryTable(plan, output) : QueryTabs(plan, output)
             }
         let report = try plan.run(over: archive, options: options) { row in
             progress.finish()
@@ -108,6 +122,7 @@ struct QueryCommand: ParsableCommand {
         }
         progress.finish()
         try writer.finish()
+        Narration.sayLeftOut((writer as? QueryTable)?.leftOut ?? [])
         return report
     }
 

@@ -11,7 +11,10 @@ struct RemoveCommand: ParsableCommand {
             finds the disk full: then the room of what was deleted is needed. What is more than the archive keeps for \
             that (--dry-run says so) only until 5 % of the archive's limit has been written.
 
-            Example: vellum rm City 1642911 --dry-run
+            --where chooses by a look at all entries; one that changes after that look is left alone. A log is emptied with \
+            --all, which can't be undone.
+
+            Example: vellum rm City --where 'population < 100000 and @idle > 1h' --dry-run
             """)
 
     @OptionGroup var store: StoreArguments
@@ -20,7 +23,8 @@ struct RemoveCommand: ParsableCommand {
 
     mutating func validate() throws {
         if selection.isEmpty {
-            throw ValidationError("say which entries to delete: keys, --owner NAME or --all")
+            throw ValidationError(
+                "say which entries to delete: keys, --owner NAME, --where CONDITION or --all")
         }
     }
 

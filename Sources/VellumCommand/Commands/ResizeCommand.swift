@@ -16,7 +16,7 @@ struct ResizeCommand: ParsableCommand {
 
     @OptionGroup var store: StoreArguments
 
-    @Argument(help: "The archive's name.")
+    @Argument(help: "The archive's name.", completion: .archives)
     var archive: String
 
     @Option(help: ArgumentHelp("Most bytes of values on disk, such as 20MB or 64KiB.", valueName: "size"))

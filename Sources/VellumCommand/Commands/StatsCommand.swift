@@ -28,7 +28,7 @@ struct StatsCommand: ParsableCommand {
 
     @OptionGroup var store: StoreArguments
 
-    @Argument(help: "The archive's name (default: all archives).")
+    @Argument(help: "The archive's name (default: all archives).", completion: .archives)
     var archive: String?
 
     @Flag(help: "Also what the entries of each owner come to.")

@@ -31,7 +31,7 @@ struct UndoCommand: ParsableCommand {
 
     @OptionGroup var store: StoreArguments
 
-    @Argument(help: "The archive's name.")
+    @Argument(help: "The archive's name.", completion: .archives)
     var archive: String
 
     @Argument(help: "The number of the action (default: the last one).")
@@ -107,7 +107,7 @@ struct UndoCommand: ParsableCommand {
                 Cell(bytes: action.bytesLeft),
             ])
         }
-        try printer.finish()
+        try printer.end()
         guard !actions.isEmpty else {
             throw CommandFailure("there is nothing to undo in \(archive.name)", status: .nothing)
         }

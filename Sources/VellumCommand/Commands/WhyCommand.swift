@@ -21,10 +21,10 @@ struct WhyCommand: ParsableCommand {
 
     @OptionGroup var store: StoreArguments
 
-    @Argument(help: "The archive's name.")
+    @Argument(help: "The archive's name.", completion: .archives)
     var archive: String
 
-    @Argument(help: "The key.")
+    @Argument(help: "The key.", completion: .keys)
     var key: String
 
     @Flag(help: "Print one JSON object.")

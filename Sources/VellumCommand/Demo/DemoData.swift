@@ -32,7 +32,7 @@ struct DemoData: Sendable {
     /// Reads an NDJSON file of cities, all of which must be well-formed.
     init(path: String) throws(CommandFailure) {
         let input = try InputBuffer(path: path)
-        var reader = LineReader(input)
+        var reader = ValueReader(input)
         var writer = CBORWriter()
         while let record = try reader.next(into: &writer) {
             let found = writer.bytes.withUnsafeBytes { Self.keyProperty.find(in: $0) }

@@ -14,9 +14,9 @@ struct TemporaryFolder: Sendable {
         self.path = path
     }
 
-    /// Makes one.
-    init() throws(CommandFailure) {
-        let template = (SystemText.environment("TMPDIR") ?? "/tmp") + "/vellum-demo-XXXXXX"
+    /// Makes one, in `folder` or where temporary things are.
+    init(in folder: String? = nil) throws(CommandFailure) {
+        let template = (folder ?? SystemText.environment("TMPDIR") ?? "/tmp") + "/vellum-demo-XXXXXX"
         var name = Array(template.utf8CString)
         guard mkdtemp(&name) != nil else {
             throw CommandFailure(template, errno: errno, status: .storeFailure)

@@ -23,7 +23,13 @@ struct Exporter {
     static let keyName = "key"
     static let valueName = "value"
 
-    init(_ archive: Archive, to output: OutputWriter, wrapsKeys: Bool) throws(StorageError) {
+    /// The versions of entries that are written; nil: all there are.
+    private let chosen: Set<UInt64>?
+
+    init(
+        _ archive: Archive, to output: OutputWriter, wrapsKeys: Bool, only chosen: Set<UInt64>? = nil
+    ) throws(StorageError) {
+        self.chosen = chosen
         entries = try archive.entries(order: .leastRecentFirst)
         self.output = output
         self.wrapsKeys = wrapsKeys
@@ -42,14 +48,30 @@ struct Exporter {
         return outcome
     }
 
+    /// One JSON array, an item a line.
+    func writeArray() throws -> Outcome {
+        var outcome = Outcome()
+        try output.write("[")
+        outcome.damaged = try forEachValue { key, value in
+            try output.write(outcome.exported == 0 ? "\n" : ",\n")
+            let json = JSONTree.printed(try value.json(.compact))
+            let item = wrapsKeys ? .object([(Self.keyName, .text(key)), (Self.valueName, json)]) : json
+            try item.write(to: output)
+            outcome.exported += 1
+        }
+        try output.write(outcome.exported == 0 ? "]\n" : "\n]\n")
+        return outcome
+    }
+
     /// A row an object, under the names of all properties that any object has. Reads every value twice.
-    func writeCSV(as text: DelimitedText) throws -> Outcome {
+    func writeTable(_ text: DelimitedText) throws -> Outcome {
         var columns = PropertyColumns()
         _ = try forEachValue(isSilent: true) { key, value in columns.add(try object(key, value)) }
         if let objection = DelimitedText.objection(rows: entries.count, columns) {
             throw CommandFailure(objection, status: .usage)
         }
         let table = columns.table()
+        if !text.hasQuotes { Self.warn(of: table.mixed.sorted().map { table.names[$0] }) }
         var outcome = Outcome()
         guard !table.names.isEmpty || !entries.isEmpty else { return outcome }
         try TerminalSafe.write(text.header(table.names), to: output)
@@ -61,10 +83,19 @@ struct Exporter {
                 outcome.skipped += 1
                 return
             }
-            try TerminalSafe.write(text.row(row.cells.map { $0?.encoded }), to: output)
+            try TerminalSafe.write(text.row(row.cells.map { $0?.encoded }, mixed: table.mixed), to: output)
             outcome.exported += 1
         }
         return outcome
+    }
+
+    private static func warn(of mixed: [String]) {
+        guard !mixed.isEmpty else { return }
+        let names = mixed.prefix(5).map(TerminalSafe.quoted).joined(separator: ", ")
+        let more = mixed.count > 5 ? " and \(Figures.count(mixed.count - 5)) more" : ""
+        Narration.complain(
+            "TSV has no quotes to tell texts from numbers and words: an import takes all for text in the columns "
+                + names + more + ", which hold both; ndjson, json and csv keep them apart")
     }
 
     /// Returns how many entries can't be read; unless `isSilent`, each whose place is known is reported, and the others
@@ -77,6 +108,12 @@ struct Exporter {
         var elsewhere = 0
         for index in entries.indices {
             if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
+            if let chosen {
+                guard let sequence = try entries.metadata(at: index)?.sequence, chosen.contains(sequence)
+                else {
+                    continue
+                }
+            }
             // It has no value to write; an empty one would take its place when it is read back.
             guard entries[index].tier != .memory else {
                 elsewhere += 1

@@ -41,7 +41,7 @@ struct ArrayReader: RecordReader {
         guard let first = try skipWhitespace() else {
             state = .afterArray
             if Interruption.isRequested { return nil }
-            return .bad(line: line, reason: "the file ends within the array")
+            return .cut(line: line, reason: "the file ends within the array")
         }
         let start = line
         if first == UInt8(ascii: "]"), items == 0 {
@@ -54,7 +54,7 @@ struct ArrayReader: RecordReader {
             state = .afterArray
             pending = input.unread.count
             if Interruption.isRequested { return nil }
-            return .bad(line: start, reason: "the file ends within the item that begins here")
+            return .cut(line: start, reason: "the file ends within the item that begins here")
         }
         pending = end + 1
         let unread = input.unread

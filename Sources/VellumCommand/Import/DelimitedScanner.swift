@@ -1,3 +1,5 @@
+import StoreInspection
+
 /// Sendable value type. How the fields of a text file are separated.
 enum Delimiting: Sendable {
     /// RFC 4180: commas; a field in quotes may hold commas, line breaks and, doubled, quotes.
@@ -11,6 +13,9 @@ enum Delimiting: Sendable {
         case .tabs: UInt8(ascii: "\t")
         }
     }
+
+    /// What spells them so.
+    var table: DelimitedText { self == .commas ? .commas : .tabs }
 }
 
 /// For one thread. Cuts CSV or TSV into rows of fields, holding one row at a time.
@@ -23,6 +28,15 @@ struct DelimitedScanner {
     enum Row {
         case fields
         case bad(reason: String)
+        /// The input ends within the row.
+        case cut(reason: String)
+
+        var fault: String? {
+            switch self {
+            case .fields: nil
+            case .bad(let reason), .cut(let reason): reason
+            }
+        }
     }
 
     /// The content of all fields of the current row, unquoted.
@@ -30,6 +44,8 @@ struct DelimitedScanner {
     private(set) var fields: [Field] = []
     /// The line that the current row began on, counted from 1.
     private(set) var rowLine = 0
+    /// Whether a line feed ended the current row, and not the end of the input.
+    private(set) var isAtEndOfLine = false
     private let input: InputBuffer
     private let delimiting: Delimiting
     /// The line that the next byte is on.
@@ -50,7 +66,7 @@ struct DelimitedScanner {
     mutating func next() throws(CommandFailure) -> Row? {
         repeat {
             guard let row = try row() else { return nil }
-            if case .bad = row { return row }
+            if row.fault != nil { return row }
         } while fields.count == 1 && fields[0].range.isEmpty && !fields[0].isQuoted
         return .fields
     }
@@ -59,6 +75,7 @@ struct DelimitedScanner {
         text.removeAll(keepingCapacity: true)
         fields.removeAll(keepingCapacity: true)
         rowLine = line
+        isAtEndOfLine = false
         var state = State.fieldStart
         var fieldStart = 0
         var fault: String?
@@ -74,6 +91,7 @@ struct DelimitedScanner {
                     line += 1
                     if state != .quoted {
                         input.consume(place)
+                        isAtEndOfLine = true
                         return finish(state, fieldStart, fault)
                     }
                 }
@@ -84,7 +102,7 @@ struct DelimitedScanner {
         }
         if isEmpty || Interruption.isRequested { return nil }
         if state == .quoted {
-            return .bad(reason: "the quote that opens here, or later in the row, is never closed")
+            return .cut(reason: "the quote that opens here, or later in the row, is never closed")
         }
         return finish(state, fieldStart, fault)
     }

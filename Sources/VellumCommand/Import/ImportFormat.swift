@@ -26,7 +26,7 @@ extension FileFormat {
     /// A reader of the input's records. A byte order mark before them is dropped.
     func reader(of input: InputBuffer, isTextOnly: Bool) throws(CommandFailure) -> any RecordReader {
         switch self {
-        case .ndjson: LineReader(input)
+        case .ndjson: ValueReader(input)
         case .json: ArrayReader(input)
         case .csv: try DelimitedReader(input, .commas, isTextOnly: isTextOnly)
         case .tsv: try DelimitedReader(input, .tabs, isTextOnly: isTextOnly)

@@ -7,6 +7,8 @@ struct Importer {
     struct Outcome {
         var imported = 0
         var skipped = 0
+        /// The input ended within a record.
+        var isCut = false
         /// Sum of the imported values' sizes in bytes.
         var bytes: UInt64 = 0
         /// It ended before its input did, for a bad record or for what would have failed for every other too.
@@ -24,7 +26,11 @@ struct Importer {
     /// Reads `input` to its end. Reports each bad record on standard error. `outcome` is right also when it throws.
     func run(_ reader: inout some RecordReader, of input: InputBuffer, _ outcome: inout Outcome) throws {
         var progress = ProgressBar()
-        defer { progress.finish() }
+        var faults = BadRecords(of: input.name)
+        defer {
+            progress.finish()
+            faults.finish()
+        }
         // One buffer for all records: nothing is allocated for a record but its key.
         var writer = CBORWriter(capacity: 4096)
         while !Interruption.isRequested, let record = try reader.next(into: &writer) {
@@ -34,10 +40,13 @@ struct Importer {
                 if let reason = try store(writer.bytes, &outcome) { fault = (line, reason) }
             case .bad(let line, let reason):
                 fault = (line, reason)
+            case .cut(let line, let reason):
+                fault = (line, reason)
+                outcome.isCut = true
             }
             if let fault {
                 progress.finish()
-                Narration.complain("\(input.name):\(fault.line): \(fault.reason)")
+                faults.add(line: fault.line, fault.reason)
                 outcome.skipped += 1
                 if isStrict {
                     outcome.isStopped = true

@@ -16,10 +16,14 @@ final class InputBuffer {
     /// What messages call the input.
     let name: String
     /// Size of the file in bytes, nil if it isn't a regular file.
-    let size: UInt64?
+    var size: UInt64?
     /// Bytes read from the file so far.
     private(set) var bytesRead: UInt64 = 0
-    private let descriptor: Int32
+    var descriptor: Int32
+    /// Where reading goes on after ``rewind()``.
+    var markedPlace: off_t = 0
+    /// Gets all that is read since ``mark()``, if that can't be read twice; -1: nothing does.
+    var copy: Int32 = -1
     private var memory: UnsafeMutableRawBufferPointer
     private var start = 0
     private var end = 0
@@ -35,18 +39,18 @@ final class InputBuffer {
             guard descriptor >= 0 else { throw CommandFailure(path, errno: errno, status: .usage) }
         }
         var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            size = nil
-            memory = .allocate(byteCount: Self.chunkBytes, alignment: 1)
-            return
-        }
-        size = UInt64(status.st_size)
+        let isKnown = fstat(descriptor, &status) == 0
         memory = .allocate(byteCount: Self.chunkBytes, alignment: 1)
+        if isKnown, status.st_mode & S_IFMT == S_IFREG { size = UInt64(status.st_size) }
+        if isKnown, status.st_mode & S_IFMT == S_IFDIR {
+            throw CommandFailure("\(name) is a folder, and a file is needed", status: .usage)
+        }
     }
 
     deinit {
         memory.deallocate()
         if descriptor != STDIN_FILENO { close(descriptor) }
+        if copy >= 0 { close(copy) }
     }
 
     /// What has been read and not consumed.
@@ -65,6 +69,9 @@ final class InputBuffer {
         while !Interruption.isRequested {
             let count = read(descriptor, memory.baseAddress! + end, memory.count - end)
             if count > 0 {
+                if copy >= 0 {
+                    try remember(UnsafeRawBufferPointer(rebasing: memory[end..<end + count]))
+                }
                 end += count
                 bytesRead += UInt64(count)
                 return true
@@ -73,6 +80,12 @@ final class InputBuffer {
             guard errno == EINTR else { throw CommandFailure(name, errno: errno, status: .storeFailure) }
         }
         return false
+    }
+
+    /// The window is empty again, and what is read next is what comes behind so many bytes.
+    func forgetAll(bytesRead: UInt64) {
+        (start, end) = (0, 0)
+        self.bytesRead = bytesRead
     }
 
     /// Reads until `count` bytes are unread or the file ends.

@@ -6,6 +6,8 @@ enum ImportRecord {
     case value(line: Int)
     /// Something that isn't a record. Reading goes on behind it.
     case bad(line: Int, reason: String)
+    /// The input ends within what begins there. Nothing comes behind it.
+    case cut(line: Int, reason: String)
 }
 
 /// Takes an import file apart, record by record, in memory bounded by the longest record. For one thread.

@@ -22,7 +22,7 @@ struct MessagePrinter {
         case .human: try printHuman(message.bytes, behind: Figures.date(message.time) + "  ")
         case .tabs:
             try output.write("\(message.sequence)\t\(Figures.seconds(message.time))\t")
-            try output.write(message.bytes + [UInt8(ascii: "\n")])
+            try output.write(Self.column(message.bytes))
         case .json: try Self.json(message).writeLine(to: output)
         case .raw: try TerminalSafe.write(message.bytes + [UInt8(ascii: "\n")], to: output)
         }
@@ -34,13 +34,19 @@ struct MessagePrinter {
         case .human: try printHuman(message, behind: "")
         case .tabs:
             try output.write("\t\t")
-            try output.write(message + [UInt8(ascii: "\n")])
+            try output.write(Self.column(message))
         case .json:
             try JSONTree.object([
                 ("sequence", .cell(.absent)), ("time", .cell(.absent)), Self.content(message),
             ]).writeLine(to: output)
         case .raw: try TerminalSafe.write(message + [UInt8(ascii: "\n")], to: output)
         }
+    }
+
+    /// On one line, whatever is in it; of one that isn't text the bytes as they are.
+    private static func column(_ message: [UInt8]) -> [UInt8] {
+        let text = String(validating: message, as: UTF8.self).map { Array(TerminalSafe.column($0).utf8) }
+        return (text ?? message) + [UInt8(ascii: "\n")]
     }
 
     /// Further lines of a message stand below its first.

@@ -32,7 +32,7 @@ enum StatsText {
                 try rows.print([cells[1], cells[0]] + cells[2...])
             }
             try output.write("\n")
-            try rows.finish()
+            try rows.end()
         }
         guard let owners = sample.owners, !owners.isEmpty else { return }
         try output.write("\n")
@@ -42,7 +42,7 @@ enum StatsText {
             if owner.owner == nil { cells[0] = .text("(none)") }
             try rows.print(cells)
         }
-        try rows.finish()
+        try rows.end()
     }
 
     private static func facts(_ sample: ArchiveSample) -> [(name: String, value: String)] {

@@ -13,6 +13,16 @@ enum QueryProblem {
         }
     }
 
+    /// The pipeline that finds what meets a condition, such as an option gives.
+    static func condition(_ text: String) throws(CommandFailure) -> QueryPipeline {
+        let pipeline = try pipeline("find " + text)
+        guard pipeline.stages.count == 1 else {
+            throw CommandFailure(
+                "a condition is what stands behind find; other stages are for vellum query", status: .usage)
+        }
+        return pipeline
+    }
+
     private static func show(_ error: QuerySyntaxError, in text: String) -> String {
         let place = error.place(in: text)
         let indent = TextWidth.width(of: TerminalText.sanitized(place.prefix))

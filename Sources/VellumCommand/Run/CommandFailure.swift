@@ -63,7 +63,8 @@ enum FailureReport {
             if let message = failure.message { Narration.complain(message) }
             return failure.status
         case let error as StorageError:
-            Narration.complain(error.description + (error.ringFileHint ?? ""))
+            Narration.complain(
+                error.description + (error.ringFileHint ?? "") + (Suggestion.archive(for: error) ?? ""))
             return error.exitStatus
         case let error as CBORError:
             Narration.complain("a stored value cannot be read: \(error)")
@@ -79,7 +80,9 @@ enum FailureReport {
     /// Errors of the argument parser, which are also how it hands over help, version and completion scripts.
     private static func reportParsing(_ error: any Error) -> ExitStatus {
         let text = VellumCommand.fullMessage(for: error)
+        let arguments = ProgramArguments.withoutStore
         guard VellumCommand.exitCode(for: error) != .success else {
+            if let hint = DashHint.forHelp(arguments) { Narration.complain(hint) }
             let output = OutputWriter()
             do throws(SourceError) {
                 try output.write(text + "\n")
@@ -91,6 +94,8 @@ enum FailureReport {
         }
         let prefix = "Error: "
         Narration.complain(text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text)
+        if let hint = DashHint.forError(text, arguments) { Narration.say(hint) }
+        if let meant = Suggestion.command(for: arguments) { Narration.say("did you mean: vellum \(meant)") }
         return .usage
     }
 }

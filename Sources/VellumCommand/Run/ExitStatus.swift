@@ -12,7 +12,9 @@ enum ExitStatus: Int32, Sendable {
     case usage = 2
     /// The store, or a file beside it, could not be opened, read or written.
     case storeFailure = 3
-    /// 128 + SIGINT, as shells count.
+    /// 128 + SIGHUP, as shells count: the terminal has gone.
+    case hungUp = 129
+    /// 128 + SIGINT.
     case interrupted = 130
     /// 128 + SIGTERM.
     case terminated = 143

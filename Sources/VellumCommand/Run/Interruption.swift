@@ -23,8 +23,12 @@ enum Interruption {
 
     /// The status to end with after a signal.
     static var status: ExitStatus {
-        guard let received else { return .done }
-        return received == SIGINT ? .interrupted : .terminated
+        switch received {
+        case nil: .done
+        case SIGINT?: .interrupted
+        case SIGHUP?: .hungUp
+        default: .terminated
+        }
     }
 
     /// A file that would become longer than this process may write is an error of the write, not the end of the

@@ -41,11 +41,13 @@ struct ImportTarget: FuzzTarget {
         do throws(CommandFailure) {
             let buffer = try InputBuffer(path: "-")
             switch format {
-            case 0, 1: return try all(LineReader(buffer))
+            case 0, 1: return try all(ValueReader(buffer))
             case 2, 3: return try all(ArrayReader(buffer))
             default:
                 let delimiting: Delimiting = format < 6 ? .commas : .tabs
-                return try all(DelimitedReader(buffer, delimiting, isTextOnly: format % 2 == 1))
+                var reader = try DelimitedReader(buffer, delimiting, isTextOnly: format % 2 == 1)
+                _ = try reader.decideKinds([], key: "id")
+                return try all(reader)
             }
         } catch {
             return []
@@ -59,14 +61,15 @@ struct ImportTarget: FuzzTarget {
         while let record = try reader.next(into: &writer) {
             switch record {
             case .value(let line): records.append(Record(line: line, cbor: writer.bytes))
-            case .bad(let line, _): records.append(Record(line: line, cbor: nil))
+            case .bad(let line, _), .cut(let line, _): records.append(Record(line: line, cbor: nil))
             }
         }
         return records
     }
 
     static func seeds() -> [[UInt8]] {
-        let lines = "{\"id\":1,\"name\":\"Jakarta, [x]\"}\r\n\n{\"id\":2\n [1,2]\n{\"id\":3}"
+        let lines =
+            "{\"id\":1,\"name\":\"Jakarta, [x]\"}\r\n\n{\"id\":2\n [1,2]\n{\n\"id\":3,\n\"a\":[\n{}]}{\"id\":4}"
         let array =
             " [ {\"id\":1,\"s\":\"a,]}\\\"[\"},\n{\"id\":2,\"deep\":[[1],{\"x\":[]}]} ,\nnonsense,\n3]\n"
         let commas = "id,name,at\r\n1,\"Ja\"\"kar\nta\",\"[1,2]\"\r\n2,-1.5,true\n007,,\"\"\"[1]\"\"\"\n"

@@ -1,0 +1,25 @@
+import ArgumentParser
+
+/// Sendable value type. What `--types` says: the kinds of columns by their names.
+struct ColumnTypes: Sendable, ExpressibleByArgument {
+    private static let names: [String: ColumnKind] = ["text": .text, "number": .number, "boolean": .boolean]
+
+    let kinds: [(name: String, kind: ColumnKind)]
+
+    /// `price=number,version=text`. A piece without a kind belongs to a name with a comma in it.
+    init?(argument: String) {
+        var kinds: [(String, ColumnKind)] = []
+        var pending = ""
+        for piece in argument.split(separator: ",", omittingEmptySubsequences: false) {
+            guard let equals = piece.lastIndex(of: "=") else {
+                pending += piece + ","
+                continue
+            }
+            guard let kind = Self.names[String(piece[piece.index(after: equals)...])] else { return nil }
+            kinds.append((pending + piece[..<equals], kind))
+            pending = ""
+        }
+        guard pending.isEmpty, !kinds.isEmpty else { return nil }
+        self.kinds = kinds
+    }
+}

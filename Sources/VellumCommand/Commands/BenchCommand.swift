@@ -1,0 +1,170 @@
+import ArgumentParser
+import StorageEngine
+import StoreInspection
+
+/// `vellum bench`.
+struct BenchCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "bench",
+        abstract: "Measures what a store does on this machine, in some ten seconds.",
+        discussion: """
+            In a store of its own, which goes afterwards: in the temporary folder (TMPDIR), or with --in on the file system \
+            of a folder. One thread, values of --value bytes, keys of 12. Columns: work, count, seconds, operations a \
+            second; --json prints one array.
+
+            Example: vellum bench --in /srv
+            """)
+
+    @Option(
+        name: .customLong("in"),
+        help: ArgumentHelp("Where the store is made (default: TMPDIR).", valueName: "folder"),
+        completion: .directory)
+    var folder: String?
+
+    @Option(help: ArgumentHelp("Bytes of a value (default: 200B).", valueName: "size"))
+    var value: ByteCount?
+
+    @Option(
+        help: ArgumentHelp("How long it takes, about (default: 10s).", valueName: "duration"),
+        transform: Interval.parse)
+    var time: Duration?
+
+    @Flag(help: "Print one JSON array.")
+    var json = false
+
+    private static let columns = [
+        Column("work", title: "WORK"), Column("count", title: "COUNT"), Column("seconds", title: "SECONDS"),
+        Column("rate", title: "A SECOND"),
+    ]
+
+    mutating func validate() throws {
+        if let value, value.bytes > 1 << 20 { throw ValidationError("--value is 1 MiB at most") }
+        if let time, time < .milliseconds(100) || time > .seconds(600) {
+            throw ValidationError("--time is 100ms to 10m")
+        }
+    }
+
+    func run() throws {
+        Interruption.collect()
+        let place = try TemporaryFolder(in: folder)
+        defer { place.remove() }
+        let store = try Store.open(at: place.path + "/store")
+        defer { store.close() }
+        let output = OutputWriter()
+        var printer = RowPrinter(
+            Self.columns, layout: .fitting(output, json: json ? .jsonArray : nil), output: output)
+        let measurement = try Measurement(
+            store, valueBytes: Int(value?.bytes ?? 200), seconds: (time ?? .seconds(10)) / .seconds(1))
+        for result in try measurement.run() {
+            try printer.print([
+                .text(result.work), .count(UInt64(result.count)), .decimal(result.seconds),
+                .rate(Double(result.count) / max(result.seconds, 1e-9)),
+            ])
+        }
+        try printer.end()
+        if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
+    }
+}
+
+/// For one thread. Does one kind of work after another, each for its share of the time.
+private struct Measurement {
+    struct Result {
+        let work: String
+        let count: Int
+        let seconds: Double
+    }
+
+    private static let mostEntries = 1_000_000
+
+    private let store: Store
+    private let archive: Archive
+    private let value: [UInt8]
+    private let share: Double
+
+    init(_ store: Store, valueBytes: Int, seconds: Double) throws(StorageError) {
+        self.store = store
+        archive = try store.archive(
+            named: "Bench", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        value = Array(repeating: UInt8(ascii: "x"), count: valueBytes)
+        share = seconds / 6
+    }
+
+    func run() throws -> [Result] {
+        var entries = 0
+        var results = [
+            try measure("put, new keys", most: Self.mostEntries) { number throws(StorageError) in
+                try archive.put(value, forKey: Self.key(number))
+                entries = number + 1
+            }
+        ]
+        guard entries > 0 else { return results }
+        var random = SplitMix(state: 1)
+        results.append(
+            try measure("put, keys that are there") { _ throws(StorageError) in
+                try archive.put(value, forKey: Self.key(random.next(below: entries)))
+            })
+        results.append(
+            try measure("access, random keys") { _ throws(StorageError) in
+                _ = try archive.withAccess(Self.key(random.next(below: entries))) { $0.count }
+            })
+        let durable = try store.archive(
+            named: "Durable",
+            orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil, durability: .full))
+        results.append(
+            try measure("put, on the medium when it returns") { number throws(StorageError) in
+                try durable.put(value, forKey: Self.key(number))
+            })
+        results.append(
+            try measure("list the entries, an entry", of: entries) { () throws(StorageError) in
+                _ = try archive.entries().count
+            })
+        results.append(
+            try measure("read and verify all, an entry", of: entries) { () throws(StorageError) in
+                _ = try archive.check()
+            })
+        return results
+    }
+
+    private static func key(_ number: Int) -> String {
+        let digits = String(number)
+        return "key" + String(repeating: "0", count: max(0, 9 - digits.count)) + digits
+    }
+
+    private func measure(
+        _ work: String, most: Int = .max, _ body: (Int) throws(StorageError) -> Void
+    ) throws(StorageError) -> Result {
+        let start = MonotonicClock.seconds()
+        var now = start
+        var count = 0
+        while now - start < share, count < most, !Interruption.isRequested {
+            let end = min(most, count + (count < 64 ? 1 : 64))
+            while count < end {
+                try body(count)
+                count += 1
+            }
+            now = MonotonicClock.seconds()
+        }
+        return Result(work: work, count: count, seconds: now - start)
+    }
+
+    /// Rounds that each handle so many entries.
+    private func measure(
+        _ work: String, of entries: Int, _ body: () throws(StorageError) -> Void
+    ) throws(StorageError) -> Result {
+        let rounds = try measure(work) { _ throws(StorageError) in try body() }
+        return Result(work: work, count: rounds.count * entries, seconds: rounds.seconds)
+    }
+}
+
+/// Value type. Steele, Lea and Flood, "Fast splittable pseudorandom number generators" (2014).
+private struct SplitMix {
+    var state: UInt64
+
+    mutating func next(below bound: Int) -> Int {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+        return Int((mixed ^ (mixed >> 31)) >> 1) % bound
+    }
+}

@@ -1,0 +1,59 @@
+import ArgumentParser
+import StorageEngine
+import StoreInspection
+
+/// `vellum compact`.
+struct CompactCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "compact",
+        abstract: "Gives back at once the room that deleted entries took.",
+        discussion: """
+            An archive gives it back in time by itself; this does it now, while others use the store. What can still be \
+            undone keeps its room unless --give-up-undo is said. Standard output has a line an archive: its name, and what \
+            its files took before and take now, in bytes.
+
+            Example: vellum compact City
+            """)
+
+    @OptionGroup var store: StoreArguments
+
+    @Argument(help: "The archives (default: all).", completion: .archives)
+    var archives: [String] = []
+
+    @Flag(help: "Also the room of what undo could still bring back, which it then can't.")
+    var giveUpUndo = false
+
+    private static let columns = [
+        Column("archive", title: "ARCHIVE"), Column("before", title: "BEFORE"),
+        Column("after", title: "AFTER"),
+    ]
+
+    func run() throws {
+        Interruption.collect()
+        let store = try store.openForWriting(creating: false)
+        defer { store.close() }
+        let output = OutputWriter()
+        var printer = RowPrinter(Self.columns, layout: .fitting(output, json: nil), output: output)
+        for name in archives.isEmpty ? try store.archiveNames() : archives {
+            let archive = try store.archive(named: name)
+            defer { archive.close() }
+            let before = try archive.status()
+            var progress = ProgressBar()
+            try archive.compact(givingUpUndo: giveUpUndo) { share in
+                progress.update(done: UInt64(share * 1000), total: 1000, entries: before.entries)
+                return !Interruption.isRequested
+            }
+            progress.finish()
+            let after = try archive.status()
+            try printer.print([.text(name), .bytes(before.footprint), .bytes(after.footprint)])
+            if after.undoBytes > 0, !giveUpUndo {
+                Narration.say(
+                    "\(name): \(Figures.bytes(after.undoBytes)) are kept for undo; --give-up-undo gives them back too"
+                )
+            }
+            if Interruption.isRequested { break }
+        }
+        try printer.end()
+        if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
+    }
+}

@@ -1,0 +1,114 @@
+import ArgumentParser
+import StorageEngine
+import StoreInspection
+
+/// `vellum copy`.
+struct CopyCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "copy",
+        abstract: "Copies an archive, or some of its entries, to another archive.",
+        discussion: """
+            A whole archive becomes a new one, as it is at one moment: with deadlines, owners, times, hits and the order of \
+            use; of a log its messages. There must be none of that name yet.
+
+            Keys, or entries that meet --where, go into an archive that may be there already, and is made like this one if \
+            it isn't. They keep value, owner and what is left of their lifetimes, are recorded there in their order of use, \
+            and replace entries of the same keys. --to names another store, which is made if it isn't there.
+
+            Example: vellum copy City Large --where 'population > 1000000'
+            """)
+
+    @OptionGroup var store: StoreArguments
+
+    @Argument(help: "The archive to copy.", completion: .archives)
+    var archive: String
+
+    @Argument(help: "The archive that becomes the copy, or gets the entries.", completion: .archives)
+    var target: String
+
+    @Argument(help: "Keys of the entries to copy (default: the whole archive).", completion: .keys)
+    var keys: [String] = []
+
+    @Option(
+        name: .customLong("where"),
+        help: ArgumentHelp("Copy the entries that meet this condition.", valueName: "condition"))
+    var condition: String?
+
+    @Option(
+        help: ArgumentHelp("The store of the copy (default: the same).", valueName: "folder"),
+        completion: .directory)
+    var to: String?
+
+    mutating func validate() throws {
+        if !keys.isEmpty, condition != nil { throw ValidationError("say either keys or --where") }
+    }
+
+    func run() throws {
+        Interruption.collect()
+        let source = try to == nil ? store.openForWriting(creating: false) : store.openForLooking()
+        defer { source.close() }
+        let target =
+            try to.map { try Store.open(at: $0, options: StoreOptions(processName: "vellum")) } ?? source
+        defer { target.close() }
+        if keys.isEmpty, condition == nil { return try copyAll(from: source, to: target) }
+        let archive = try source.archive(named: archive)
+        try archive.requireEntries()
+        var configuration = try archive.configuration()
+        configuration.durability = .process
+        let copy = try target.archive(named: self.target, orCreate: configuration)
+        try copy.requireEntries()
+        var copying = EntryCopying(from: archive, to: copy)
+        for key in try chosenKeys(archive) {
+            if Interruption.isRequested { break }
+            try copying.copy(key)
+        }
+        Narration.say(
+            "copied \(Figures.amount(copying.entries, bytes: copying.bytes)) from \(archive.name) to \(copy.name)"
+        )
+        if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
+        if copying.missing > 0 || copying.entries == 0 { throw CommandFailure(nil, status: .nothing) }
+    }
+
+    private func chosenKeys(_ archive: Archive) throws -> [String] {
+        guard let condition else { return keys }
+        let found = try FoundEntries(condition, in: archive).entries
+        guard !found.isEmpty else {
+            throw CommandFailure("\(archive.name) has no entry that meets the condition", status: .nothing)
+        }
+        return found.map(\.key)
+    }
+
+    private func copyAll(from source: Store, to target: Store) throws {
+        try ArchiveCopying.copy(archive, of: source, as: self.target, to: target) { copied in
+            "copied \(copied) from \(archive) to \(self.target)"
+        }
+    }
+}
+
+/// For one thread. Puts entries of one archive into another.
+private struct EntryCopying {
+    let source: Archive
+    let target: Archive
+    private(set) var entries = 0
+    private(set) var bytes: UInt64 = 0
+    private(set) var missing = 0
+
+    init(from source: Archive, to target: Archive) {
+        self.source = source
+        self.target = target
+    }
+
+    mutating func copy(_ key: String) throws(StorageError) {
+        guard let (entry, expires) = try source.currentWithExpiry(key) else {
+            Narration.complain("no entry \(TerminalSafe.quoted(key)) on disk")
+            missing += 1
+            return
+        }
+        let left = expires.map { Duration.seconds(max(0, $0.seconds(since: .now()))) }
+        try target.put(
+            entry.value, forKey: key, encoding: entry.encoding,
+            attributes: EntryAttributes(lifetime: left, owner: entry.owner))
+        entries += 1
+        bytes += UInt64(entry.value.count)
+    }
+}

@@ -1,0 +1,71 @@
+import ArgumentParser
+import StorageEngine
+import StoreInspection
+
+/// `vellum drop`.
+struct DropCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "drop",
+        abstract: "Removes an archive with all it holds.",
+        discussion: """
+            That can't be undone. Asks first on a terminal; elsewhere it takes --yes. While another process has the archive \
+            open for writing it is refused with exit code 1, unless --force is said: that process then gets an error with \
+            its next call, or makes the archive anew.
+
+            Example: vellum drop City --dry-run
+            """)
+
+    @OptionGroup var store: StoreArguments
+
+    @Argument(help: "The archive's name.", completion: .archives)
+    var archive: String
+
+    @Flag(help: "Also while other processes have it open.")
+    var force = false
+
+    @Flag(help: "Only say what it would be.")
+    var dryRun = false
+
+    @Flag(help: "Don't ask.")
+    var yes = false
+
+    func run() throws {
+        let (amount, others) = try look()
+        if dryRun {
+            let output = OutputWriter()
+            try output.write("would remove archive \(TerminalSafe.column(archive)) with \(amount)\n")
+            try output.flush()
+        }
+        if !others.isEmpty, !force {
+            throw CommandFailure(
+                "\(others.joined(separator: ", ")) \(others.count == 1 ? "has" : "have") archive "
+                    + "\(TerminalSafe.quoted(archive)) open; end them, or say --force", status: .nothing)
+        }
+        if dryRun { return }
+        guard yes || Confirmation.isPossible else {
+            throw CommandFailure(
+                "nobody is there to be asked; say --yes to remove the archive", status: .usage)
+        }
+        if !yes, !Confirmation.ask("Remove archive \(archive) with \(amount)? This can't be undone.") {
+            throw CommandFailure("nothing was removed", status: .nothing)
+        }
+        let store = try store.openForWriting(creating: false)
+        defer { store.close() }
+        try store.removeArchive(named: archive)
+        Narration.say("removed archive \(archive) with \(amount)")
+    }
+
+    /// What is in it, and who else has it open, without a trace.
+    private func look() throws -> (amount: String, others: [String]) {
+        let archive = try store.openForLooking().archive(named: archive)
+        let status = try archive.status()
+        let isLog = status.configuration.kind == .log
+        let amount =
+            isLog
+            ? Figures.count(status.entries, "message", "messages") + ", "
+                + Figures.bytes(status.diskBytes)
+            : Figures.amount(status.entries, bytes: status.diskBytes)
+        let others = try archive.processes().filter(\.isAlive).map { "\($0.name) (\($0.pid))" }
+        return (amount, others)
+    }
+}

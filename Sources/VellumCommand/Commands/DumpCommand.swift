@@ -1,0 +1,125 @@
+import ArgumentParser
+import StorageEngine
+import StoreInspection
+
+/// `vellum dump`.
+struct DumpCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "dump",
+        abstract: "Writes a store, or some of its archives, into one file.",
+        discussion: """
+            Each archive as it is at one moment, while others use the store: values, deadlines, owners, times, hits, the \
+            order of use, kinds and limits; of logs their messages. vellum restore makes a store of it again, on any machine. \
+            A backup of the store is made in the temporary folder (TMPDIR) meanwhile, so there must be room for it.
+
+            The file is a sequence of CBOR items (RFC 8742): a map with vellumDump (the version, 1) and files (their number), \
+            for each file of the backup a map with path and bytes, and a map with end (their number again). It gets its name \
+            when it is whole. Damaged entries are reported and left out, with exit code 3.
+
+            Example: vellum dump - City | ssh host vellum restore - /srv/store
+            """)
+
+    @OptionGroup var store: StoreArguments
+
+    @Argument(help: "The file to write; - for standard output.", completion: .file())
+    var file: String
+
+    @Argument(help: "The archives (default: all).", completion: .archives)
+    var archives: [String] = []
+
+    func run() throws {
+        if file == "-", OutputWriter().isTerminal {
+            throw CommandFailure("a dump is bytes, and no text for a terminal; name a file", status: .usage)
+        }
+        let source = try store.openForLooking()
+        Interruption.collect()
+        let whole = try beginFile()
+        defer { whole?.discard() }
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let backup = folder.path + "/store"
+        var progress = ProgressBar()
+        defer { progress.finish() }
+        let report = try source.backUp(archives: archives.isEmpty ? nil : archives, to: backup) { state in
+            progress.update(done: UInt64(state.done), total: UInt64(state.total), entries: state.done)
+            return !Interruption.isRequested
+        }
+        progress.finish()
+        guard let report else { throw CommandFailure("interrupted", status: Interruption.status) }
+        for line in report.damaged { Narration.complain(line) }
+        let output = whole?.output ?? OutputWriter()
+        let bytes = try DumpFile.write(storeAt: backup, to: output)
+        try output.flush()
+        try whole?.finish()
+        let entries = report.archives.reduce(0) { $0 + $1.entries }
+        let values = report.archives.reduce(0) { $0 + $1.bytes }
+        Narration.say(
+            "dumped \(Figures.count(report.archives.count, "archive", "archives")), "
+                + "\(Figures.amount(entries, bytes: values)), in \(Figures.bytes(bytes))")
+        if !report.damaged.isEmpty { throw CommandFailure(nil, status: .storeFailure) }
+    }
+
+    private func beginFile() throws(CommandFailure) -> WholeFile? {
+        do throws(SourceError) {
+            return file == "-" ? nil : try WholeFile(at: file, replaces: true)
+        } catch {
+            throw CommandFailure(error.description, status: .usage)
+        }
+    }
+}
+
+/// `vellum restore`.
+struct RestoreCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "restore",
+        abstract: "Makes a store of a file that vellum dump wrote.",
+        discussion: """
+            The folder is new, or empty; it gets its name when all is there and every value has been verified. Nothing is \
+            replaced. Exit code 1 if the file is no dump or ends early, 3 if something in it is damaged.
+
+            Example: vellum restore store.dump /srv/store
+            """)
+
+    @Argument(help: "The file; - for standard input.", completion: .file())
+    var file: String
+
+    @Argument(help: "The new store's folder.", completion: .directory)
+    var folder: String
+
+    func run() throws {
+        Interruption.collect()
+        let input = try InputBuffer(path: file)
+        let place = RestorePlace(folder)
+        try place.begin()
+        var isWhole = false
+        defer { if !isWhole { place.discard() } }
+        try DumpFile.read(input, into: place.partial)
+        let (archives, entries, bytes) = try verify(place.partial)
+        try place.finish()
+        isWhole = true
+        Narration.say(
+            "restored \(Figures.count(archives, "archive", "archives")), \(Figures.amount(entries, bytes: bytes)), "
+                + "to \(folder)")
+    }
+
+    /// Opens every archive for writing, which makes its index, and checks it.
+    private func verify(_ path: String) throws -> (archives: Int, entries: Int, bytes: UInt64) {
+        let store = try Store.open(at: path, createIfMissing: false)
+        defer { store.close() }
+        var (archives, entries, bytes) = (0, 0, UInt64(0))
+        for name in try store.archiveNames() {
+            let archive = try store.archive(named: name)
+            defer { archive.close() }
+            let report = try archive.check()
+            guard report.clean else {
+                throw CommandFailure(
+                    "\(file): archive \(TerminalSafe.quoted(name)) in it is damaged: "
+                        + (report.problems.first ?? "its frames don't add up"), status: .storeFailure)
+            }
+            archives += 1
+            entries += report.entries
+            bytes += report.valueBytes
+        }
+        return (archives, entries, bytes)
+    }
+}

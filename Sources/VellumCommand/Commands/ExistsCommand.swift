@@ -1,0 +1,35 @@
+import ArgumentParser
+import StorageEngine
+import StoreInspection
+
+/// `vellum exists`.
+struct ExistsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "exists",
+        abstract: "Tells by its exit code whether there are entries of these keys.",
+        discussion: """
+            0: there are; 1: one is missing, which standard error names; 3: the store can't be read. Nothing is printed. \
+            Looking leaves no trace.
+
+            Example: vellum exists City 1642911 && echo there
+            """)
+
+    @OptionGroup var store: StoreArguments
+
+    @Argument(help: "The archive's name.", completion: .archives)
+    var archive: String
+
+    @Argument(help: "The keys.", completion: .keys)
+    var keys: [String]
+
+    func run() throws {
+        let archive = try store.openForLooking().archive(named: archive)
+        try archive.requireEntries()
+        let missing = try keys.filter { try archive.metadata($0) == nil }
+        for key in missing { Narration.complain("no entry \(TerminalSafe.quoted(key))") }
+        guard missing.isEmpty else {
+            let hasLost = try archive.complainOfLoss()
+            throw CommandFailure(nil, status: hasLost ? .storeFailure : .nothing)
+        }
+    }
+}

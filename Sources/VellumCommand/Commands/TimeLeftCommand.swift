@@ -1,0 +1,50 @@
+import ArgumentParser
+import StorageEngine
+import StoreInspection
+
+/// `vellum ttl`.
+struct TimeLeftCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "ttl",
+        abstract: "Prints how long an entry has to live.",
+        discussion: """
+            In a pipe seconds with fractions, or never; on a terminal 4m 12s. --json prints one object: key, ttl in seconds \
+            or null, expires. Exit code 1 if there is no such entry. vellum expire changes it.
+
+            Example: vellum ttl Session abc123
+            """)
+
+    @OptionGroup var store: StoreArguments
+
+    @Argument(help: "The archive's name.", completion: .archives)
+    var archive: String
+
+    @Argument(help: "The key.", completion: .keys)
+    var key: String
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    func run() throws {
+        let archive = try store.openForLooking().archive(named: archive)
+        try archive.requireEntries()
+        guard let metadata = try archive.metadata(key) else {
+            let hasLost = try archive.complainOfLoss()
+            throw CommandFailure(
+                "no entry \(TerminalSafe.quoted(key)) in archive \"\(archive.name)\"",
+                status: hasLost ? .storeFailure : .nothing)
+        }
+        let left = metadata.expires.map { max(0, $0.seconds(since: .now())) }
+        let output = OutputWriter()
+        if json {
+            try JSONTree.cells([
+                ("key", .text(key)), ("ttl", left.map { .interval($0) } ?? .absent),
+                ("expires", Cell(metadata.expires)),
+            ]).writeLine(to: output)
+        } else {
+            let cell = left.map { Cell.interval($0) } ?? .text("never")
+            try output.write((output.isTerminal ? cell.human : cell.plain) + "\n")
+        }
+        try output.flush()
+    }
+}

@@ -1,0 +1,45 @@
+import ArgumentParser
+import StorageEngine
+import StoreInspection
+
+/// `vellum touch`.
+struct TouchCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "touch",
+        abstract: "Uses entries: makes them the most recent, and counts a hit.",
+        discussion: """
+            As a program's access does, without reading a value. With --in they live that long from now on. Exit code 1 if \
+            one of the entries isn't there, which counts a miss.
+
+            Example: vellum touch Session abc123 --in 30m
+            """)
+
+    @OptionGroup var store: StoreArguments
+
+    @Argument(help: "The archive's name.", completion: .archives)
+    var archive: String
+
+    @Argument(help: "The keys.", completion: .keys)
+    var keys: [String]
+
+    @Option(
+        name: .customLong("in"),
+        help: ArgumentHelp("Let them live that long from now on.", valueName: "duration"),
+        transform: Interval.parse)
+    var lifetime: Duration?
+
+    func run() throws {
+        let store = try store.openForWriting(creating: false)
+        defer { store.close() }
+        let archive = try store.archive(named: archive)
+        try archive.requireEntries()
+        var isAnyMissing = false
+        for key in keys {
+            let isThere = try lifetime.map { try archive.touch(key, lifetime: $0) } ?? archive.touch(key)
+            guard !isThere else { continue }
+            Narration.complain("no entry \(TerminalSafe.quoted(key))")
+            isAnyMissing = true
+        }
+        if isAnyMissing { throw CommandFailure(nil, status: .nothing) }
+    }
+}

@@ -1,0 +1,141 @@
+import CBOR
+import StorageEngine
+import StoreInspection
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+/// Stateless. The files of a store as one sequence of CBOR items (RFC 8742): a map with `vellumDump` and `files`, a map with
+/// `path` and `bytes` for each file, and a map with `end`, without which the sequence is cut off.
+///
+/// What the index says is in the log too, for a backup's log has all of it, and whoever opens the store makes the index
+/// anew.
+enum DumpFile {
+    private static let version: UInt64 = 1
+    private static let versionName = "vellumDump"
+
+    /// Returns the bytes that were written.
+    static func write(storeAt path: String, to output: OutputWriter) throws -> UInt64 {
+        let files = try files(in: path)
+        var bytes: UInt64 = 0
+        func write(_ members: [(String, CBORValue)]) throws {
+            let item = CBORValue.map(CBORMap(members.map { CBORMap.Entry(key: .text($0), value: $1) }))
+                .encoded
+            bytes += UInt64(item.count)
+            try output.write(item)
+        }
+        try write([(versionName, .unsigned(version)), ("files", .unsigned(UInt64(files.count)))])
+        for file in files {
+            if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
+            let content = try Data(contentsOf: URL(filePath: path + "/" + file))
+            try write([("path", .text(file)), ("bytes", .bytes(Array(content)))])
+        }
+        try write([("end", .unsigned(UInt64(files.count)))])
+        return bytes
+    }
+
+    /// Paths below the store's folder: its marker, and of each archive the descriptor and the segments.
+    private static func files(in path: String) throws -> [String] {
+        var files: [String] = []
+        for (name, folder) in try StoresFolder.contents(of: path) {
+            if name == marker { files.append(name) }
+            guard name.hasSuffix(folderEnding) else { continue }
+            files += try StoresFolder.contents(of: folder).map(\.name).filter(isOfLog).map { name + "/" + $0 }
+        }
+        return files
+    }
+
+    private static let marker = "vellum-store"
+    private static let folderEnding = ".archive"
+
+    private static func isOfLog(_ name: String) -> Bool { name.hasSuffix(".segment") || name == "descriptor" }
+
+    // MARK: Reading
+
+    static func read(_ input: InputBuffer, into folder: String) throws {
+        let noDump = CommandFailure("\(input.name) is no dump of a store", status: .nothing)
+        guard let head = try nextItem(input, mayGrow: false)?.asMap,
+            let found = head[key: .text(versionName)]?.asUInt64,
+            let count = head[key: .text("files")]?.asUInt64
+        else { throw noDump }
+        guard found == version else {
+            throw CommandFailure(
+                "\(input.name) is a dump of version \(found), and this program reads version \(version)",
+                status: .storeFailure)
+        }
+        var written: UInt64 = 0
+        while true {
+            if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
+            guard let item = try nextItem(input)?.asMap else {
+                throw CommandFailure("\(input.name) ends early; nothing was restored", status: .nothing)
+            }
+            if let end = item[key: .text("end")]?.asUInt64 {
+                guard end == count, written == count else { throw noDump }
+                return
+            }
+            guard let path = item[key: .text("path")]?.asString,
+                case .bytes(let bytes)? = item[key: .text("bytes")],
+                isSafe(path)
+            else { throw noDump }
+            try write(bytes, path, in: folder)
+            written += 1
+        }
+    }
+
+    /// A name, or the name of an archive's folder and one in it; never a way out of the store.
+    private static func isSafe(_ path: String) -> Bool {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.allSatisfy({ !$0.isEmpty && $0 != "." && $0 != ".." && !$0.utf8.contains(0) }) else {
+            return false
+        }
+        switch parts.count {
+        case 1: return path == marker
+        case 2: return parts[0].hasSuffix(folderEnding) && isOfLog(String(parts[1]))
+        default: return false
+        }
+    }
+
+    private static func write(_ bytes: [UInt8], _ path: String, in folder: String) throws {
+        if let slash = path.lastIndex(of: "/") {
+            let inner = folder + "/" + path[..<slash]
+            guard mkdir(inner, 0o700) == 0 || errno == EEXIST else {
+                throw CommandFailure(inner, errno: errno, status: .storeFailure)
+            }
+        }
+        let place = folder + "/" + path
+        let file = open(place, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw CommandFailure(place, errno: errno, status: .storeFailure) }
+        defer { close(file) }
+        let output = OutputWriter(descriptor: file) { SourceError(place, errno: $0) }
+        try output.write(bytes)
+        try output.flush()
+        guard fsync(file) == 0 else { throw CommandFailure(place, errno: errno, status: .storeFailure) }
+    }
+
+    /// The next item of the input; nil where the input ends, also within an item.
+    private static func nextItem(_ input: InputBuffer, mayGrow: Bool = true) throws -> CBORValue? {
+        var wanted = 1 << 12
+        while true {
+            try input.fill(to: wanted)
+            let unread = input.unread
+            var reader = CBORReader(unread)
+            if (try? reader.skipItem()) != nil {
+                let item = UnsafeRawBufferPointer(rebasing: unread[..<reader.offset])
+                let value = try? CBORReader.decode(Array(item))
+                input.consume(reader.offset)
+                return value
+            }
+            guard mayGrow, unread.count >= wanted else { return nil }
+            wanted = unread.count * 2
+        }
+    }
+}

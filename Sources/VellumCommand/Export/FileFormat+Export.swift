@@ -1,0 +1,22 @@
+import StoreInspection
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+extension FileFormat {
+    /// What to write into a file: what its name says; lines of JSON for standard output, and for what is no regular file, such as
+    /// a pipe.
+    static func toWrite(_ fileName: String) throws(CommandFailure) -> FileFormat {
+        var status = stat()
+        let isThere = fileName != "-" && stat(fileName, &status) == 0
+        if fileName == "-" || isThere && status.st_mode & S_IFMT != S_IFREG { return .ndjson }
+        if let format = FileFormat(fileName: fileName) { return format }
+        if fileName.lowercased().hasSuffix(".json") { return .json }
+        throw CommandFailure(
+            "\(fileName): the name doesn't tell what to write; let it end with .ndjson, .json, .csv or .tsv, or say "
+                + "--format (for a compressed file: vellum export … | gzip > FILE.gz)", status: .usage)
+    }
+}

@@ -1,0 +1,52 @@
+import StoreInspection
+
+/// For one thread. Reports what could not be imported: the first records of each reason with their lines, the others as a
+/// number, so that a file of another kind doesn't fill the screen.
+struct BadRecords {
+    /// Records that are named for each reason.
+    private static let named = 10
+    /// Reasons that are told apart.
+    private static let mostReasons = 50
+
+    private let file: String
+    private(set) var count = 0
+    private var counts: [String: Int] = [:]
+    /// As they came first.
+    private var reasons: [String] = []
+
+    init(of file: String) { self.file = file }
+
+    mutating func add(line: Int, _ reason: String) {
+        count += 1
+        let kind = counts.count < Self.mostReasons ? Self.kind(of: reason) : "of other reasons"
+        let seen = counts[kind, default: 0] + 1
+        if seen == 1 { reasons.append(kind) }
+        counts[kind] = seen
+        if seen <= Self.named { Narration.complain("\(file):\(line): \(reason)") }
+    }
+
+    /// Says how many there were beyond those that were named.
+    func finish() {
+        for kind in reasons {
+            guard let count = counts[kind], count > Self.named else { continue }
+            let more = Figures.count(count - Self.named, "record", "records")
+            Narration.complain("\(file): \(more) more: \(kind)")
+        }
+    }
+
+    /// The reason without its numbers and without what it quotes.
+    private static func kind(of reason: String) -> String {
+        var kind = ""
+        var isQuoted = false
+        for byte in reason.utf8 {
+            if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
+            let isDigit = (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+            if isQuoted || byte == UInt8(ascii: "\"") || isDigit {
+                if kind.utf8.last != UInt8(ascii: "#") { kind += "#" }
+            } else {
+                kind.unicodeScalars.append(UnicodeScalar(byte))
+            }
+        }
+        return kind.replacing("#", with: "…")
+    }
+}

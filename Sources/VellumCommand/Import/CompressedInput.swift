@@ -1,0 +1,26 @@
+import StoreInspection
+
+/// Stateless. Files that have to be unpacked before they can be read, by the bytes that begin them.
+enum CompressedInput {
+    private static let known: [(begins: [UInt8], name: String, unpacker: String, ending: String)] = [
+        ([0x1f, 0x8b], "gzip", "zcat", ".gz"), ([0x28, 0xb5, 0x2f, 0xfd], "zstd", "zstdcat", ".zst"),
+        ([0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00], "xz", "xzcat", ".xz"),
+        ([0x42, 0x5a, 0x68], "bzip2", "bzcat", ".bz2"),
+        ([0x50, 0x4b, 0x03, 0x04], "zip", "unzip -p", ".zip"),
+    ]
+
+    /// - Throws: the command that imports it, if the input is compressed.
+    static func refuse(_ input: InputBuffer, command: (_ format: FileFormat?) -> String)
+        throws(CommandFailure)
+    {
+        try input.fill(to: 6)
+        guard let found = known.first(where: { input.unread.starts(with: $0.begins) }) else { return }
+        let isNamed = input.size != nil && input.name != "standard input"
+        let unpacked =
+            input.name.hasSuffix(found.ending) ? String(input.name.dropLast(found.ending.count)) : ""
+        let file = isNamed ? ShellWord.quoted(input.name) : "FILE"
+        throw CommandFailure(
+            "\(input.name) is compressed (\(found.name)); unpack it on the way: \(found.unpacker) \(file) | "
+                + command(FileFormat(fileName: unpacked)), status: .usage)
+    }
+}

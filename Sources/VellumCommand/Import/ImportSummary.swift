@@ -1,0 +1,33 @@
+import StorageEngine
+import StoreInspection
+
+extension Importer.Outcome {
+    /// What a person reads at the end. `before` and `after` are what the archive was: they tell new entries from those that
+    /// took the place of another.
+    func summary(
+        archive: String, seconds: Double, from before: ArchiveStatus, to after: ArchiveStatus
+    ) -> String {
+        let evicted = after.evictions &- before.evictions
+        let gone = [
+            evicted, after.expirations &- before.expirations, after.deletes &- before.deletes,
+        ].reduce(0) { $0 + Int(clamping: $1) }
+        let new = min(imported, max(0, after.entries - before.entries + gone))
+        let replaced = imported - new
+        let records =
+            Figures.count(imported, "record", "records") + ", " + Figures.bytes(bytes)
+        var text =
+            "imported \(replaced == 0 ? Figures.amount(imported, bytes: bytes) : records) into \(archive) in "
+            + "\(Figures.fixed(seconds, digits: 2)) s"
+        if seconds > 0 { text += ", \(Figures.rate(Double(imported) / seconds)) a second" }
+        if replaced > 0 {
+            text +=
+                "; \(Figures.count(new, "new entry", "new entries")), "
+                + "\(Figures.count(replaced, "record", "records")) in place of an entry of the same key"
+        }
+        if evicted > 0 { text += "; \(Figures.count(evicted, "entry", "entries")) evicted" }
+        if skipped > 0 { text += "; \(Figures.count(skipped, "record", "records")) skipped" }
+        if isCut { text += "; the input ended within a record" }
+        if isStopped { text += "; stopped" }
+        return text
+    }
+}

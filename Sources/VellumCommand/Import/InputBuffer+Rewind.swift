@@ -1,0 +1,65 @@
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+/// Reading an input twice: a file from the same place again, a pipe from a copy.
+extension InputBuffer {
+    /// From here on all that is read can be read again. What can't be read twice is copied into a file that has no name,
+    /// so that no other process sees it and it goes with this one.
+    func mark() throws(CommandFailure) {
+        let place = lseek(descriptor, 0, SEEK_CUR)
+        if size != nil, place >= 0 {
+            markedPlace = place - off_t(unread.count)
+        } else {
+            copy = try Self.unnamedFile()
+            try remember(unread)
+        }
+    }
+
+    /// Goes back to the mark. What was read before ``mark()`` and consumed doesn't come again.
+    func rewind() throws(CommandFailure) {
+        if copy >= 0 {
+            if descriptor != STDIN_FILENO { close(descriptor) }
+            descriptor = copy
+            copy = -1
+            markedPlace = 0
+            var status = stat()
+            if fstat(descriptor, &status) == 0 { size = UInt64(status.st_size) }
+        }
+        guard lseek(descriptor, markedPlace, SEEK_SET) >= 0 else {
+            throw CommandFailure(name, errno: errno, status: .storeFailure)
+        }
+        forgetAll(bytesRead: UInt64(markedPlace))
+    }
+
+    /// Keeps what was read of an input that can't be read twice.
+    func remember(_ bytes: UnsafeRawBufferPointer) throws(CommandFailure) {
+        var rest = bytes
+        while !rest.isEmpty {
+            let written = write(copy, rest.baseAddress, rest.count)
+            if written < 0, errno == EINTR { continue }
+            guard written >= 0 else { throw Self.noCopy(name, errno) }
+            rest = UnsafeRawBufferPointer(rebasing: rest[written...])
+        }
+    }
+
+    private static var temporaryFolder: String { SystemText.environment("TMPDIR") ?? "/tmp" }
+
+    private static func unnamedFile() throws(CommandFailure) -> Int32 {
+        var path = Array((temporaryFolder + "/vellum-import-XXXXXX").utf8CString)
+        let file = mkstemp(&path)
+        guard file >= 0 else { throw noCopy("the input", errno) }
+        _ = fcntl(file, F_SETFD, FD_CLOEXEC)
+        unlink(path)
+        return file
+    }
+
+    private static func noCopy(_ name: String, _ code: Int32) -> CommandFailure {
+        let reason = strerror(code).map { String(cString: $0) } ?? "error \(code)"
+        return CommandFailure(
+            "\(name) can't be kept in \(temporaryFolder) to be read twice: \(reason); import a file, set TMPDIR, or say "
+                + "--text, which needs one look", status: .storeFailure)
+    }
+}

@@ -1,0 +1,172 @@
+import CBOR
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+/// For one thread. Reads JSON values one after another: NDJSON with one a line, or objects and arrays that go over several
+/// lines or stand beside each other, as programs print them for people. White space between them is passed over.
+///
+/// After something that isn't JSON, reading goes on with the next line on which a value can begin. A line that begins with a
+/// bracket where the value before it can't have one is such a line, so one torn line loses no other.
+struct ValueReader: RecordReader {
+    private let input: InputBuffer
+    private var line = 1
+    /// Length of what was given out last, which stays in the buffer until the next value is asked for.
+    private var pending = 0
+
+    init(_ input: InputBuffer) {
+        self.input = input
+    }
+
+    mutating func next(into writer: inout CBORWriter) throws(CommandFailure) -> ImportRecord? {
+        consumePending()
+        guard let first = try skipWhitespace() else { return nil }
+        let (length, isWhole) = try lineLength(from: 0)
+        // What an interrupted read leaves is half a line.
+        if !isWhole, Interruption.isRequested { return nil }
+        pending = length
+        let record = transcode(
+            UnsafeRawBufferPointer(rebasing: input.unread[..<length]), line: line, into: &writer)
+        if case .value = record { return record }
+        guard first == UInt8(ascii: "{") || first == UInt8(ascii: "[") else { return record }
+        return try longValue(into: &writer)
+    }
+
+    private mutating func longValue(into writer: inout CBORWriter) throws(CommandFailure) -> ImportRecord? {
+        let end = try endOfValue()
+        pending = end.place
+        switch end {
+        case .cut:
+            return Interruption.isRequested
+                ? nil : .cut(line: line, reason: "the input ends within the value that begins here")
+        case .whole, .broken:
+            return transcode(
+                UnsafeRawBufferPointer(rebasing: input.unread[..<end.place]), line: line, into: &writer)
+        }
+    }
+
+    private mutating func consumePending() {
+        line += input.unread[..<pending].count { $0 == UInt8(ascii: "\n") }
+        input.consume(pending)
+        pending = 0
+    }
+
+    /// Consumes white space and returns the byte behind it, unread still; nil at the end of the input.
+    private mutating func skipWhitespace() throws(CommandFailure) -> UInt8? {
+        while true {
+            pending = input.unread.firstIndex { !JSONSyntax.isWhitespace($0) } ?? input.unread.count
+            consumePending()
+            if let first = input.unread.first { return first }
+            guard try input.fill() else { return nil }
+        }
+    }
+
+    /// Bytes to the line feed behind `start`, or to the end of the input.
+    private func lineLength(from start: Int) throws(CommandFailure) -> (length: Int, isWhole: Bool) {
+        // Bytes already searched aren't searched again when the line goes on in the next chunk.
+        var searched = start
+        while true {
+            let unread = input.unread
+            if searched < unread.count, let base = unread.baseAddress,
+                let found = memchr(base + searched, 0x0a, unread.count - searched)
+            {
+                return (UnsafeRawPointer(found) - base, true)
+            }
+            searched = unread.count
+            guard try input.fill() else { return (searched, false) }
+        }
+    }
+
+    // MARK: Values over several lines
+
+    private enum End {
+        case whole(Int)
+        /// It can't be JSON; what begins there may be.
+        case broken(Int)
+        /// The input ends within it.
+        case cut(Int)
+
+        var place: Int {
+            switch self {
+            case .whole(let place), .broken(let place), .cut(let place): place
+            }
+        }
+    }
+
+    /// Where the object or array ends that begins at the first unread byte.
+    private func endOfValue() throws(CommandFailure) -> End {
+        var scan = BracketScan()
+        var place = 0
+        var lineStart = 0
+        while true {
+            let unread = input.unread
+            while place < unread.count {
+                let byte = unread[place]
+                switch scan.step(byte) {
+                case .inside: break
+                case .end: return .whole(place + 1)
+                case .fault:
+                    let beginsLine = unread[lineStart..<place].allSatisfy(JSONSyntax.isWhitespace)
+                    if lineStart > 0, beginsLine { return .broken(lineStart) }
+                    return .broken(try lineLength(from: place).length)
+                }
+                place += 1
+                if byte == UInt8(ascii: "\n") { lineStart = place }
+            }
+            guard try input.fill() else { return .cut(place) }
+        }
+    }
+}
+
+/// For one thread. Follows the brackets and strings of JSON text, and sees where they can't go on.
+private struct BracketScan {
+    enum Step {
+        case inside, end, fault
+    }
+
+    private var open: [UInt8] = []
+    private var isInString = false
+    private var isEscaped = false
+    /// The last byte outside of strings that isn't white space.
+    private var last: UInt8 = 0
+
+    mutating func step(_ byte: UInt8) -> Step {
+        if isInString { return string(byte) }
+        if JSONSyntax.isWhitespace(byte) { return .inside }
+        defer { last = byte }
+        switch byte {
+        case UInt8(ascii: "\""): isInString = true
+        case UInt8(ascii: "{"), UInt8(ascii: "["):
+            guard open.isEmpty || mayBegin else { return .fault }
+            open.append(byte)
+        case UInt8(ascii: "}"), UInt8(ascii: "]"):
+            let expected = byte == UInt8(ascii: "}") ? UInt8(ascii: "{") : UInt8(ascii: "[")
+            guard open.popLast() == expected else { return .fault }
+            if open.isEmpty { return .end }
+        default: break
+        }
+        return .inside
+    }
+
+    /// No string holds the end of a line: only its escape.
+    private mutating func string(_ byte: UInt8) -> Step {
+        if byte == UInt8(ascii: "\n") { return .fault }
+        if isEscaped {
+            isEscaped = false
+        } else if byte == UInt8(ascii: "\\") {
+            isEscaped = true
+        } else if byte == UInt8(ascii: "\"") {
+            isInString = false
+        }
+        return .inside
+    }
+
+    /// Whether a value may begin behind the last byte.
+    private var mayBegin: Bool {
+        if last == UInt8(ascii: ":") { return true }
+        return open.last == UInt8(ascii: "[") && (last == UInt8(ascii: "[") || last == UInt8(ascii: ","))
+    }
+}

@@ -1,0 +1,47 @@
+import ArchiveQuery
+import StorageEngine
+import StoreInspection
+
+/// The entries of an archive that meet a condition. For one thread.
+struct FoundEntries {
+    /// As they were when they were looked at, the least recently used first.
+    private(set) var entries: [EntryMetadata] = []
+
+    /// Looks at all entries without any trace. Keeps their metadata, not their values.
+    /// - Throws: also where a value could not be read, since nobody knows whether it is meant.
+    init(_ condition: String, in archive: Archive) throws {
+        let plan = QueryPlan(try QueryProblem.condition(condition))
+        let report: QueryReport
+        do {
+            report = try plan.run(over: archive) { row in
+                if let facts = row.entry { entries.append(EntryMetadata(facts)) }
+                return !Interruption.isRequested
+            }
+        } catch let error as QueryError {
+            throw CommandFailure(error.description, status: .usage)
+        }
+        for warning in report.warnings { Narration.complain(warning) }
+        if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
+        guard report.damaged == 0 else {
+            throw CommandFailure(
+                "\(archive.name): what the condition is about can't be told of all entries, for some are damaged; run vellum "
+                    + "check, or name keys", status: .storeFailure)
+        }
+        entries.sort { $0.recency < $1.recency }
+    }
+}
+
+extension EntryMetadata {
+    fileprivate init(_ facts: EntryFacts) {
+        self.init(
+            key: facts.key, valueBytes: facts.valueBytes, recorded: facts.created, sequence: facts.sequence)
+        encoding = facts.encoding
+        accessed = facts.accessed
+        expires = facts.expires
+        hits = facts.hits
+        owner = facts.owner
+        rank = facts.rank
+        recency = facts.recency
+        tier = facts.tier
+    }
+}

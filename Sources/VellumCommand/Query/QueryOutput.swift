@@ -1,0 +1,54 @@
+import ArgumentParser
+import StoreInspection
+
+/// Sendable value type. Where a query comes from, what its rows become, and where they go.
+struct QueryOutput: ParsableArguments {
+    enum Format: String, CaseIterable, Sendable, ExpressibleByArgument {
+        case table, json, ndjson, csv, tsv
+    }
+
+    @Option(
+        help: ArgumentHelp("Read the query from this file; - for standard input.", valueName: "file"),
+        completion: .file())
+    var file: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Print the rows as this: json is one array, ndjson an object a line.",
+            valueName: "table|json|ndjson|csv|tsv"))
+    var format: Format?
+
+    @Option(
+        help: ArgumentHelp(
+            "Write to this file, which gets its name when it is whole; its name tells the format.",
+            valueName: "file"), completion: .file())
+    var output: String?
+
+    /// The query of the file, if one was named.
+    func text() throws(CommandFailure) -> String? {
+        guard let file else { return nil }
+        let input = try InputBuffer(path: file)
+        try input.skipByteOrderMark()
+        while try input.fill() {}
+        guard let text = String(validating: input.unread, as: UTF8.self) else {
+            throw CommandFailure("\(input.name) is not UTF-8 text", status: .usage)
+        }
+        return text
+    }
+
+    func begin() throws(CommandFailure) -> WholeFile? {
+        guard let output else { return nil }
+        do throws(SourceError) {
+            return try WholeFile(at: output, replaces: true)
+        } catch {
+            throw CommandFailure(error.description, status: .usage)
+        }
+    }
+
+    /// Nil: what fits where it goes to.
+    func chosenFormat() throws(CommandFailure) -> Format? {
+        if let format { return format }
+        guard let output else { return nil }
+        return Format(rawValue: try FileFormat.toWrite(output).rawValue)
+    }
+}

@@ -1,0 +1,18 @@
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+/// Stateless. A question to the person at the terminal.
+enum Confirmation {
+    /// Whether anybody is there to be asked.
+    static var isPossible: Bool { SystemText.isTerminal(STDIN_FILENO) && Narration.isTerminal }
+
+    /// Only `y` and `yes` are a yes.
+    static func ask(_ question: String) -> Bool {
+        Narration.write(question + " [y/N] ")
+        guard let answer = readLine()?.lowercased() else { return false }
+        return answer == "y" || answer == "yes"
+    }
+}

@@ -1,0 +1,35 @@
+import StoreInspection
+
+/// Stateless. Says how a key or name is written that begins with a dash, where it may have been taken for an option.
+enum DashHint {
+    /// Where help or the version was printed, and more than a command was named: the dash may have been meant as a key.
+    static func forHelp(_ arguments: [String]) -> String? {
+        guard arguments.first != "help", words(arguments).count > 1, let option = options(arguments).first
+        else {
+            return nil
+        }
+        return "\(option) asks for help; \(behind(option))"
+    }
+
+    /// Where a word is missing or an option isn't known, and there is a word with a dash.
+    static func forError(_ message: String, _ arguments: [String]) -> String? {
+        let isAboutWords = ["Unknown option", "Missing expected argument"].contains { message.contains($0) }
+        guard isAboutWords, !words(arguments).isEmpty, let option = options(arguments).first else {
+            return nil
+        }
+        return behind(option)
+    }
+
+    /// Of the arguments before `--`.
+    static func options(_ arguments: [String]) -> [String] {
+        arguments.prefix { $0 != "--" }.filter { $0.utf8.count > 1 && $0.utf8.first == UInt8(ascii: "-") }
+    }
+
+    private static func words(_ arguments: [String]) -> [String] {
+        arguments.filter { $0.utf8.first != UInt8(ascii: "-") }
+    }
+
+    private static func behind(_ option: String) -> String {
+        "a key or an archive that begins with - stands behind --, as in: vellum get City -- \(ShellWord.quoted(option))"
+    }
+}

@@ -1,0 +1,69 @@
+import StorageEngine
+import StoreInspection
+
+/// Stateless; safe from any thread. The name that was probably meant.
+enum Suggestion {
+    /// The command that is spelled nearly like the first word, where that is none.
+    static func command(for arguments: [String]) -> String? {
+        guard let word = arguments.first, word.utf8.first != UInt8(ascii: "-") else { return nil }
+        var names: [String] = []
+        for command in VellumCommand.configuration.subcommands where command.configuration.shouldDisplay {
+            if let name = command.configuration.commandName { names.append(name) }
+        }
+        return names.contains(word) ? nil : nearest(to: word, among: names)
+    }
+
+    /// Behind the error that there is no archive of a name: one that there is.
+    static func archive(for error: StorageError) -> String? {
+        guard case .noSuchArchive(let name, let path) = error,
+            let store = try? Store.open(
+                at: path, mode: .readOnly, createIfMissing: false, options: .forLooking),
+            let names = try? store.archiveNames()
+        else { return nil }
+        return nearest(to: name, among: names).map { "; did you mean \(TerminalSafe.quoted($0))?" }
+    }
+
+    /// Behind the message that there is no entry of a key: one that there is. Looks at the keys that begin alike.
+    static func key(for key: String, in archive: Archive) -> String {
+        let beginning = String(
+            key.unicodeScalars.prefix(max(1, key.unicodeScalars.count / 2)).map(Character.init))
+        let page = try? archive.keys(KeyQuery(prefix: beginning, limit: mostKeys))
+        return nearest(to: key, among: page?.keys ?? []).map { "; did you mean \(TerminalSafe.quoted($0))?" }
+            ?? ""
+    }
+
+    private static let mostKeys = 2_000
+
+    /// The name that the fewest letters have to be changed for, if these are few enough; nil where there is none.
+    static func nearest(to word: String, among names: [String]) -> String? {
+        let word = Array(word.lowercased().unicodeScalars.prefix(longest))
+        let most = max(1, word.count / 3)
+        let near = names.map {
+            (name: $0, distance: distance(word, Array($0.lowercased().unicodeScalars.prefix(longest))))
+        }
+        .filter { $0.distance <= most && ($0.distance < word.count) }
+        return near.min { $0.distance < $1.distance }?.name
+    }
+
+    /// Of names that are longer the rest is not looked at.
+    private static let longest = 80
+
+    /// How many letters have to be inserted, removed, replaced or swapped with the next one (optimal string alignment).
+    private static func distance(_ first: [Unicode.Scalar], _ second: [Unicode.Scalar]) -> Int {
+        var before: [Int] = []
+        var row = Array(0...second.count)
+        for (place, letter) in first.enumerated() {
+            var next = [place + 1]
+            for (other, otherLetter) in second.enumerated() {
+                var best = min(
+                    row[other + 1] + 1, next[other] + 1, row[other] + (letter == otherLetter ? 0 : 1))
+                if place > 0, other > 0, letter == second[other - 1], first[place - 1] == otherLetter {
+                    best = min(best, before[other - 1] + 1)
+                }
+                next.append(best)
+            }
+            (before, row) = (row, next)
+        }
+        return row[second.count]
+    }
+}

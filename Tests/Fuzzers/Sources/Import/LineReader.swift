@@ -1,1 +1,0 @@
-../../../../Sources/VellumCommand/Import/LineReader.swift

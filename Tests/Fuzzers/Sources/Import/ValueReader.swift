@@ -1,0 +1,1 @@
+../../../../Sources/VellumCommand/Import/ValueReader.swift

@@ -1,0 +1,131 @@
+import Foundation
+import Testing
+
+/// What broke: each field was decided by itself, so 19.99 and 20.00 became a number and a text, and a sum lost rows.
+@Suite("Columns of CSV and TSV")
+struct ColumnTests {
+    let store: TestStore
+
+    init() throws { store = try TestStore() }
+
+    private func importing(_ name: String, _ content: String, _ options: String...) throws -> Vellum.Result {
+        let file = try store.folder.file(name, content)
+        return try Vellum.run(["--store", store.path, "import", "A", file, "--key", "id"] + options)
+    }
+
+    private func values(_ result: Vellum.Result) throws -> [String] {
+        #expect(result.status == 0, "\(result.errors)")
+        return try store.done("export", "A").lines
+    }
+
+    @Test func numbersAreNumbersHoweverTheyAreSpelled() throws {
+        let result = try importing("a.csv", "id,price\n1,19.99\n2,20.00\n3,5.50\n4,\n")
+        #expect(
+            try values(result) == [
+                "{\"id\":1,\"price\":19.99}", "{\"id\":2,\"price\":20.0}", "{\"id\":3,\"price\":5.5}",
+                "{\"id\":4}",
+            ])
+        #expect(
+            result.errors.contains(
+                "column \"price\" is numbers: the spelling of \"20.00\" (line 3) is not kept"))
+        #expect(result.errors.contains("--types price=text"))
+    }
+
+    @Test func aMixedColumnStaysTextAndIsNamedOnce() throws {
+        let result = try importing("a.csv", "id,n,f,z\n1,5,true,01\n2,n/a,maybe,2\n3,x,null,null\n")
+        #expect(
+            try values(result) == [
+                "{\"id\":1,\"n\":\"5\",\"f\":\"true\",\"z\":\"01\"}",
+                "{\"id\":2,\"n\":\"n/a\",\"f\":\"maybe\",\"z\":\"2\"}",
+                "{\"id\":3,\"n\":\"x\",\"f\":\"null\",\"z\":\"null\"}",
+            ])
+        let said = result.errors.split(separator: "\n").filter { $0.hasPrefix("column ") }
+        #expect(said.count == 3)
+        #expect(said[0].hasPrefix("column \"n\" is mixed and stays text: \"n/a\" (line 3)"))
+        #expect(said[1].hasPrefix("column \"f\" is mixed and stays text: \"maybe\" (line 3)"))
+        #expect(said[2].hasPrefix("column \"z\" is mixed and stays text: \"01\" (line 2)"))
+    }
+
+    @Test func uniformColumnsSaynothing() throws {
+        let result = try importing(
+            "a.csv", "id,n,f,t,q\n1,5,true,a,\"1\"\n2,-1.5,false,b,\"x\"\n3,null,null,c,\n")
+        #expect(
+            try values(result) == [
+                "{\"id\":1,\"n\":5,\"f\":true,\"t\":\"a\",\"q\":\"1\"}",
+                "{\"id\":2,\"n\":-1.5,\"f\":false,\"t\":\"b\",\"q\":\"x\"}",
+                "{\"id\":3,\"n\":null,\"f\":null,\"t\":\"c\"}",
+            ])
+        #expect(!result.errors.contains("column "))
+    }
+
+    @Test func keysMayBeSpelledLikeWords() throws {
+        let result = try importing("a.csv", "id,v\nnull,1\nfalse,2\n1.50,3\n7,4\n")
+        #expect(result.status == 0)
+        #expect(try store.keys("A") == ["7", "1.50", "false", "null"])
+        #expect(result.errors.contains("column \"id\", the keys, is text"))
+    }
+
+    @Test func typesSayWhatAColumnIs() throws {
+        let content = "id,price,version,\"a,b\"\n1,1.50,1.10,3\n2,n/a,1.9,4\n3,null,2,5\n"
+        let result = try importing(
+            "a.csv", content, "--types", "price=number,version=text", "--types", "a,b=text")
+        #expect(result.errors.contains("a.csv:3: column \"price\" is no number"))
+        #expect(
+            try values(result) == [
+                "{\"id\":1,\"price\":1.5,\"version\":\"1.10\",\"a,b\":\"3\"}",
+                "{\"id\":3,\"price\":null,\"version\":\"2\",\"a,b\":\"5\"}",
+            ])
+        let unknown = try importing("a.csv", content, "--types", "prize=number")
+        #expect(unknown.status == 2 && unknown.errors.contains("its columns are id, price, version, a,b"))
+        for wrong in ["price", "price=float", "=", ""] {
+            #expect(try importing("a.csv", content, "--types", wrong).status == 2, "\(wrong)")
+        }
+        #expect(try importing("a.csv", content, "--types", "price=text", "--text").status == 2)
+        #expect(try importing("a.ndjson", "{\"id\":1}", "--types", "id=text").status == 2)
+    }
+
+    /// More than is read at once: the kind shows in the last row.
+    @Test func aPipeIsDecidedAsAFileIs() throws {
+        let rows =
+            (0..<40_000).map { "\($0),\($0).5,value \($0) of a longer text\n" }.joined() + "x,none,last\n"
+        let content = "id,n,t\n" + rows
+        let file = try store.folder.file("a.csv", content)
+        try store.done("import", "F", file, "--key", "id")
+        let piped = try Vellum.shell(
+            "cat \"$2\" | \"$0\" import P - --key id --format csv --store \"$1\"", store.path, file)
+        #expect(piped.status == 0 && piped.errors.contains("column \"n\" is mixed"), "\(piped.errors)")
+        #expect(try store.done("diff", "F", "P").status == 0)
+        #expect(try store.done("get", "P", "0", "--json").text.hasPrefix("{\"id\":\"0\",\"n\":\"0.5\","))
+    }
+
+    @Test func textsAmongNumbersComeBackFromCSV() throws {
+        let lines = [
+            "{\"id\":1,\"v\":1.5,\"w\":true}", "{\"id\":2,\"v\":\"abc\",\"w\":\"x\"}",
+            "{\"id\":3,\"v\":\"2\",\"w\":null}",
+        ]
+        try store.done("import", "A", "-", "--key", "id", input: lines.joined(separator: "\n"))
+        let csv = store.folder / "a.csv"
+        try store.done("export", "A", csv)
+        try store.done("import", "B", csv, "--key", "id")
+        #expect(try store.done("export", "B").lines == lines)
+        // TSV has nothing to tell them apart with, and says so.
+        #expect(
+            try store.done("export", "A", store.folder / "a.tsv").errors.contains(
+                "\"v\", \"w\", which hold both"))
+    }
+
+    @Test func whatTSVCannotHoldIsEscapedAndComesBack() throws {
+        let texts = [
+            "", "1", "true", "null", "a\\tb", "a\\nb", "\\\"quoted\\\"", "\\\"1\\\"", "[1]", "\\\"[1]\\\"",
+            " x ",
+        ]
+        let lines = texts.enumerated().map { "{\"id\":\($0),\"v\":\"\($1)\"}" }
+        try store.done("import", "A", "-", "--key", "id", input: lines.joined(separator: "\n"))
+        let tsv = store.folder / "a.tsv"
+        try store.done("export", "A", tsv)
+        let content = try String(contentsOfFile: tsv, encoding: .utf8)
+        #expect(content.split(separator: "\n").count == texts.count + 1)
+        try store.done("import", "B", tsv, "--key", "id")
+        #expect(try store.done("export", "B").lines == lines)
+    }
+}

@@ -1,0 +1,111 @@
+import Foundation
+import Testing
+
+@Suite("diff, dump, restore, doctor and bench")
+struct DumpTests {
+    let store: TestStore
+
+    init() throws { store = try TestStore() }
+
+    @Test func differencesAreALineEach() throws {
+        for (archive, key, value) in [
+            ("A", "same", "1"), ("A", "gone", "1"), ("A", "other", "1"), ("B", "same", "1"),
+            ("B", "other", "2"),
+            ("B", "n\tew", "1"),
+        ] {
+            try store.done("put", archive, key, input: value)
+        }
+        let result = try store.run("diff", "A", "B")
+        #expect(result.status == 1)
+        #expect(result.lines == ["- gone", "~ other", "+ n\\tew"])
+        #expect(result.errors == "3 differences, 1 entry equal\n")
+        let json = try store.run("diff", "B", "A", "--json").lines.map {
+            try JSON.object($0)["change"] as? String
+        }
+        #expect(json == ["removed", "changed", "added"])
+        #expect(try store.done("diff", "A", "A").output.isEmpty)
+        #expect(try store.run("diff", "A", "None").status == 1)
+        #expect(try store.run("diff", "A").status == 2)
+        #expect(try store.run("diff", "--with", store.folder / "none").status == 3)
+    }
+
+    @Test func aDumpComesBackWithAllThatIsKnown() throws {
+        try store.done("put", "A", "a", "--owner", "o", "--expires", "1h", "--disk", "1MB", input: "[1]")
+        try store.done("put", "A", "b", input: "[2]")
+        try store.done("touch", "A", "a")
+        try store.done("put", "é/..", "k", input: "3")
+        try store.done("append", "L", "message", "--disk", "1MB")
+        let file = store.folder / "store.dump"
+        #expect(try store.done("dump", file).errors.hasPrefix("dumped 3 archives, 4 entries, "))
+        let copy = try TestStore()
+        #expect(try Vellum.run(["restore", file, copy.path]).status == 0)
+        for archive in ["A", "é/.."] {
+            #expect(
+                try copy.done("keys", archive, "--json").text == store.done("keys", archive, "--json").text)
+        }
+        #expect(try copy.done("tail", "L").text == store.done("tail", "L").text)
+        #expect(try Vellum.run(["diff", "--store", store.path, "--with", copy.path]).status == 0)
+        #expect(try copy.done("check").status == 0)
+        #expect(try Vellum.run(["restore", file, copy.path]).status == 2)
+        // Through a pipe, one archive of it.
+        let one = store.folder / "one"
+        let piped = try Vellum.shell(
+            "\"$0\" dump - A --store \"$1\" | \"$0\" restore - \"$2\"", store.path, one)
+        #expect(piped.status == 0, "\(piped.errors)")
+        #expect(try Vellum.run(["ls", "--store", one]).lines.count == 1)
+    }
+
+    @Test func whatIsNoWholeDumpRestoresNothing() throws {
+        try store.done("put", "A", "a", input: "\"a value to be found\"")
+        let file = store.folder / "store.dump"
+        try store.done("dump", file)
+        let whole = try Data(contentsOf: URL(fileURLWithPath: file))
+        let target = store.folder / "target"
+        // The end alone; in a file; before its first byte; another file; a byte of a value.
+        var damaged = whole
+        let place = try #require(whole.range(of: Data("to be found".utf8))?.lowerBound)
+        damaged[place] = 0
+        let cases: [(Data, Int32)] = [
+            (whole.dropLast(), 1), (whole.prefix(5_000), 1), (Data(), 1), (Data("{\"a\":1}".utf8), 1),
+            (damaged, 3),
+        ]
+        for (bytes, status) in cases {
+            try bytes.write(to: URL(fileURLWithPath: file))
+            let result = try Vellum.run(["restore", file, target])
+            #expect(result.status == status, "\(bytes.count) bytes: \(result.errors)")
+            let left = try FileManager.default.contentsOfDirectory(atPath: store.folder.path)
+            #expect(left.sorted().filter { $0 != "in" } == ["store", "store.dump"], "\(left)")
+        }
+        #expect(try Vellum.run(["restore", store.folder / "none", target]).status == 2)
+    }
+
+    @Test func theDoctorSaysWhatIsWrongAndHowToMendIt() throws {
+        try store.done("put", "A", "a", input: "[1]")
+        let well = try store.done("doctor", "--json")
+        let findings = try JSON.array(well.output)
+        #expect(
+            findings.contains {
+                ($0["subject"] as? String)?.hasSuffix(": A") == true && $0["state"] as? String == "ok"
+            })
+        #expect(Set(findings.compactMap { $0["state"] as? String }).isSubset(of: ["ok", "note"]))
+        let missing = try Vellum.run(["doctor", "--store", store.folder / "none"])
+        #expect(missing.status == 1 && missing.text.contains("\nwrong\t"))
+        try FileManager.default.createDirectory(
+            atPath: store.path + "/B.archive", withIntermediateDirectories: false,
+            attributes: [.posixPermissions: 0o700])
+        let hurt = try store.run("doctor")
+        #expect(
+            hurt.status == 1 && hurt.text.contains("vellum --store \(store.path) check --repair"),
+            "\(hurt.text)")
+    }
+
+    @Test func theBenchMeasuresAndLeavesNothing() throws {
+        let result = try Vellum.run(["bench", "--time", "100ms", "--in", store.folder.path, "--json"])
+        #expect(result.status == 0, "\(result.errors)")
+        let rows = try JSON.array(result.output)
+        #expect(rows.count == 6)
+        #expect(rows.allSatisfy { ($0["count"] as? Int ?? 0) > 0 && ($0["rate"] as? Double ?? 0) > 0 })
+        #expect(try FileManager.default.contentsOfDirectory(atPath: store.folder.path).isEmpty)
+        #expect(try Vellum.run(["bench", "--time", "1ms"]).status == 2)
+    }
+}

@@ -1,0 +1,124 @@
+import Foundation
+import StorageEngine
+import Testing
+
+@Suite("compact, drop, copy and rename")
+struct MaintainingTests {
+    let store: TestStore
+
+    init() throws { store = try TestStore() }
+
+    /// Some megabytes in entries of 1 kB, written by the library, for it is quicker.
+    private func fill(_ name: String, _ count: Int) throws {
+        let opened = try Store.open(at: store.path)
+        defer { opened.close() }
+        let archive = try opened.archive(
+            named: name, orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let value = Array(repeating: UInt8(ascii: "x"), count: 1000)
+        for number in 0..<count { try archive.put(value, forKey: "\(number)", encoding: .text) }
+    }
+
+    private func footprint(_ name: String) throws -> Int {
+        try #require(try store.archives()[name]?["footprint"] as? Int)
+    }
+
+    @Test func compactGivesRoomBackAtOnce() throws {
+        try fill("A", 20_000)
+        let full = try footprint("A")
+        try store.done("rm", "A", "--where", "@key matches \"[1-9]$\"", "--yes")
+        let kept = try store.done("compact", "A")
+        #expect(kept.errors.contains("are kept for undo; --give-up-undo"))
+        #expect(try store.done("undo", "A").errors.contains("restored 18,000 entries"))
+        try store.done("rm", "A", "--where", "@key matches \"[1-9]$\"", "--yes")
+        let result = try store.done("compact", "A", "--give-up-undo")
+        let columns = result.lines[0].split(separator: "\t").map(String.init)
+        let now = try footprint("A")
+        #expect(columns[0] == "A" && Int(columns[2]) == now)
+        #expect(now < full / 2, "\(full) bytes became \(now)")
+        #expect(try store.run("undo", "A").status == 1)
+        #expect(try store.done("check").text == "A: clean, 2,000 entries, 2 MB\n")
+        #expect(try store.run("compact", "None").status == 1)
+    }
+
+    @Test func dropRemovesWhatNobodyUses() throws {
+        try store.done("put", "A", "k", input: "[1]")
+        try store.done("put", "B", "k", input: "[1]")
+        #expect(try store.run("drop", "A").status == 2)
+        #expect(
+            try store.done("drop", "A", "--dry-run").text == "would remove archive A with 1 entry, 2 B\n")
+        let opened = try Store.open(at: store.path)
+        defer { opened.close() }
+        let held = try opened.archive(named: "A")
+        let refused = try store.run("drop", "A", "--yes")
+        #expect(refused.status == 1 && refused.errors.contains("open; end them, or say --force"))
+        #expect(try held.peek("k") != nil)
+        try store.done("drop", "A", "--yes", "--force")
+        #expect(throws: StorageError.self) { try held.peek("k") }
+        #expect(try store.archives().keys.sorted() == ["B"])
+        let missing = try store.run("drop", "Bb", "--yes")
+        #expect(missing.status == 1 && missing.errors.contains("did you mean \"B\"?"))
+    }
+
+    @Test func aLogIsEmptied() throws {
+        for text in ["one", "two"] { try store.done("append", "L", text, "--disk", "1MB") }
+        #expect(try store.done("rm", "L", "--all", "--dry-run").text == "would delete 2 messages, 6 B\n")
+        #expect(try store.run("rm", "L", "--owner", "x", "--yes").status == 2)
+        try store.done("rm", "L", "--all", "--yes")
+        #expect(try store.done("tail", "L").lines.isEmpty)
+        try store.done("append", "L", "three")
+        #expect(try store.done("tail", "L", "--raw").text == "three\n")
+        #expect(try store.done("check").text == "L: clean, 1 entry, 5 B\n")
+    }
+
+    @Test func aWholeCopyHasAllThatIsKnown() throws {
+        try store.done("put", "A", "a", "--owner", "o", "--expires", "1h", "--disk", "1MB", input: "[1]")
+        try store.done("put", "A", "b", input: "[2]")
+        try store.done("touch", "A", "a")
+        try store.done("copy", "A", "B")
+        #expect(try store.done("keys", "B", "--json").text == store.done("keys", "A", "--json").text)
+        #expect(try store.archives()["B"]?["diskLimit"] as? Int == 1_000_000)
+        #expect(try store.run("copy", "A", "B").status == 1)
+        let other = store.folder / "other"
+        try store.done("copy", "A", "A", "--to", other)
+        #expect(try Vellum.run(["diff", "A", "--store", store.path, "--with", other]).status == 0)
+        try store.done("rename", "B", "C")
+        #expect(try store.archives().keys.sorted() == ["A", "C"])
+        #expect(try store.done("keys", "C", "--json").text == store.done("keys", "A", "--json").text)
+        #expect(try store.run("rename", "C", "A").status == 1)
+        #expect(try store.run("rename", "None", "D").status == 1)
+    }
+
+    @Test func someEntriesAreCopied() throws {
+        for number in 1...4 {
+            try store.done("put", "A", "\(number)", "--owner", "o", input: "{\"n\":\(number)}")
+        }
+        let some = try store.run("copy", "A", "B", "4", "none", "1")
+        #expect(some.status == 1 && some.errors.contains("no entry \"none\""))
+        #expect(try store.keys("B") == ["1", "4"])
+        try store.done("copy", "A", "B", "--where", "n >= 2 and @owner = \"o\"")
+        #expect(try store.keys("B") == ["4", "3", "2", "1"])
+        #expect(try store.done("diff", "A", "B").status == 0)
+        #expect(try store.run("copy", "A", "B", "--where", "n > 9").status == 1)
+        #expect(try store.run("copy", "A", "B", "1", "--where", "n > 9").status == 2)
+    }
+
+    @Test func aConditionChoosesWhatGoes() throws {
+        for number in 1...5 { try store.done("put", "A", "\(number)", input: "{\"n\":\(number)}") }
+        #expect(
+            try store.done("rm", "A", "--where", "n > 3", "--dry-run").text
+                == "would delete 2 entries, 8 B\n")
+        try store.done("rm", "A", "--where", "n > 3", "--yes")
+        #expect(try store.keys("A") == ["3", "2", "1"])
+        try store.done("undo", "A")
+        try store.done("expire", "A", "--where", "n = 1", "--in", "1h", "--yes")
+        #expect(try store.run("query", "A", "find @expires is not null | select n").text == "1\n")
+        let none = try store.run("rm", "A", "--where", "n > 9", "--yes")
+        #expect(none.status == 1 && none.errors.contains("no entry that meets the condition"))
+        let wrong = try store.run("rm", "A", "--where", "n >", "--yes")
+        #expect(
+            wrong.status == 2 && wrong.errors.contains("the query is wrong at character 9"), "\(wrong.errors)"
+        )
+        #expect(try store.run("rm", "A", "--where", "n > 1 | limit 1", "--yes").status == 2)
+        #expect(try store.run("rm", "A", "1", "--where", "n > 1", "--yes").status == 2)
+    }
+}
