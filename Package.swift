@@ -22,7 +22,6 @@ let package = Package(
         .library(name: "Papyrus", targets: ["Papyrus"]),
         .library(name: "StorageEngine", targets: ["StorageEngine"]),
         .library(name: "CBOR", targets: ["CBOR"]),
-        .library(name: "TerminalKit", targets: ["TerminalKit"]),
         .executable(name: "vellum", targets: ["VellumCommand"]),
     ],
     traits: [
@@ -181,8 +180,8 @@ let package = Package(
         .testTarget(
             name: "VellumCommandTests",
             dependencies: [
-                "VellumCommand", "StoreInspection", "StorageEngine", "ArchiveQuery", "CBOR", "Cities",
-                "TestSupport",
+                "VellumCommand", "StoreInspection", "StorageEngine", "ArchiveQuery", "CBOR", "Nest",
+                "Papyrus", "Cities", "TestSupport",
             ],
             swiftSettings: strict),
         // The user's package of the tutorial, which the soak builds as one.

@@ -1,11 +1,12 @@
-/// Giving room back at once, which the background does in time by itself (S14).
+/// Giving back space at once, which otherwise happens in the background (S14).
 extension Archive {
-    /// Gives back the room of what was deleted, evicted or expired. Values that live among it are copied; others use the archive
-    /// meanwhile. Costs reading and writing what lives in the segments that have dead bytes.
+    /// Gives back the space of deleted, evicted and expired entries. Copies the live values of segments that have dead bytes;
+    /// other processes can use the archive in the meantime. Costs reading and writing these values.
     ///
     /// - Parameters:
-    ///   - givingUpUndo: also the room of what ``undo(_:progress:)`` could still bring back, which it then can't any more.
-    ///   - progress: gets the share that is done, 0 to 1, now and then, and ends it by `false`: what was given back stays so.
+    ///   - givingUpUndo: also gives back the space of entries that ``undo(_:progress:)`` could still bring back; then it
+    ///     no longer can.
+    ///   - progress: gets the fraction done, 0 to 1, now and then; return `false` to stop. What was given back stays so.
     public func compact(
         givingUpUndo: Bool = false, progress: (Double) -> Bool = { _ in true }
     ) throws(StorageError) {
@@ -14,8 +15,8 @@ extension Archive {
         }
     }
 
-    /// Drops all messages of a log; that can't be undone. Others that have it open go on appending.
-    /// - Throws: `wrongKind` for an archive that is no log.
+    /// Drops all messages of a log; this can't be undone. Other processes can go on appending.
+    /// - Throws: `wrongKind` if the archive isn't a log.
     @discardableResult
     public func deleteAllMessages() throws(StorageError) -> Removal {
         try finishingChange { (engine) throws(StorageError) in

@@ -1,14 +1,14 @@
 /// Copying one archive under another name.
 extension Store {
-    /// Writes a copy of an archive, as it is at one moment, into a new archive of this or another store: values, encodings,
-    /// deadlines, owners, times, hits, the order of use, kind, limits and type; of a log its messages. Not in it are events,
-    /// what can be undone, and what only the memory of a process holds. Others use the archive meanwhile.
+    /// Copies an archive, as of one moment, to a new archive of this or another store: values, encodings, deadlines, owners,
+    /// times, hits, the order of use, kind, limits and type, or the messages of a log. Doesn't copy events, actions that can
+    /// be undone, and entries that only a process' memory holds. Other processes can use the archive in the meantime.
     ///
     /// - Parameters:
     ///   - target: a store that is open for writing.
-    ///   - progress: called now and then; the copy ends, and goes, when it gives `false`.
-    /// - Returns: what was copied, and a line for each entry that was damaged and is left out; `nil` when `progress` ended it.
-    /// - Throws: `noSuchArchive`; `invalidArchiveName`, also where the target has an archive of that name.
+    ///   - progress: called now and then; return `false` to stop, which removes the copy.
+    /// - Returns: what was copied, and a line for each damaged entry that was left out; `nil` if `progress` stopped it.
+    /// - Throws: `noSuchArchive`; `invalidArchiveName`, also if the target has an archive with this name.
     public func copyArchive(
         named name: String, to target: Store, as newName: String,
         progress: (BackupProgress) -> Bool = { _ in true }

@@ -1,8 +1,8 @@
-/// What the background does in time, done now and to the end.
+/// Does at once and completely what the background does in time.
 extension ArchiveEngine {
-    /// Removes what has expired, goes once over the log from its oldest segment on, until hardly anything in it is dead, and
-    /// makes the index as small as it can be. Others get at the archive in between. `progress` gets the share that is
-    /// done, 0 to 1, and ends it by `false`.
+    /// Removes expired entries, reclaims the log once from its oldest segment on until almost no frame in it is dead, and
+    /// shrinks the index as far as possible. Releases the lock in between. `progress` gets the fraction done, 0 to 1;
+    /// return `false` to stop.
     func compactNow(
         givingUpUndo: Bool, progress: (Double) -> Bool
     ) throws(StorageError) {
@@ -10,9 +10,9 @@ extension ArchiveEngine {
         _ = try removeExpired()
         if givingUpUndo { try giveUpUndo() }
         let first = index.oldestSegment
-        // What is written meanwhile is not gone over again.
+        // Segments that are begun from now on are not reclaimed.
         let last = index.head.segment
-        while progress(Double(index.oldestSegment - first) / Double(max(1, last - first))) {
+        while progress(min(1, Double(index.oldestSegment &- first) / Double(max(1, last &- first)))) {
             let section = try acquire()
             section.drainTouches()
             guard section.compactSlice(through: last) else {
@@ -55,7 +55,7 @@ extension ArchiveEngine {
 }
 
 extension ArchiveSection {
-    /// As much as one hold of the lock is for; `false` when there was nothing to do.
+    /// Does as much as one hold of the lock allows; returns `false` if there was nothing to do.
     fileprivate func compactSlice(through last: UInt32) -> Bool {
         let engine = engine
         let index = engine.index
@@ -67,7 +67,7 @@ extension ArchiveSection {
 }
 
 extension ArchiveEngine {
-    /// What the segments take when next to nothing in them is dead: what lives, and two that aren't full.
+    /// The size of the segments when almost nothing in them is dead: the live frames, and two segments that aren't full.
     fileprivate var tightSegmentBytes: Int {
         let live = index.liveFrameBytes
         return live + live / 32 + 2 * segmentTarget
