@@ -185,5 +185,7 @@ extension Archive {
 
     /// Whether somebody is changing the archive now, by whatever process: what can be seen of that moves ``changeMark()`` only when it
     /// is through (F5).
-    package func isBeingChanged() throws(StorageError) -> Bool { try engine().withIndex { $0.sectionOwner != 0 } }
+    package func isBeingChanged() throws(StorageError) -> Bool {
+        try engine().withIndex { $0.sectionOwner != 0 }
+    }
 }
