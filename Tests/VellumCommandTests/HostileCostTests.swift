@@ -38,7 +38,7 @@ import Testing
     @Test func whateverIsShownOfThemIsShownSoon() {
         let costs = Costs(clock: CLOCK_THREAD_CPUTIME_ID, measuresMemory: false)
         let output = output()
-        for value in HostileValue.all(size: 100_000) { show(value, costs, to: output) }
+        for value in HostileValue.all(size: 50_000) { show(value, costs, to: output) }
         #expect(costs.worst.count == 4 && costs.entries > 20)
         for (name, worst) in costs.worst { #expect(worst.time < 5, "\(name): \(worst.what)") }
     }

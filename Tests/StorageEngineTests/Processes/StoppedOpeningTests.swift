@@ -9,12 +9,12 @@ import Testing
 @Suite(.oneAtATime) struct StoppedOpeningTests {
     private static let entries = 300
 
-    /// What a look may take (F6). On a busy machine the quickest of several counts: who waits for a stopped process waits each
-    /// time.
+    /// What a look may take (F6). In an ordinary run, beside a hundred other tests, that is processor time, and waiting shows in
+    /// the locks that it asks for; in a soak the quickest of several counts, for who waits for a stopped process waits each time.
     private static let bound = Duration.milliseconds(100)
     private static let looks = 8
-    /// Far above what a writer's call takes, far below what waiting for a stopped process takes.
-    private static let writersSeconds = 6.0
+    /// Far above what a call takes on a busy machine, far below what waiting for a stopped process takes.
+    private static let mostSeconds = 6.0
 
     private func prepare(_ folder: TemporaryFolder) throws {
         let store = try Store.open(at: folder.store)
@@ -40,26 +40,29 @@ import Testing
     private func look(_ folder: TemporaryFolder, _ comment: String) throws -> Int? {
         var found: Int?
         var taken: [Duration] = []
+        var processor = Double.infinity
         while taken.count < Self.looks, taken.last.map({ $0 >= Self.bound }) ?? true {
-            let start = ContinuousClock.now
+            let (start, before) = (ContinuousClock.now, processorSeconds())
             found = try lookOnce(folder, comment)
             taken.append(ContinuousClock.now - start)
+            processor = min(processor, processorSeconds() - before)
         }
         let quickest = taken.min() ?? .zero
-        #expect(quickest < Self.bound, "\(comment): \(taken)")
+        #expect(processor < 0.1, "\(comment): \(processor) s of processor time")
+        #expect(quickest < (Soak.seconds > 0 ? Self.bound : .seconds(Self.mostSeconds)), "\(comment): \(taken)")
         var figures = Figures("F6 look beside a process stopped at \(comment)")
         figures.add("slowest", nanoseconds: UInt64((taken.max() ?? .zero) / .nanoseconds(1)))
         figures.report()
         return found
     }
 
-    /// Lists, opens, lists entries and peeks; a look at each call waits for nobody, and so asks for few locks.
+    /// Lists, opens, lists entries and peeks. Who waits for a turn asks for it hundreds of times, who only looks a few.
     private func lookOnce(_ folder: TemporaryFolder, _ comment: String) throws -> Int? {
         let locks = FaultPlan(.fails(EIO), call: .lock, under: folder.path, number: .max, isLasting: false)
         SystemFaults.install(locks)
         defer {
             SystemFaults.remove(locks)
-            #expect(locks.seen <= 4, "\(comment): it asked for locks \(locks.seen) times")
+            #expect(locks.seen <= 40, "\(comment): it asked for locks \(locks.seen) times")
         }
         let store = try Store.open(at: folder.store, mode: .readOnly)
         defer { store.close() }
@@ -93,7 +96,7 @@ import Testing
         #expect(try store.archive(named: "B") === other)
         third.close()
         try store.archive(named: "D", orCreate: ArchiveConfiguration()).put([1], forKey: "a")
-        #expect(ContinuousClock.now - start < .seconds(Self.writersSeconds))
+        #expect(ContinuousClock.now - start < .seconds(Self.mostSeconds))
         #expect(flock(opening, LOCK_UN) == 0)
         #expect(try store.archive(named: "A").entries().count == Self.entries)
     }
