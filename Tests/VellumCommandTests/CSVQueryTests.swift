@@ -16,9 +16,9 @@ import Testing
         let text = try store.done("query", "Thing", "sort @key", "--csv").text
         #expect(
             text == """
-                key,id,y,z,x,value
-                a,a,"1, ""2\""","[1]",,
-                b,b,,,1,
+                key,id,x,y,z,value
+                a,a,,"1, ""2\""","[1]",
+                b,b,1,,,
                 c,,,,,"[7]"
 
                 """)

@@ -271,11 +271,11 @@ struct DoorTests {
         let own = ["TZ": zone]
         let (_, story) = try PseudoTerminal.run("why A k --store '\(store.path)'", environment: own)
         #expect(story.contains("recorded  \(shown), "), "\(story)")
-        #expect(story.contains("  \(shown)  3 B  recorded by "), "\(story)")
+        #expect(story.contains("  \(shown)  2 B  recorded by "), "\(story)")
         #expect(try screen("<enter><enter>", environment: own).contains("created \(shown)"))
         let biography = try screen("<enter><enter>b", environment: own)
         #expect(biography.contains("recorded  \(shown), "), "\(biography)")
-        #expect(biography.contains("\(shown)  3 B  recorded by "), "\(biography)")
+        #expect(biography.contains("\(shown)  2 B  recorded by "), "\(biography)")
         #expect(try screen("E", environment: own).contains("\(shown.suffix(8)) "))
         let (_, table) = try PseudoTerminal.run(
             "query A 'select @created' --store '\(store.path)'", environment: own)
@@ -303,11 +303,11 @@ struct DoorTests {
 
     @Test(
         arguments: [
-            (["rm"], "D", "delete 2 entries", "deleted 2 entries, 6 B"),
-            (["expire", "--now"], "x<down><enter>", "expire 2 entries", "expired 2 entries, 6 B"),
+            (["rm"], "D", "delete 2 entries", "deleted 2 entries, 4 B"),
+            (["expire", "--now"], "x<down><enter>", "expire 2 entries", "expired 2 entries, 4 B"),
             (
                 ["expire", "--in", "2h"], "x<ctrl+u>2h<enter>", "expire 2 entries",
-                "set 2 entries, 6 B to expire in 2h"
+                "set 2 entries, 4 B to expire in 2h"
             ),
         ] as [([String], String, String, String)])
     func plans(words: [String], keys: String, plan: String, outcome: String) throws {
@@ -319,7 +319,7 @@ struct DoorTests {
         #expect(try Vellum.run(command + ["--dry-run"]).text.hasPrefix("would \(plan)"))
         #expect(try Vellum.run(command + ["--yes"]).errors.hasPrefix(outcome + "\n"))
         let restored =
-            words.contains("--in") ? "restored the deadlines of 2 entries, 6 B" : "restored 2 entries, 6 B"
+            words.contains("--in") ? "restored the deadlines of 2 entries, 4 B" : "restored 2 entries, 4 B"
         #expect(try store.done("undo", "A").errors.hasPrefix(restored))
         try fill()
         let picture = try screen("<enter>M\(keys)")

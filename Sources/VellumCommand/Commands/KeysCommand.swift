@@ -63,10 +63,10 @@ struct KeysCommand: ParsableCommand {
         var isAnyMeant = false
         let isFiltered = prefix != nil || owner != nil
         let now = Timestamp.now()
-        let order = reverse ? EntryOrder(order).reversed : EntryOrder(order)
-        let places = order.positions(in: listing)
+        let places = EntryOrder(order).positions(in: listing)
         for row in 0..<places.count {
-            let index = places.index(atRow: row)
+            // Turned around as a whole: what is equal too.
+            let index = places.index(atRow: reverse ? places.count - 1 - row : row)
             guard left > 0 || (isFiltered && !isAnyMeant) else { break }
             if let prefix, let key = try entries.soundKey(at: index), !key.utf8.starts(with: prefix.utf8) {
                 continue
