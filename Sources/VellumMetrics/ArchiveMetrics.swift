@@ -20,10 +20,10 @@ import Vellum
 /// | `vellum.hits`, `vellum.misses` | counter | look-ups, of all processes |
 /// | `vellum.memory.hits` | counter | look-ups that this process' memory answered |
 /// | `vellum.records`, `vellum.deletes`, `vellum.evictions`, `vellum.expirations`, `vellum.rejections` | counter | objects, of all processes |
-/// | `vellum.failures`, `vellum.conflicts` | counter | calls of this process that could only log an error; changes made anew |
+/// | `vellum.failures`, `vellum.conflicts` | counter | calls of this process that could only log an error; changes that were retried |
 /// | `vellum.objects`, `vellum.memory.objects` | meter | objects |
 /// | `vellum.disk.bytes`, `vellum.memory.bytes`, `vellum.footprint.bytes` | meter | bytes |
-/// | `vellum.duration` | timer | calls of this process, by the dimension `call`: `access` of what memory doesn't have, `record`, `delete`, `change` (batches, transactions), `query`, `compute` |
+/// | `vellum.duration` | timer | calls of this process, by the dimension `call`: `access` (look-ups that memory can't answer), `record`, `delete`, `change` (batches, transactions), `query`, `compute` |
 public final class ArchiveMetrics: Sendable {
     private let factory: any MetricsFactory
     /// A lock that the thread sanitizer understands.

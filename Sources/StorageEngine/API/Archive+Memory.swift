@@ -185,5 +185,7 @@ extension Archive {
 
     /// Whether any process is changing the archive now. A change may become visible before it moves ``changeMark()``
     /// at its end (F5).
-    package func isBeingChanged() throws(StorageError) -> Bool { try engine().withIndex { $0.sectionOwner != 0 } }
+    package func isBeingChanged() throws(StorageError) -> Bool {
+        try engine().withIndex { $0.sectionOwner != 0 }
+    }
 }
