@@ -4,8 +4,8 @@ import StorageEngine
 /// A number of bytes in a cache's file.
 public typealias Bytes = UInt64
 
-/// A bounded ring of messages in one file: a log that survives its program. Safe from any thread, and from any number of
-/// processes; one message is appended at a time.
+/// A bounded ring of messages in one file: a log that survives its program. Safe from any thread, and for any number
+/// of processes, which append one message at a time.
 ///
 /// When ``append(message:)`` returns, the encoded message is in the system's memory, and survives the death of the
 /// process. This object keeps no messages in memory. The file has the format of the CacheAdvance library: each can
@@ -17,8 +17,8 @@ public final class CacheAdvance<Message: Codable>: @unchecked Sendable {
     private let ring: RingFile
     private let encoder: any MessageEncoder
     private let decoder: any MessageDecoder
-    private let encoding: CoderTurn
-    private let decoding: CoderTurn
+    private let encoding: CoderLock
+    private let decoding: CoderLock
     private let begun = NSLock()
     /// Guarded by `begun`.
     private var hasBegun = false
@@ -43,13 +43,13 @@ public final class CacheAdvance<Message: Codable>: @unchecked Sendable {
         guard fileURL.isFileURL else {
             throw CocoaError(
                 .fileReadUnsupportedScheme,
-                userInfo: [NSLocalizedDescriptionKey: "\(fileURL) is no file; name one by its path"])
+                userInfo: [NSLocalizedDescriptionKey: "\(fileURL) isn't a file URL"])
         }
         self.fileURL = fileURL
         self.decoder = decoder
         self.encoder = encoder
-        encoding = CoderTurn(of: encoder)
-        decoding = CoderTurn(of: decoder)
+        encoding = CoderLock(of: encoder)
+        decoding = CoderLock(of: decoder)
         do {
             ring = try RingFile(
                 path: fileURL.path, maximumBytes: maximumBytes,
@@ -80,7 +80,8 @@ public final class CacheAdvance<Message: Codable>: @unchecked Sendable {
         let data = try encoding.with { try encoder.encode(message) }
         guard !data.isEmpty else {
             throw EncodingError.invalidValue(
-                message, .init(codingPath: [], debugDescription: "the encoder made no bytes of the message"))
+                message,
+                .init(codingPath: [], debugDescription: "the encoder returned no bytes for the message"))
         }
         try translating { () throws(StorageError) in try ring.append(Array(data)) }
     }
@@ -139,8 +140,8 @@ public final class CacheAdvance<Message: Codable>: @unchecked Sendable {
 
     private func begin() throws { try translating { () throws(StorageError) in try beginOnce() } }
 
-    /// The first to use an empty file says what its settings are, as in the published library. A maximum below the header's
-    /// size has no room for one.
+    /// The first use of an empty file stores the settings in it, like in the published library. A maximum below the
+    /// header's size leaves no room for them.
     private func beginOnce() throws(StorageError) {
         begun.lock()
         defer { begun.unlock() }

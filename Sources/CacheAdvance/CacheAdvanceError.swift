@@ -51,16 +51,17 @@ extension CacheAdvanceError: LocalizedError, CustomStringConvertible {
     public var description: String {
         switch self {
         case .messageLargerThanCacheCapacity:
-            "the message is larger than the whole cache; store less, or begin a file with more maximumBytes"
+            "the message is larger than the whole cache; store less, or create a file with a larger maximumBytes"
         case .messageLargerThanRemainingCacheSize:
-            "the cache is full and keeps its old messages; begin another file, or one that overwrites old messages"
+            "the cache is full and keeps its old messages; start another file, or one that overwrites old messages"
         case .incompatibleHeader(let version):
             "the cache's file has format version \(version), and this program reads version 1; update the program, or "
-                + "begin another file"
+                + "start another file"
         case .fileNotWritable:
-            "the cache's file was made with another maximumBytes or shouldOverwriteOldMessages; open it with these, or "
-                + "begin another file"
-        case .fileCorrupted: "the cache's file is damaged; damage() tells where: delete it and begin anew"
+            "the cache's file was created with another maximumBytes or shouldOverwriteOldMessages; open it with these, or "
+                + "start another file"
+        case .fileCorrupted:
+            "the cache's file is damaged; damage() tells where; delete the file and start a new one"
         }
     }
 
@@ -68,7 +69,7 @@ extension CacheAdvanceError: LocalizedError, CustomStringConvertible {
 }
 
 extension StorageError {
-    /// What a user of `ring` gets to see.
+    /// The error to throw to the caller for a failed use of `ring`.
     func ofUse(_ ring: RingFile) -> any Error {
         switch self {
         case .valueTooLarge(let bytes, _, _):
@@ -89,14 +90,14 @@ extension StorageError {
         }
     }
 
-    /// An error of the kind that Foundation's file handles throw. What is no regular file isn't called a corrupted cache:
-    /// that would be advice to delete it.
+    /// An error like those of Foundation's file handles. A path that isn't a regular file isn't reported as a
+    /// corrupted cache, because users are advised to delete those.
     func ofOpening(_ path: String) -> any Error {
         switch self {
         case .system(_, _, ENOENT), .system(_, _, ENOTDIR):
             cocoa(
                 .fileNoSuchFile, path,
-                "there is no file at \(path); make an empty one, as with FileManager's createFile(atPath:contents:)"
+                "there is no file at \(path); create an empty one, for example with FileManager's createFile(atPath:contents:)"
             )
         case .permissionDenied, .readOnly: cocoa(.fileWriteNoPermission, path, description)
         case .noSpace: cocoa(.fileWriteOutOfSpace, path, description)

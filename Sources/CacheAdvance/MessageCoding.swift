@@ -18,9 +18,10 @@ extension JSONDecoder: MessageDecoder {}
 extension PropertyListEncoder: MessageEncoder {}
 extension PropertyListDecoder: MessageDecoder {}
 
-/// Lets one thread at a time use a coder, which may be anything. Foundation's own need no such turn, and have none: a message's
-/// coding may wait for another thread, also for one that uses the cache. Recursive, since it may use the cache itself.
-struct CoderTurn: Sendable {
+/// Serialises the use of a coder, which may be of any type. Foundation's own coders are thread-safe and have no
+/// lock, so that a message's coding may wait for another thread that uses the cache. The lock is recursive, because
+/// the coding may use the cache itself.
+struct CoderLock: Sendable {
     private let lock: NSRecursiveLock?
 
     init(of coder: Any) {

@@ -1,26 +1,26 @@
 import CBOR
 import Foundation
 
-/// Why an item can't be on disk, or can't come back from there: one line for a person. Sendable value type.
+/// Why an item can't be stored on disk or read from there, in one line. Sendable value type.
 struct ItemProblem: Error, CustomStringConvertible {
     let description: String
 
     init(_ description: String) { self.description = description }
 }
 
-/// What is stored besides the item.
+/// Stored together with the item.
 struct StoredTerms: Codable {
-    /// The type's name, for people, and in the form from which a program finds the type again.
+    /// The type's name, for people, and as the mangled name from which a program finds the type.
     var type: String
     var code: String?
-    /// How long it stays in memory, in seconds; absent: for good.
+    /// How long the item stays in memory, in seconds; `nil` for no limit.
     var memory: Double?
-    /// Whether it goes from memory with its entry on disk.
+    /// Whether the item leaves memory when its entry on disk expires.
     var mirror: Bool
 }
 
-/// Makes items into bytes and back: CBOR of anything `Codable`, with its type's name; a keyed archive, inside CBOR, of an
-/// `NSSecureCoding`.
+/// Encodes and decodes items, with the name of their type. `Codable` items are stored as CBOR, `NSSecureCoding`
+/// objects as a keyed archive inside CBOR.
 enum ItemCoding {
     private struct Coded<Item: Codable>: Codable {
         var terms: StoredTerms
@@ -34,14 +34,14 @@ enum ItemCoding {
 
     private struct Head: Decodable { var terms: StoredTerms }
 
-    /// An item as bytes.
+    /// An encoded item.
     struct Encoded {
         var bytes: [UInt8]
-        /// Those that its keyed archive has objects of.
+        /// The classes of the objects in its keyed archive.
         var classes: [AnyClass] = []
     }
 
-    /// Runs code of the item, and of others that it is made of.
+    /// Runs code of the item and of its parts.
     /// - Throws: `ItemProblem`, or what the item's own coding throws.
     static func encode(_ item: Any, memory: Double, mirror: Bool) throws -> Encoded {
         var terms = StoredTerms(
@@ -54,14 +54,14 @@ enum ItemCoding {
             throw ItemProblem("\(terms.type) is neither Codable nor NSSecureCoding")
         }
         let data = try NSKeyedArchiver.archivedData(withRootObject: item, requiringSecureCoding: true)
-        let classes = try tryOut(Array(data))
+        let classes = try testReading(Array(data))
         return Encoded(
             bytes: try CBOREncoder().encode(Archived(terms: terms, archive: data)), classes: classes)
     }
 
-    /// That an archive is read back is tried out now, when the item can still be kept.
-    /// - Returns: the classes that are needed for it.
-    private static func tryOut(_ bytes: [UInt8]) throws -> [AnyClass] {
+    /// Tests now whether the archive can be read back, while the item can still be kept in memory instead.
+    /// - Returns: the classes that reading needs.
+    private static func testReading(_ bytes: [UInt8]) throws -> [AnyClass] {
         let archive = try KeyedArchive(bytes)
         let classes = try archive.classNames.map { (name) throws(ItemProblem) -> AnyClass in
             guard let found = NSClassFromString(name.text) else {
@@ -85,7 +85,8 @@ enum ItemCoding {
         try CBOREncoder().encode(Coded(terms: terms, item: item))
     }
 
-    /// The name from which the type is found again. That it is found is tried out now, when the item can still be kept.
+    /// The name from which the type is found again. Tests now whether it is found, while the item can still be kept
+    /// in memory instead.
     private static func code(of type: any Codable.Type) throws -> String {
         guard let code = _mangledTypeName(type), let found = try foundType(code), found == type else {
             throw ItemProblem("\(type) can't be found again by its name; declare it outside of functions")
@@ -93,18 +94,18 @@ enum ItemCoding {
         return code
     }
 
-    /// The type of a name, which may be anybody's. Swift's runtime takes twice the time for each optional, or other generic type,
-    /// that another is within.
+    /// The type with this name, which may come from a hostile file. The limit is needed because the time that
+    /// Swift's runtime takes doubles with each level of nested generic types, optionals included.
     private static func foundType(_ code: String) throws -> Any.Type? {
         let generics = code.utf8.count { $0 == UInt8(ascii: "G") } + code.ranges(of: "Sg").count
         guard generics <= 16 else {
             throw ItemProblem(
-                "the type's name has \(generics) generic types in each other, where 16 are looked up")
+                "the type's name has \(generics) generic types, and at most 16 can be nested")
         }
         return _typeByName(code)
     }
 
-    /// - Parameter classes: those that a keyed archive may have objects of.
+    /// - Parameter classes: the classes that a keyed archive may have objects of.
     static func decode(_ bytes: [UInt8], allowing classes: [AnyClass]) throws -> (
         item: Any, terms: StoredTerms
     ) {
@@ -123,7 +124,7 @@ enum ItemCoding {
         try CBORDecoder().decode(Coded<Item>.self, from: bytes).item
     }
 
-    /// Of Foundation, without behaviour of their own.
+    /// Foundation's plain classes, whose decoding has no side effects.
     static let plainClasses: [AnyClass] = [
         NSArray.self, NSDictionary.self, NSString.self, NSNumber.self, NSData.self, NSDate.self, NSURL.self,
         NSUUID.self, NSSet.self, NSNull.self,

@@ -1,17 +1,19 @@
 import Foundation
 import StorageEngine
 
-/// A keyed archive that may be anything. For one thread.
+/// Reads a keyed archive that may be damaged or hostile. Not thread-safe.
 ///
-/// Foundation's reader trusts what it reads: an object that contains itself, or a dictionary with fewer objects
-/// than keys, ends the process there. So the archive is checked first, and rewritten from what the check found.
-/// What is written has each object at its top, those first that others contain, and they are read in that order:
-/// none is made within another, and the first that can't be made ends the reading before anything that needs it is
-/// tried.
+/// Foundation's reader trusts its input: an object that contains itself, or a dictionary with fewer objects than
+/// keys, ends the process. So the archive is checked first, and rewritten from the result of the check. The new
+/// archive lists every object at its top level, contained objects before those that contain them, and they are read
+/// in that order. So no object is decoded while another one is, and reading stops at the first object that can't be
+/// decoded.
 struct KeyedArchive {
-    /// Objects within each other: more than programs nest, and few enough for any thread's stack when they go.
+    /// The deepest nesting of objects: more than programs use, and little enough for any thread's stack when the
+    /// objects are deallocated.
     private static let deepest = 200
-    /// Objects in all, one at each place where it is: to compare or to show them takes so many steps.
+    /// The most objects, counted once for each place where they occur, because comparing or printing them visits
+    /// each place.
     private static let most = 1 << 24
 
     private struct Extent {
@@ -24,22 +26,22 @@ struct KeyedArchive {
     private let archiver: PropertyItem
     private var objects: [PropertyItem]
     private let root: Int
-    /// Objects with a class, each after what it contains.
+    /// The objects that have a class, each after the objects that it contains.
     private var order: [Int] = []
     private var extents: [Int: Extent] = [:]
     private var open: Set<Int> = []
     private var classes: [Int: String] = [:]
 
-    /// The classes of the objects that it has.
+    /// The classes of the objects in the archive.
     var classNames: Set<ExactText> { Set(classes.values.map { ExactText($0) }) }
 
-    /// - Throws: `ItemProblem`: it is no keyed archive, or a damaged one, or none that can be read.
+    /// - Throws: `ItemProblem` if it is not a keyed archive, is damaged, or can't be read back.
     init(_ bytes: [UInt8]) throws(ItemProblem) {
         let (list, top) = try PropertyList.read(bytes)
         guard let version = top["$version"], let archiver = top["$archiver"],
             case .array(let objects)? = top["$objects"], case .reference(let root)? = top["$top"]?["root"],
             case .plain(let place) = archiver, list.text(place) == "NSKeyedArchiver"
-        else { throw ItemProblem("it is no keyed archive") }
+        else { throw ItemProblem("it isn't a keyed archive") }
         self.list = list
         self.version = version
         self.archiver = archiver
@@ -48,9 +50,9 @@ struct KeyedArchive {
         _ = try visit(root, within: 0)
     }
 
-    /// The object.
-    /// - Parameter classes: those that there may be objects of.
-    /// - Throws: `ItemProblem`, or what Foundation's reader makes of it.
+    /// Decodes the archived object.
+    /// - Parameter classes: the classes that may be instantiated.
+    /// - Throws: `ItemProblem`, or an error of Foundation's reader.
     func object(allowing classes: [AnyClass]) throws -> Any {
         let allowed = Set(classes.map { ExactText(NSStringFromClass($0)) })
         for name in classNames where !allowed.contains(name) {
@@ -72,7 +74,7 @@ struct KeyedArchive {
         return last
     }
 
-    /// The archive with these objects at its top, each under its place here.
+    /// The archive with these objects at its top level, under their positions in `numbers`.
     private func written(_ numbers: [Int]) -> [UInt8] {
         let top = numbers.enumerated().map {
             (key: ExactText("\($0.offset)"), item: PropertyItem.reference($0.element))
@@ -84,7 +86,7 @@ struct KeyedArchive {
             ]), of: list)
     }
 
-    // MARK: Looking through
+    // MARK: Checking
 
     private mutating func visit(_ number: Int, within depth: Int) throws(ItemProblem) -> Extent {
         if let known = extents[number] { return known }
@@ -105,7 +107,7 @@ struct KeyedArchive {
             }
             guard extent.depth <= KeyedArchive.deepest else { throw .tooDeep }
             guard extent.count <= KeyedArchive.most else {
-                throw ItemProblem("its keyed archive has the same objects in more places than can be read")
+                throw ItemProblem("its keyed archive has objects in too many places to be read back")
             }
             order.append(number)
         case .array, .reference: throw .damaged
@@ -130,7 +132,7 @@ struct KeyedArchive {
         }
     }
 
-    /// The name of a class, and nothing else of it: hints at other classes aren't kept.
+    /// The name of a class. Removes its hints at substitute classes.
     private mutating func nameOfClass(_ number: Int) throws(ItemProblem) -> String {
         if let known = classes[number] { return known }
         guard objects.indices.contains(number), case .dictionary(let fields) = objects[number],
@@ -142,7 +144,7 @@ struct KeyedArchive {
         return name
     }
 
-    /// What Foundation's own classes take for granted about their fields.
+    /// Checks what Foundation's own classes assume about their fields.
     private func checkForm(of object: PropertyItem, as name: String) throws(ItemProblem) {
         switch name {
         case "NSString", "NSMutableString":
@@ -164,7 +166,8 @@ struct KeyedArchive {
         guard case .array(let items)? = item else { throw .damaged }
         for item in items {
             guard case .reference(let number) = item, objects.indices.contains(number) else { throw .damaged }
-            // It stands for no object, so it would be left out. Longer ones aren't compared with it.
+            // `$null` stands for a missing object, which would be left out. A longer text can't be `$null`, so it
+            // isn't decoded.
             if case .plain(let place) = objects[number], place.count < 32, list.text(place) == "$null" {
                 throw .damaged
             }
@@ -176,5 +179,5 @@ struct KeyedArchive {
 extension ItemProblem {
     static let damaged = ItemProblem("its keyed archive is damaged")
     fileprivate static let tooDeep = ItemProblem(
-        "its keyed archive has more than 200 objects within each other, which aren't read back")
+        "its keyed archive nests objects more than 200 deep, which can't be read back")
 }

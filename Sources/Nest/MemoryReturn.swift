@@ -1,38 +1,38 @@
 import Foundation
 import StorageEngine
 
-/// Gives memory that was freed back to the system, where the C library keeps it for itself. Safe from any thread.
+/// Returns freed memory to the system, where the C library would keep it. Safe from any thread.
 enum MemoryReturn {
     #if os(Linux)
     private typealias Trim = @convention(c) (Int) -> CInt
 
-    /// Of glibc; others give back what is free by themselves.
+    /// Only in glibc; other C libraries return free memory by themselves.
     private static let trim = dlsym(nil, "malloc_trim").map { unsafeBitCast($0, to: Trim.self) }
 
     private struct State {
-        var isPlanned = false
-        /// When it may be done next, in nanoseconds of ``NestClock``.
+        var isScheduled = false
+        /// The earliest time of the next run, in nanoseconds of ``NestClock``.
         var earliest: Int64 = 0
     }
 
     private static let state = Guarded(State())
     private static let queue = DispatchQueue(label: "nest.memory", qos: .utility)
-    /// More items go together, mostly.
+    /// Waits this long, because items usually expire in groups.
     private static let delay: Int64 = 500_000_000
 
-    /// Does it some time after this call: once for all items that go until then. To look for free memory costs in proportion to all
-    /// that the program has, so no more than a fiftieth of a core's time goes into it.
-    static func plan() {
+    /// Schedules a run for all items that are removed until then. A run costs time in proportion to the program's
+    /// whole heap, so runs are spaced to take at most a fiftieth of one core.
+    static func schedule() {
         guard let trim else { return }
         let wait: Int64? = state.withLock { state in
-            guard !state.isPlanned else { return nil }
-            state.isPlanned = true
+            guard !state.isScheduled else { return nil }
+            state.isScheduled = true
             return max(delay, state.earliest - NestClock.now())
         }
         guard let wait else { return }
         queue.asyncAfter(deadline: .now() + .nanoseconds(Int(wait))) {
-            // What goes from now on may be too late for this time.
-            state.withLock { $0.isPlanned = false }
+            // Memory that is freed from now on may need another run.
+            state.withLock { $0.isScheduled = false }
             let start = processorTime()
             _ = trim(0)
             let cost = processorTime() - start
@@ -40,13 +40,13 @@ enum MemoryReturn {
         }
     }
 
-    /// What this thread has had, in nanoseconds: on a busy machine it takes longer, and costs no more.
+    /// The processor time of this thread in nanoseconds, which doesn't depend on how busy the machine is.
     private static func processorTime() -> Int64 {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
     #else
-    static func plan() {}
+    static func schedule() {}
     #endif
 }

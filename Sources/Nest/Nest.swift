@@ -21,12 +21,12 @@ open class Nest: @unchecked Sendable {
     private var classes = ItemCoding.plainClasses
     private var failure: String?
     private let lock = NSLock()
-    /// Whoever changes what is on disk under a key, or keeps in memory what is there, has the key's turn: both places agree
-    /// after it.
+    /// A key's lock is held while its entry on disk changes, and while that entry is taken into memory, so that
+    /// memory and disk agree afterwards.
     ///
-    /// No code of items runs while a turn or `lock` is held, for it may ask the nest, or wait for a thread that does: they
-    /// are encoded before, decoded outside, and go after it.
-    private let turns = (0..<32).map { _ in NSLock() }
+    /// No code of items runs while a key's lock or `lock` is held, because it may use the nest, or wait for a thread
+    /// that does: items are encoded before, and decoded and released outside.
+    private let keyLocks = (0..<32).map { _ in NSLock() }
     private let sweeper = Sweeper()
 
     /// - Parameters:
@@ -62,14 +62,14 @@ open class Nest: @unchecked Sendable {
                 problem = "\(error)"
             }
         }
-        withTurn(of: key) { (gone) in
+        withLock(of: key) { (gone) in
             var mark: StoredMark?
             if let value {
                 do { mark = try stored.put(value, forKey: key, seconds: disk ?? memory) } catch {
                     problem = "\(error)"
                 }
             }
-            // Also what couldn't be replaced there must not come back.
+            // An old entry that couldn't be replaced must not come back either.
             if mark == nil {
                 do { try stored.remove(key, isLikely: false) } catch { problem = problem ?? "\(error)" }
             }
@@ -94,17 +94,17 @@ open class Nest: @unchecked Sendable {
             let old = locked { table.remove(seed) }
             withExtendedLifetime(old) {}
         }
-        return noting { try reload(key) } ?? nil
+        return recordingProblem { try reload(key) } ?? nil
     }
 
     /// Removes the item with this key from memory and disk. Does nothing if there is none. ``lastProblem`` tells of
     /// a failure on disk.
     open func removeItem(with key: String) {
-        withTurn(of: key) { (gone) in
+        withLock(of: key) { (gone) in
             if let old = locked({ table.remove(key) }) { gone.append(old) }
-            noting { try stored.remove(key, isLikely: true) }
+            recordingProblem { try stored.remove(key, isLikely: true) }
         }
-        hasFreed()
+        returnFreedMemory()
     }
 
     // MARK: Clearing
@@ -116,10 +116,10 @@ open class Nest: @unchecked Sendable {
     /// this owner. `nil` removes all items. Costs a pass over the keys in memory and the index of the archive.
     // swift-format-ignore: AlwaysUseLowerCamelCase
     open func clear(ItemsOf owner: String? = nil) {
-        withAllTurns { (gone) in
+        withAllKeyLocks { (gone) in
             guard let owner else {
                 gone = locked { table.removeAll() }
-                noting { try stored.removeAll() }
+                recordingProblem { try stored.removeAll() }
                 return
             }
             let exact = ExactText(owner)
@@ -128,16 +128,16 @@ open class Nest: @unchecked Sendable {
                     table.remove($0)
                 }
             }
-            noting { try stored.removeAll(ofOwner: owner) }
+            recordingProblem { try stored.removeAll(ofOwner: owner) }
         }
-        hasFreed()
+        returnFreedMemory()
     }
 
     /// Removes expired items, in memory and on disk each by its own time: an item whose time in memory is over
     /// stays on disk. This also happens by itself.
     open func clearExpired() {
         sweep()
-        noting { try stored.removeExpired() }
+        recordingProblem { try stored.removeExpired() }
     }
 
     /// A key that names the owner of its item.
@@ -168,7 +168,9 @@ open class Nest: @unchecked Sendable {
     }
 
     /// Whether there is an item on disk under this key.
-    public func isPersisted(_ key: String) -> Bool { noting { try stored.sequence(of: key) } ?? nil != nil }
+    public func isPersisted(_ key: String) -> Bool {
+        recordingProblem { try stored.sequence(of: key) } ?? nil != nil
+    }
 
     /// Why the item under this key isn't on disk although that was requested, or can't be read from there, in one
     /// line; `nil` if nothing is wrong.
@@ -183,8 +185,8 @@ open class Nest: @unchecked Sendable {
         }
     }
 
-    /// The latest failure to read or change items on disk, in one line; `nil` if there was none. Also damage that was found
-    /// when the archive on disk was opened: no single call can report the items that it cost.
+    /// The latest failure to read or change items on disk, in one line; `nil` if there was none. Also reports damage
+    /// that was found when the archive on disk was opened, because no single call can report the lost items.
     public var lastProblem: String? { locked { failure } ?? stored.damage }
 
     /// The number of items in memory.
@@ -192,8 +194,8 @@ open class Nest: @unchecked Sendable {
 
     // MARK: Both places
 
-    /// Whether what is in memory is still what is on disk. An item that is in memory only is; so is one that went from disk by
-    /// itself, since its time there is over, and one whose disk can't be asked now.
+    /// Whether the item in memory is still the one on disk. Also true for an item that is in memory only, for one
+    /// whose time on disk is over, and if the disk can't be read now.
     private func isCurrent(_ seed: Seed) -> Bool {
         guard let mark = seed.stored else { return true }
         do {
@@ -201,7 +203,7 @@ open class Nest: @unchecked Sendable {
             guard mark.deadline <= NestClock.now() + 1_000_000, seed.deadline > mark.deadline else {
                 return false
             }
-            // Who removed it before its time was over wanted it gone from here as well.
+            // It may have been removed before its time was over; then it must leave memory, too.
             if locked({ seed.hasLeftDisk }) { return true }
             guard try stored.wasRemoved(seed.key) == false else { return false }
             locked { seed.hasLeftDisk = true }
@@ -214,13 +216,14 @@ open class Nest: @unchecked Sendable {
     private func reload(_ key: String) throws -> Any? {
         guard let found = try stored.find(key) else { return nil }
         let (item, terms) = try ItemCoding.decode(found.value, allowing: locked { classes })
-        return withTurn(of: key) { (gone) in
+        return withLock(of: key) { (gone) in
             let now = NestClock.now()
             if let seed = locked({ table[key] }) {
                 gone.append(seed)
                 if seed.deadline > now, isCurrent(seed) { return seed.item }
             }
-            // What was replaced or removed meanwhile was still there when this call looked: it is returned, and not kept.
+            // If the entry was replaced or removed in the meantime, it still existed during this call: its item is
+            // returned, but not kept.
             guard (try? stored.sequence(of: key)) == found.mark.sequence else { return item }
             var deadline = NestClock.moment(terms.memory ?? .infinity, after: now)
             if terms.mirror { deadline = min(deadline, found.mark.deadline) }
@@ -236,7 +239,7 @@ open class Nest: @unchecked Sendable {
     }
 
     @discardableResult
-    private func noting<Value>(_ body: () throws -> Value) -> Value? {
+    private func recordingProblem<Value>(_ body: () throws -> Value) -> Value? {
         do {
             return try body()
         } catch {
@@ -246,23 +249,24 @@ open class Nest: @unchecked Sendable {
         }
     }
 
-    /// `body` puts the seeds that it takes out, or has come upon, into `gone`: they are let go when the turn is over.
+    /// `body` adds the seeds that it removes or replaces to `gone`, so that they are released after the key is
+    /// unlocked.
     private func withTurn<Value>(of key: String, _ body: (_ gone: inout [Seed]) throws -> Value) rethrows
         -> Value
     {
         var gone: [Seed] = []
         defer { withExtendedLifetime(gone) {} }
-        return try turns[Int(UInt(bitPattern: ExactText(key).hashValue) % UInt(turns.count))].withLock {
+        return try keyLocks[Int(UInt(bitPattern: ExactText(key).hashValue) % UInt(keyLocks.count))].withLock {
             try body(&gone)
         }
     }
 
-    /// The same with the turns of all keys.
-    private func withAllTurns(_ body: (_ gone: inout [Seed]) -> Void) {
+    /// The same for all keys at once.
+    private func withAllKeyLocks(_ body: (_ gone: inout [Seed]) -> Void) {
         var gone: [Seed] = []
-        for turn in turns { turn.lock() }
+        for keyLock in keyLocks { keyLock.lock() }
         body(&gone)
-        for turn in turns.reversed() { turn.unlock() }
+        for keyLock in keyLocks.reversed() { keyLock.unlock() }
         withExtendedLifetime(gone) {}
     }
 
@@ -270,20 +274,22 @@ open class Nest: @unchecked Sendable {
 
     // MARK: Expiry
 
-    /// Removes the items whose time in memory is over; returns when there is something to do next.
+    /// Removes the items whose time in memory is over. Returns the time of the next sweep; `nil` if nothing will
+    /// expire.
     @discardableResult
     func sweep() -> Int64? {
         var count = 0
         let now = NestClock.now()
-        // Some at a time: others get at the lock in between, and what the items' owners do when they go is none of its business.
+        // Some at a time, so that other threads get the lock in between. The removed items are released outside the
+        // lock.
         while let gone = locked({ table.removeExpired(now, most: 1_024) }) { count += gone.count }
-        if count > 0 { hasFreed() }
+        if count > 0 { returnFreedMemory() }
         return locked { table.nextMoment }
     }
 
-    /// Items have gone.
-    private func hasFreed() {
+    /// Returns memory after items were removed.
+    private func returnFreedMemory() {
         locked { table.shrink() }
-        MemoryReturn.plan()
+        MemoryReturn.schedule()
     }
 }

@@ -1,16 +1,16 @@
-/// A key that says whose item it is: `owner-first|second`. What would be read as one of these signs, in an owner `-` and in a
-/// parameter `|`, is written `%2D` and `%7C`, and `%` itself `%25`; so no two owners or lists of parameters have one key.
+/// A key that names its item's owner: `owner-first|second`. To keep keys unique, `-` in an owner is written `%2D`,
+/// `|` in a parameter `%7C`, and `%` in either `%25`.
 enum OwnedKey {
     static func key(owner: String, parameters: [String]) -> String {
         escaped(owner, "-", "%2D") + "-" + parameters.map { escaped($0, "|", "%7C") }.joined(separator: "|")
     }
 
-    /// Whose item has this key: what is before the first `-`; `nil` if there is none.
+    /// The owner in a key, which ends at the first `-`; `nil` if there is none.
     static func owner(of key: String) -> String? {
         key.utf8.firstIndex(of: UInt8(ascii: "-")).map { unescaped(key[..<$0]) }
     }
 
-    /// Whether entries can have it as their owner; else their keys alone say whose they are.
+    /// Whether an entry can store this owner. If not, only the key tells it.
     static func canBeNamed(_ owner: String) -> Bool { (1...255).contains(owner.utf8.count) }
 
     private static func escaped(_ text: String, _ sign: Character, _ code: String) -> String {

@@ -1,8 +1,8 @@
 import StorageEngine
 
-/// What stands in a binary property list. Value type.
+/// An item of a binary property list. Value type.
 enum PropertyItem {
-    /// Text, bytes, a number, a date or a truth value: where it stands in the list, head and content.
+    /// Text, bytes, a number, a date or a boolean: the range of its head and content in the file.
     case plain(Range<Int>)
     /// A number that refers to an object of a keyed archive.
     case reference(Int)
@@ -15,14 +15,15 @@ enum PropertyItem {
     }
 }
 
-/// Reads a binary property list (Apple's CFBinaryPList.c, "bplist00") that may be anything. For one thread.
+/// Reads a binary property list (Apple's CFBinaryPList.c, "bplist00") that may be damaged or hostile. Not
+/// thread-safe.
 ///
-/// Objects stand in the file once and are referred to by number, also from several places and from within themselves. So what
-/// comes out is bounded by what goes in: each reference costs the file a byte, so no list without shared containers has more
-/// items than bytes.
+/// The file contains each object once. Containers refer to objects by number, possibly from several places, or even
+/// from inside the object. The result can't be larger than the input: each reference takes at least a byte, so a
+/// list without shared containers has fewer items than bytes.
 struct PropertyList {
     static let magic = Array("bplist00".utf8)
-    /// Nested deeper than any keyed archive, which is flat.
+    /// More than any keyed archive, which is flat.
     private static let deepest = 16
 
     let bytes: [UInt8]
@@ -31,11 +32,11 @@ struct PropertyList {
     private var objects = 0
     private var table = 0
     private var itemsLeft: Int
-    // What was looked at once isn't again, however often it is referred to.
+    // Each object is read once, however often it is referred to.
     private var plain: [Int: Range<Int>] = [:]
     private var names: [Int: ExactText] = [:]
 
-    /// - Throws: `ItemProblem`: it is no binary property list, or a damaged one.
+    /// - Throws: `ItemProblem` if it is not a binary property list, or is damaged.
     static func read(_ bytes: [UInt8]) throws(ItemProblem) -> (list: PropertyList, top: PropertyItem) {
         var list = try PropertyList(bytes)
         let top = try list.item(list.number(at: bytes.count - 16, bytes: 8), depth: 0)
@@ -44,7 +45,7 @@ struct PropertyList {
 
     private init(_ bytes: [UInt8]) throws(ItemProblem) {
         guard bytes.count >= PropertyList.magic.count + 32, bytes.starts(with: PropertyList.magic) else {
-            throw ItemProblem("it is no keyed archive")
+            throw ItemProblem("it isn't a keyed archive")
         }
         self.bytes = bytes
         itemsLeft = bytes.count
@@ -58,7 +59,7 @@ struct PropertyList {
         self.table = table
     }
 
-    /// The text that stands there; `nil` if that is none.
+    /// The text at a place; `nil` if it isn't a text.
     func text(_ place: Range<Int>) -> String? {
         guard let (kind, content) = try? content(at: place.lowerBound) else { return nil }
         switch kind {
@@ -74,7 +75,7 @@ struct PropertyList {
 
     func isText(_ place: Range<Int>) -> Bool { [0x5, 0x6].contains(bytes[place.lowerBound] >> 4) }
 
-    /// How many bytes stand there; `nil` if it is something else.
+    /// The length of the data at a place, in bytes; `nil` if it isn't data.
     func byteCount(_ place: Range<Int>) -> Int? {
         guard let (kind, content) = try? content(at: place.lowerBound), kind == 0x4 else { return nil }
         return content.count
@@ -95,13 +96,13 @@ struct PropertyList {
             }
             return .array(items)
         case 0xD:
-            // All keys stand before all values.
+            // All keys come before all values.
             var fields: [(key: ExactText, item: PropertyItem)] = []
             var keys: Set<String> = []
             let half = content.count / 2
             for place in stride(from: content.lowerBound, to: content.lowerBound + half, by: referenceBytes) {
                 let key = try name(number(at: place, bytes: referenceBytes))
-                // Foundation's dictionaries take canonically equal keys for one.
+                // For Foundation's dictionaries canonically equivalent keys are the same.
                 guard keys.insert(key.text).inserted else { throw .damaged }
                 let value = try item(number(at: place + half, bytes: referenceBytes), depth: depth + 1)
                 fields.append((key, value))
@@ -127,7 +128,7 @@ struct PropertyList {
         try number(at: table + reference * offsetBytes, bytes: offsetBytes)
     }
 
-    /// What kind of object stands there, and where its content is.
+    /// The kind of the object at this offset, and the range of its content.
     private func content(at offset: Int) throws(ItemProblem) -> (kind: UInt8, Range<Int>) {
         guard offset < table else { throw .damaged }
         let kind = bytes[offset] >> 4
@@ -168,7 +169,7 @@ struct PropertyList {
         return (kind, start..<start + count)
     }
 
-    /// A number of that many bytes, the highest first.
+    /// A big-endian number of `count` bytes.
     private func number(at offset: Int, bytes count: Int) throws(ItemProblem) -> Int {
         guard offset >= 0, offset <= bytes.count, count <= bytes.count - offset else { throw .damaged }
         var value: UInt64 = 0
@@ -178,7 +179,7 @@ struct PropertyList {
     }
 }
 
-/// Writes items of a list that was read as another list. For one thread.
+/// Writes items of a list as a new list. Not thread-safe.
 struct PropertyListWriter {
     private static let offsetBytes = 8
     private static let referenceBytes = 4
@@ -186,11 +187,11 @@ struct PropertyListWriter {
     private let source: PropertyList
     private var output = PropertyList.magic
     private var offsets: [Int] = []
-    /// What stands in the source once stands here once, by its place there.
+    /// The objects copied so far, by their offsets in the source, so that each is written once.
     private var copies: [Int: Int] = [:]
     private var names: [ExactText: Int] = [:]
 
-    /// The list with this at its top.
+    /// The list with `top` as its root.
     static func list(_ top: PropertyItem, of source: PropertyList) -> [UInt8] {
         var writer = PropertyListWriter(source: source)
         let number = writer.write(top)

@@ -1,18 +1,17 @@
-/// An item in memory with its deadline. Guarded by the lock of the nest that it is in, but for what never changes.
+/// An item in memory with its deadline. Mutable state is guarded by the lock of its nest.
 final class Seed {
     let key: String
     let item: Any
-    /// When it goes from memory, in nanoseconds of ``NestClock``; `Int64.max`: never.
+    /// When the item leaves memory, in nanoseconds of ``NestClock``; `Int64.max` for never.
     let deadline: Int64
-    /// What it is on disk; `nil`: it is in memory only.
+    /// The item's entry on disk; `nil` if the item is in memory only.
     let stored: StoredMark?
-    /// Its time on disk is over, and it went from there by itself. Guarded by the nest's lock.
+    /// Whether its entry on disk has expired. Guarded by the nest's lock.
     var hasLeftDisk = false
-    /// Why it is not on disk although that was asked for.
+    /// Why the item isn't on disk although that was requested.
     let problem: String?
 
-    /// The bucket that it waits in, and its neighbours there. The table keeps them alive, and takes a seed out of its bucket
-    /// before it lets it go.
+    /// Its bucket, and its neighbours there. The table keeps seeds alive, and unlinks a seed before it releases it.
     var bucket: Int64?
     unowned(unsafe) var next: Seed?
     unowned(unsafe) var previous: Seed?
@@ -26,15 +25,15 @@ final class Seed {
     }
 }
 
-/// Which entry on disk an item is a copy of.
+/// Identifies the entry on disk that an item is a copy of.
 struct StoredMark {
-    /// Number of the operation that stored it.
+    /// The sequence number of the operation that stored the entry.
     let sequence: UInt64
-    /// When it goes from disk, in nanoseconds of ``NestClock``; `Int64.max`: never.
+    /// When the entry expires, in nanoseconds of ``NestClock``; `Int64.max` for never.
     let deadline: Int64
 }
 
-/// Nanoseconds since this process began to ask. Goes on while the machine sleeps, and nobody can set it.
+/// Nanoseconds since the first use in this process. The clock continues while the machine sleeps, and can't be set.
 enum NestClock {
     private static let start = ContinuousClock.now
 
@@ -43,7 +42,7 @@ enum NestClock {
         return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
     }
 
-    /// The moment `seconds` after `now`; never for what is beyond some centuries.
+    /// The moment `seconds` after `now`; `Int64.max` for more than a century.
     static func moment(_ seconds: Double, after now: Int64) -> Int64 {
         guard seconds > 0 else { return now }
         guard seconds < 4e9 else { return .max }

@@ -1,16 +1,17 @@
 import StorageEngine
 
-/// The items in memory, by key and by deadline. For one thread at a time.
+/// The items in memory, by key and by deadline. Not thread-safe.
 ///
-/// Seeds wait in buckets, each a list, for the moment when the bucket is looked at; a heap has the moments. The wider off its
-/// deadline is, the coarser the bucket: seeds of a coarse one move on into finer ones when it comes, each a few times in its
-/// life. So an expiry costs the seeds that expire, and one that is removed before leaves nothing behind.
+/// For expiry, seeds are in buckets (linked lists), and a heap has the time at which each bucket is due. The further
+/// away a deadline, the coarser its bucket. When a coarse bucket is due, its seeds move into finer ones, which
+/// happens to each seed a few times. So expiry costs time in proportion to the expiring seeds, and a seed that is
+/// removed earlier leaves nothing behind.
 struct SeedTable {
-    /// Nanoseconds between the finest buckets: an item leaves memory at most that late.
+    /// Width of the finest buckets in nanoseconds: the most by which an item leaves memory late.
     static let quantum: Int64 = 1 << 28
 
     private var seeds: [ExactText: Seed] = [:]
-    /// The first seed of each bucket whose moment is in the heap.
+    /// The first seed of each bucket in the heap.
     private var heads: [Int64: Unmanaged<Seed>?] = [:]
     private var moments = MomentHeap()
 
@@ -18,7 +19,7 @@ struct SeedTable {
     var keys: [String] { seeds.keys.map(\.text) }
     subscript(key: String) -> Seed? { seeds[ExactText(key)] }
 
-    /// When there is something to do next; `nil` if nothing waits.
+    /// When the next bucket is due; `nil` if there is none.
     var nextMoment: Int64? { moments.first }
 
     /// Replaces the seed with this key, and returns the old one. Release that outside the lock, because its item's
@@ -46,7 +47,8 @@ struct SeedTable {
         return Array(seeds.values)
     }
 
-    /// Removes what has expired by `now`, of some `most` seeds that it looks at. `nil` once all buckets that are due are empty.
+    /// Removes seeds that have expired by `now`, and visits at most `most` seeds. Returns `nil` once all due buckets
+    /// are empty.
     mutating func removeExpired(_ now: Int64, most: Int) -> [Seed]? {
         guard let moment = moments.first, moment <= now else { return nil }
         var gone: [Seed] = []
@@ -68,7 +70,7 @@ struct SeedTable {
         return gone
     }
 
-    /// Gives back the room of a table that has become mostly empty.
+    /// Shrinks a table that has become mostly empty.
     mutating func shrink() {
         if seeds.capacity > 1_024, seeds.count < seeds.capacity / 4 { seeds = seeds.filter { _ in true } }
     }
@@ -77,7 +79,7 @@ struct SeedTable {
         guard seed.deadline != .max else { return }
         var width = SeedTable.quantum
         while width < (seed.deadline - now) / 128 { width *= 2 }
-        // The finest bucket comes when all in it have expired, a coarser one before any has.
+        // The finest bucket is due when all its seeds have expired, a coarser one before any of them has.
         let isFinest = width == SeedTable.quantum
         let moment = (seed.deadline / width + (isFinest ? 1 : 0)) * width
         seed.bucket = moment

@@ -1,8 +1,8 @@
 import Foundation
 import StorageEngine
 
-/// The items on disk: an archive of a store. Safe from any thread; the nest sees to it that one thread at a time changes what
-/// is under a key.
+/// The items on disk, in an archive of a store. Safe from any thread; the nest lets only one thread at a time change
+/// the entry of a key.
 final class StoredItems: @unchecked Sendable {
     let path: String
     let name: String
@@ -17,23 +17,23 @@ final class StoredItems: @unchecked Sendable {
         self.name = name
     }
 
-    /// What was found damaged when the archive was opened.
+    /// The damage that was found when the archive was opened.
     var damage: String? { lock.withLock { problem } }
 
-    /// An entry as it is on disk.
+    /// An entry on disk.
     struct Found {
         var value: [UInt8]
         var mark: StoredMark
     }
 
-    /// Stores an item in the place of what was there.
+    /// Stores an item, and replaces the existing one.
     func put(_ value: [UInt8], forKey key: String, seconds: Double) throws -> StoredMark {
         let now = NestClock.now()
         let deadline = NestClock.moment(seconds, after: now)
         let attributes = EntryAttributes(
             lifetime: deadline == .max ? nil : .nanoseconds(deadline - now),
             owner: OwnedKey.owner(of: key).flatMap { OwnedKey.canBeNamed($0) ? $0 : nil })
-        let mark = try withArchive(makes: true) { (archive) throws(StorageError) in
+        let mark = try withArchive(creates: true) { (archive) throws(StorageError) in
             while true {
                 let present = try archive.sequence(of: key)
                 let outcome = try archive.put(
@@ -43,12 +43,12 @@ final class StoredItems: @unchecked Sendable {
                 }
             }
         }
-        // Others remove it as often as it is made.
+        // The archive is removed each time it is created.
         guard let mark else { throw StorageError.noSuchArchive(name: name, store: path) }
         return mark
     }
 
-    /// Whether there may be anything under it: a store takes keys of 1 to 1,024 bytes.
+    /// Whether a store accepts the key: it has 1 to 1,024 bytes.
     private static func isPossible(_ key: String) -> Bool { (1...1_024).contains(key.utf8.count) }
 
     func find(_ key: String) throws -> Found? {
@@ -63,14 +63,14 @@ final class StoredItems: @unchecked Sendable {
         } ?? nil
     }
 
-    /// Number of what is stored under the key; `nil` if nothing is.
+    /// The sequence number of the entry with this key; `nil` if there is none.
     func sequence(of key: String) throws -> UInt64? {
         guard StoredItems.isPossible(key) else { return nil }
         return try withArchive { (archive) throws(StorageError) in try archive.sequence(of: key) }
             ?? nil
     }
 
-    /// Whether the last that is known of the key is that it was removed, and not that its time was over.
+    /// Whether the key's last known event is its deletion, not its expiry or eviction.
     func wasRemoved(_ key: String) throws -> Bool {
         guard StoredItems.isPossible(key) else { return false }
         let end = try withArchive { (archive) throws(StorageError) in
@@ -79,14 +79,15 @@ final class StoredItems: @unchecked Sendable {
         return end == .delete
     }
 
-    /// - Parameter isLikely: whether something may well be there; else a store that wasn't there a moment ago isn't looked for.
+    /// - Parameter isLikely: whether an entry is likely to exist. If not, and there was no store less than a second
+    ///   ago, the store isn't searched for again.
     func remove(_ key: String, isLikely: Bool) throws {
         guard StoredItems.isPossible(key) else { return }
         if !isLikely, lock.withLock({ archive == nil && lastAbsence > NestClock.now() - 1_000_000_000 }) {
             return
         }
         _ = try withArchive { (archive) throws(StorageError) in
-            // Most items are in memory only; to find that out takes no lock.
+            // Most items are in memory only; finding that out takes no lock.
             guard try archive.sequence(of: key) != nil else { return }
             try archive.delete(key)
         }
@@ -101,7 +102,7 @@ final class StoredItems: @unchecked Sendable {
             if !OwnedKey.canBeNamed(owner) {
                 let list = try archive.entries()
                 for index in list.indices {
-                    // Nobody can tell whose the damaged ones are, and nobody can read them.
+                    // The owner of a damaged key is unknown, and nobody can read its entry.
                     guard let key = try list.soundKey(at: index),
                         OwnedKey.owner(of: key).map({ ExactText($0) }) == ExactText(owner)
                     else { continue }
@@ -119,30 +120,30 @@ final class StoredItems: @unchecked Sendable {
 
     // MARK: The archive
 
-    /// `nil`: there is none, and nothing has been stored so far.
+    /// `nil` if there is no archive and `creates` is false.
     private func withArchive<Value>(
-        makes: Bool = false, _ body: (Archive) throws(StorageError) -> Value
+        creates: Bool = false, _ body: (Archive) throws(StorageError) -> Value
     ) throws -> Value? {
-        guard let archive = try open(makes: makes) else { return nil }
+        guard let archive = try open(creates: creates) else { return nil }
         do throws(StorageError) {
             return try body(archive)
         } catch {
             guard case .closed = error else { throw error }
-            // Its store was removed, or this is another process than the one that opened it.
+            // The store was removed, or this is a fork of the process that opened it.
             lock.withLock { if self.archive === archive { self.archive = nil } }
-            return try open(makes: makes).map { (archive) throws(StorageError) in try body(archive) }
+            return try open(creates: creates).map { (archive) throws(StorageError) in try body(archive) }
         }
     }
 
-    private func open(makes: Bool) throws(StorageError) -> Archive? {
+    private func open(creates: Bool) throws(StorageError) -> Archive? {
         lock.lock()
         defer { lock.unlock() }
-        // What is stored into files that somebody has removed nobody finds again.
+        // Entries that are stored in removed files would be lost.
         if let archive, !archive.closeIfRemoved() { return archive }
         do throws(StorageError) {
-            let store = try Store.open(at: path, mode: .readWrite, createIfMissing: makes)
+            let store = try Store.open(at: path, mode: .readWrite, createIfMissing: creates)
             archive =
-                makes
+                creates
                 ? try store.archive(
                     named: name, orCreate: ArchiveConfiguration(kind: .collection, typeName: "Nest"))
                 : try store.archive(named: name)
@@ -150,7 +151,7 @@ final class StoredItems: @unchecked Sendable {
         } catch {
             switch error {
             case .storeNotFound, .noSuchArchive:
-                if makes { throw error }
+                if creates { throw error }
                 lastAbsence = NestClock.now()
                 return nil
             default: throw error

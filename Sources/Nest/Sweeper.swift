@@ -3,7 +3,8 @@ import Foundation
 /// Wakes a nest when something in it expires: one timer for all its items. Safe from any thread.
 final class Sweeper: @unchecked Sendable {
     private static let queue = DispatchQueue(label: "nest.expiry", qos: .utility)
-    /// Timers stand still while the machine sleeps and items' time doesn't, so none waits longer than that, in nanoseconds.
+    /// The longest wait in nanoseconds. It is limited because timers stop while the machine sleeps, but the items'
+    /// time doesn't.
     private static let longestWait: Int64 = 30_000_000_000
 
     private let lock = NSLock()
@@ -13,7 +14,7 @@ final class Sweeper: @unchecked Sendable {
 
     deinit { timer?.cancel() }
 
-    /// Sees to it that `nest` is swept at `moment`, or before.
+    /// Ensures that `nest` is swept at `moment` or earlier.
     func wake(at moment: Int64, _ nest: Nest) {
         lock.lock()
         defer { lock.unlock() }

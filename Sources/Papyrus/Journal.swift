@@ -1,7 +1,7 @@
 import Logging
 import StorageEngine
 
-/// What a store logs, through swift-log. Shared by the copies of a store. Safe from any thread.
+/// The log of a store, through swift-log. Shared by the copies of a store. Safe from any thread.
 final class Journal: Sendable {
     private let guarded = Guarded(LogLevel.error)
 
@@ -15,7 +15,7 @@ final class Journal: Sendable {
         write(message(), .info)
     }
 
-    /// What was asked for and couldn't be done, or was left out.
+    /// Logs a failed or incomplete operation.
     func error(_ operation: String, _ reason: any Error) {
         let urgency: LogLevel = Journal.isOfStore(reason) ? .fault : .error
         guard urgency >= level else { return }
@@ -30,7 +30,7 @@ final class Journal: Sendable {
     }
 
     private func write(_ message: String, _ level: LogLevel) {
-        // Made here, for the program says first where messages go.
+        // Created for each message, so that the program's logging configuration applies.
         var logger = Logger(label: "papyrus")
         logger.logLevel = .trace
         logger.log(

@@ -14,7 +14,7 @@ public struct Migration<FromObject: Papyrus, ToObject: Papyrus>: Sendable {
 
 /// A migration without its types.
 struct RegisteredMigration: Sendable {
-    /// Names of the types.
+    /// The names of the types.
     var from: String
     var to: String
     var run: @Sendable (StoreCore) throws -> Void
@@ -25,12 +25,13 @@ extension Migration {
         let from = StoredType.of(FromObject.self)
         let to = StoredType.of(ToObject.self)
         return RegisteredMigration(from: from.name, to: to.name) { core in
-            _ = try core.withArchive(makes: false) { try run(in: $0, from, to) }
+            _ = try core.withArchive(creates: false) { try run(in: $0, from, to) }
         }
     }
 
-    /// Each old object goes in the batch in which its new one comes, so that whoever is killed meanwhile, and begins again, finds
-    /// each once. What can't be read as an old object, or encoded as a new one, or whose place is damaged, stays where it is.
+    /// Deletes each old object in the batch that stores its new one, so a migration that is killed and started again
+    /// finds each object once. An object stays as it is if it can't be decoded as the old type, its new object can't
+    /// be encoded, or an existing object under the new key is damaged.
     private func run(in archive: Archive, _ from: StoredType, _ to: StoredType) throws {
         var entries = SnapshotEntries(snapshot: try archive.snapshot())
         var misread = Misread()
@@ -44,7 +45,7 @@ extension Migration {
                 {
                     waiting = waiting.dropFirst(part.count)
                 } else {
-                    // Others have changed some of them meanwhile.
+                    // Some of them were changed in the meantime.
                     entries = SnapshotEntries(snapshot: try archive.snapshot())
                 }
             } catch let error as StorageError {
@@ -52,14 +53,14 @@ extension Migration {
                 count = part.count / 2
             }
         }
-        guard let problem = misread.problem("can't be made into \(to.name), and stays") else { return }
+        guard let problem = misread.problem("can't be converted into \(to.name), and stays") else { return }
         throw PapyrusStore.QueryError.invalidSchema(details: problem)
     }
 
-    /// Few enough that a batch holds them, and that nobody waits for long.
+    /// Few enough to fit into a batch, and to hold the archive's lock only briefly.
     private static var objectsAtOnce: Int { 500 }
 
-    /// What is to be stored and deleted if what was seen is still there.
+    /// The changes, and the versions that they depend on.
     private typealias Changes = (batch: Batch, seen: [SeenEntry])
 
     private func changes(
@@ -71,7 +72,7 @@ extension Migration {
             var changes: Changes = (Batch(), [])
             for key in keys {
                 let entry: StoredEntry
-                // With what is in its place.
+                // Each new object, with the existing entry under its key.
                 let new: [(object: WrittenObject, present: StoredEntry?)]
                 do {
                     guard let found = try entries.find(key) else { continue }
@@ -83,17 +84,17 @@ extension Migration {
                 } catch {
                     let error = ObjectLoader.orDamaged(error)
                     guard !(error is StorageError) else { throw error }
-                    misread.note(key, error)
+                    misread.add(key, error)
                     continue
                 }
-                // Whole or not at all: an old object whose new one isn't stored must not be deleted.
-                Migration.note(new, of: entry, isRenamed: from != to, in: &changes)
+                // Only after all of it succeeded: an old object must not be deleted unless its new one is stored.
+                Migration.add(new, of: entry, isRenamed: from != to, in: &changes)
             }
             return changes
         }
     }
 
-    private static func note(
+    private static func add(
         _ new: [(object: WrittenObject, present: StoredEntry?)], of entry: StoredEntry, isRenamed: Bool,
         in changes: inout Changes
     ) {
@@ -106,10 +107,10 @@ extension Migration {
             }
             if object.isGiven {
                 object.created = entry.created
-                // One that was saved as a new object since is not replaced by an older one.
+                // An object that was saved later with the new type isn't replaced by an older one.
                 if let present, present.sequence > entry.sequence { continue }
             } else if present != nil {
-                // What it holds in relations is stored as it is now.
+                // A related object that is stored already stays.
                 continue
             }
             changes.batch.put(object)

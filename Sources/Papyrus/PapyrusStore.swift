@@ -42,10 +42,10 @@ public struct PapyrusStore: Sendable {
     /// The same calls, which throw.
     public var throwing: ThrowingPapyrus { ThrowingPapyrus(core: core, journal: journal) }
 
-    /// For tests: how many observe the store and wait.
+    /// For tests: the number of observers that wait for a change.
     package var waitingObservers: Int { core.waitingObservers }
 
-    private nonisolated(nonsending) func noting(
+    private nonisolated(nonsending) func logging(
         _ operation: @autoclosure () -> String, _ body: nonisolated(nonsending) () async throws -> Void
     ) async {
         do {
@@ -61,13 +61,14 @@ public struct PapyrusStore: Sendable {
 
     /// Saves an object and its related objects, and replaces those that exist.
     public nonisolated(nonsending) func save<Object: Papyrus>(_ object: Object) async {
-        await noting("save an object of \(name(Object.self))") { try await throwing.save(object) }
+        await logging("save an object of \(name(Object.self))") { try await throwing.save(object) }
     }
 
     /// Saves all of these objects, or none if one can't be saved. Of several with the same identifier the last
-    /// counts. They may take 48 MB together: more is logged and not saved; ``ThrowingPapyrus/save(objects:)`` throws.
+    /// counts. They may take 48 MB together; if they take more, that is logged and none is saved.
+    /// ``ThrowingPapyrus/save(objects:)`` throws instead.
     public nonisolated(nonsending) func save<Object: Papyrus>(objects: [Object]) async {
-        await noting("save \(objects.count) objects of \(name(Object.self))") {
+        await logging("save \(objects.count) objects of \(name(Object.self))") {
             try await throwing.save(objects: objects)
         }
     }
@@ -93,30 +94,34 @@ public struct PapyrusStore: Sendable {
 
     /// Deletes an object. Its related objects stay.
     public nonisolated(nonsending) func delete<Object: Papyrus>(_ object: Object) async {
-        await noting("delete an object of \(name(Object.self))") { try await throwing.delete(object) }
+        await logging("delete an object of \(name(Object.self))") { try await throwing.delete(object) }
     }
 
     /// Deletes the object with this identifier.
     public nonisolated(nonsending) func delete<Object: Papyrus, ID: CustomStringConvertible>(
         id: ID, of type: Object.Type
     ) async {
-        await noting("delete an object of \(name(type))") { try await throwing.delete(id: id, of: type) }
+        await logging("delete an object of \(name(type))") { try await throwing.delete(id: id, of: type) }
     }
 
     /// Deletes all of these objects.
     public nonisolated(nonsending) func delete<Object: Papyrus>(objects: [Object]) async {
-        await noting("delete objects of \(name(Object.self))") { try await throwing.delete(objects: objects) }
+        await logging("delete objects of \(name(Object.self))") {
+            try await throwing.delete(objects: objects)
+        }
     }
 
     /// Deletes the object of a query.
     public nonisolated(nonsending) func delete<Object: Papyrus>(_ query: ObjectQuery<Object>) async {
-        await noting("delete \(query.key)") { try await throwing.delete(query) }
+        await logging("delete \(query.key)") { try await throwing.delete(query) }
     }
 
     /// Deletes the objects of these queries.
     public nonisolated(nonsending) func delete<Object: Papyrus>(objects queries: [ObjectQuery<Object>]) async
     {
-        await noting("delete objects of \(name(Object.self))") { try await throwing.delete(objects: queries) }
+        await logging("delete objects of \(name(Object.self))") {
+            try await throwing.delete(objects: queries)
+        }
     }
 
     /// Deletes all objects of a type: up to some hundred thousand at once, more in parts.
@@ -137,12 +142,12 @@ public struct PapyrusStore: Sendable {
     // MARK: Merging
 
     /// Saves the objects and deletes all others of their type, atomically. Objects that exist already keep their
-    /// places in the collection. The saved and the deleted objects may take 48 MB together: more is logged and not merged;
-    /// ``ThrowingPapyrus/merge(with:)`` throws.
+    /// places in the collection. The saved and deleted objects may take 48 MB together; if they take more, that is
+    /// logged and nothing changes. ``ThrowingPapyrus/merge(with:)`` throws instead.
     ///
     /// Concurrent merges run one after the other. Other saves during a merge count as made after it.
     public nonisolated(nonsending) func merge<Object: Papyrus>(with objects: [Object]) async {
-        await noting("merge \(objects.count) objects of \(name(Object.self))") {
+        await logging("merge \(objects.count) objects of \(name(Object.self))") {
             try await throwing.merge(with: objects)
         }
     }
@@ -152,7 +157,7 @@ public struct PapyrusStore: Sendable {
     public nonisolated(nonsending) func merge<Object: Papyrus>(
         objects: [Object], into filter: @escaping @Sendable (_ object: Object) -> Bool
     ) async {
-        await noting("merge \(objects.count) objects of \(name(Object.self))") {
+        await logging("merge \(objects.count) objects of \(name(Object.self))") {
             try await throwing.merge(objects: objects, into: filter)
         }
     }
@@ -169,7 +174,7 @@ public struct PapyrusStore: Sendable {
     public nonisolated(nonsending) func register<FromObject: Papyrus, ToObject: Papyrus>(
         migration: Migration<FromObject, ToObject>
     ) async {
-        await noting("migrate \(name(FromObject.self)) to \(name(ToObject.self))") {
+        await logging("migrate \(name(FromObject.self)) to \(name(ToObject.self))") {
             try await throwing.register(migration: migration)
         }
     }

@@ -14,39 +14,39 @@ extension PapyrusStore.QueryError: CustomStringConvertible {
         switch self {
         case .notFound: "there is no such object"
         case .invalidSchema(let details):
-            "what is stored is no object of the type; register a migration, or delete it: \(details)"
+            "the stored value can't be read as this type; register a migration, or delete it: \(details)"
         }
     }
 }
 
-/// Why nothing can be made of what is stored. One line for a person.
+/// Why a stored value can't be used, in one line.
 struct StoredProblem: Error, CustomStringConvertible {
     let description: String
 
     static let damagedKey = StoredProblem(
         description:
-            "the store is damaged, and nobody can tell which object it was; `vellum check --repair` says where"
+            "a key is damaged, so its object is unknown; `vellum check --repair` tells where"
     )
 }
 
-/// What can't be read of many, for one line about all of it.
+/// Counts objects that can't be read, to report them in one line.
 struct Misread {
     private(set) var first: (key: String, error: any Error)?
     private var count = 0
 
-    mutating func note(_ key: String, _ error: any Error) {
+    mutating func add(_ key: String, _ error: any Error) {
         if first == nil { first = (key, error) }
         count += 1
     }
 
-    /// Entries of the store that have lost their keys to damage, and may have been of any type.
-    mutating func note(keyless count: Int) {
+    /// Adds entries whose keys are damaged. They may be of any type.
+    mutating func add(keyless count: Int) {
         guard count > 0 else { return }
-        if first == nil { first = ("an entry without a key", StoredProblem.damagedKey) }
+        if first == nil { first = ("an entry with a damaged key", StoredProblem.damagedKey) }
         self.count += count
     }
 
-    /// `nil`: all could be read. `fate`: what becomes of them.
+    /// The report; `nil` if all objects could be read. `fate` says what happens to the others.
     func problem(_ fate: String) -> StoredProblem? {
         first.map { first in
             let objects = count == 1 ? first.key : "\(count) objects, among them \(first.key),"

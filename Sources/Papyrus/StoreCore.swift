@@ -2,10 +2,11 @@ import Dispatch
 import Foundation
 import StorageEngine
 
-/// The archive behind all stores of one folder in this process. Opened when it is needed; opened or made anew when it was
-/// removed. Safe from any thread.
+/// The archive behind all stores of one folder in this process. It is opened when it is first used, and reopened or
+/// recreated if it was removed. Safe from any thread.
 final class StoreCore: @unchecked Sendable {
-    /// Of the one archive that has the objects of all types: what is saved together is in one archive, for a batch is.
+    /// One archive holds the objects of all types, because objects that are saved together must be in one batch, and
+    /// so in one archive.
     static let archiveName = "Papyrus"
 
     let path: String
@@ -13,10 +14,11 @@ final class StoreCore: @unchecked Sendable {
     private let lock = NSLock()
     // Guarded by `lock`.
     private var archive: Archive?
-    /// Of the latest store that was made with this folder: what is found out when the archive is opened no call asked for.
+    /// The journal of the latest store with this folder. It gets problems that are found when the archive is opened,
+    /// which belong to no call.
     private weak var journal: Journal?
 
-    /// Reads for all who observe, one after another: however many they are, they take one thread from all other work.
+    /// Runs the readings of all observers on one thread, however many there are.
     let lane = ObservationLane()
 
     private init(path: String, refusal: StorageError?) {
@@ -30,11 +32,11 @@ final class StoreCore: @unchecked Sendable {
 
     private static let known = Guarded<[ExactText: Weak]>([:])
 
-    /// Stores come and go with the views that use them; the archive stays open as long as one of them is there.
+    /// Stores come and go with the views that use them. The archive stays open as long as one of them exists.
     static func at(_ url: URL) -> StoreCore {
         let path = url.standardizedFileURL.path
         let refusal: StorageError? =
-            url.isFileURL ? nil : .notAStore(path: url.absoluteString, reason: "it is no file URL")
+            url.isFileURL ? nil : .notAStore(path: url.absoluteString, reason: "it isn't a file URL")
         return known.withLock { known in
             let key = ExactText(url.isFileURL ? path : url.absoluteString)
             if let core = known[key]?.core { return core }
@@ -47,10 +49,10 @@ final class StoreCore: @unchecked Sendable {
 
     func report(to journal: Journal) { lock.withLock { self.journal = journal } }
 
-    /// The program's own stays open.
+    /// The program's own store, which stays open.
     static let ofProgram = at(defaultPlace())
 
-    /// `$VELLUM_STORE`, else a folder with the program's name among the user's application data.
+    /// `$VELLUM_STORE`, otherwise a folder with the program's name in the user's application data.
     private static func defaultPlace() -> URL {
         if let named = ProcessInfo.processInfo.environment["VELLUM_STORE"], !named.isEmpty {
             return URL(fileURLWithPath: named, isDirectory: true)
@@ -64,14 +66,14 @@ final class StoreCore: @unchecked Sendable {
 
     // MARK: The archive
 
-    /// `nil`: there is no store, and `makes` is false. `body` is called again if the archive turns out to be removed. `waits`:
-    /// whether for another process that is just making it.
+    /// Calls `body` with the archive, and again if the archive turns out to be removed. `nil` if there is no store
+    /// and `creates` is false. `waits`: whether to wait for another process that is creating the archive.
     func withArchive<Value>(
-        makes: Bool, waits: Bool = true, _ body: (Archive) throws -> Value
+        creates: Bool, waits: Bool = true, _ body: (Archive) throws -> Value
     ) throws -> Value? {
         for _ in 0..<100 {
             do {
-                let present = try waits ? openPatiently(makes: makes) : open(makes: makes)
+                let present = try waits ? openPatiently(creates: creates) : open(creates: creates)
                 guard let archive = present else { return nil }
                 return try body(archive)
             } catch let error as StorageError {
@@ -81,20 +83,20 @@ final class StoreCore: @unchecked Sendable {
         throw StorageError.closed(name: StoreCore.archiveName)
     }
 
-    /// Where it is made if it is missing there is always one.
+    /// Creates the archive if it is missing.
     func withArchive<Value>(_ body: (Archive) throws -> Value) throws -> Value {
-        guard let value = try withArchive(makes: true, body) else {
+        guard let value = try withArchive(creates: true, body) else {
             throw StorageError.noSuchArchive(name: StoreCore.archiveName, store: path)
         }
         return value
     }
 
-    /// Another process may just be making the archive.
-    private func openPatiently(makes: Bool) throws(StorageError) -> Archive? {
+    /// Waits up to five seconds, because another process may be creating the archive.
+    private func openPatiently(creates: Bool) throws(StorageError) -> Archive? {
         let end = ContinuousClock.now + .seconds(5)
         while true {
             do throws(StorageError) {
-                return try open(makes: makes)
+                return try open(creates: creates)
             } catch {
                 guard case .busy = error, ContinuousClock.now < end else { throw error }
             }
@@ -102,27 +104,27 @@ final class StoreCore: @unchecked Sendable {
         }
     }
 
-    private func open(makes: Bool) throws(StorageError) -> Archive? {
+    private func open(creates: Bool) throws(StorageError) -> Archive? {
         var problem: String?
-        let archive = try open(makes: makes, &problem)
-        // Of what the index no longer knows no call can say that it is missing.
+        let archive = try open(creates: creates, &problem)
+        // No call can report entries that the index has lost.
         if let problem, let journal = lock.withLock({ journal }) {
-            journal.error("vouch that all objects are there", StoredProblem(description: problem))
+            journal.error("guarantee that all objects are there", StoredProblem(description: problem))
         }
         return archive
     }
 
-    private func open(makes: Bool, _ problem: inout String?) throws(StorageError) -> Archive? {
+    private func open(creates: Bool, _ problem: inout String?) throws(StorageError) -> Archive? {
         lock.lock()
         defer { lock.unlock() }
-        // What is stored in removed files nobody finds again, so that is asked each time: one system call.
+        // Objects stored in removed files would be lost, so this is checked each time, with one system call.
         if let archive, !archive.closeIfRemoved() { return archive }
         archive = nil
         if let refusal { throw refusal }
         do throws(StorageError) {
-            let store = try Store.open(at: path, mode: .readWrite, createIfMissing: makes)
+            let store = try Store.open(at: path, mode: .readWrite, createIfMissing: creates)
             let found =
-                makes
+                creates
                 ? try store.archive(
                     named: StoreCore.archiveName,
                     orCreate: ArchiveConfiguration(kind: .collection, typeName: StoreCore.archiveName))
@@ -135,7 +137,7 @@ final class StoreCore: @unchecked Sendable {
             problem = try found.problem()
         } catch {
             switch error {
-            case .storeNotFound where !makes, .noSuchArchive where !makes: return nil
+            case .storeNotFound where !creates, .noSuchArchive where !creates: return nil
             default: throw error
             }
         }
@@ -146,8 +148,8 @@ final class StoreCore: @unchecked Sendable {
 
     // MARK: Other threads
 
-    /// Calls `body`, which may wait for the disk or another process, on a thread of the system's: those of Swift's concurrency
-    /// must not be blocked.
+    /// Calls `body`, which may block on the disk or another process, on a thread of a system queue, because the
+    /// threads of Swift's concurrency must not be blocked.
     nonisolated(nonsending) func elsewhere<Value>(
         _ body: @escaping @Sendable (StoreCore) throws -> Value
     ) async throws -> Value {
@@ -161,10 +163,12 @@ final class StoreCore: @unchecked Sendable {
 
     // MARK: Migrations
 
-    /// By the paths of stores; a program has few, and a store may come and go between two of them.
+    /// By path of the store. They are kept here because a store may be released and recreated between two
+    /// registrations; a program has few of them.
     private static let migrations = Guarded<[String: [RegisteredMigration]]>([:])
 
-    /// Notes a migration, and returns it with those that go on from what it makes, in the order in which they are to run.
+    /// Registers a migration. Returns it and those that continue from its result, in the order in which they have to
+    /// run.
     func chain(from migration: RegisteredMigration) -> [RegisteredMigration] {
         let known = StoreCore.migrations.withLock { migrations in
             var known = migrations[path] ?? []
@@ -185,7 +189,7 @@ final class StoreCore: @unchecked Sendable {
     }
 }
 
-/// What goes to another thread and comes back: nobody else has it meanwhile.
+/// Hands a value to another thread. Only one thread uses it at a time.
 struct Carried<Value>: @unchecked Sendable {
     let value: Value
 }

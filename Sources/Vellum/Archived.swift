@@ -32,25 +32,26 @@ import Observation
 /// If the archive can't be opened, this is logged once (``ArchivesFactory/logger``). The property then keeps its
 /// value in memory only, and every later use that needs the archive tries again.
 @propertyWrapper
-public final class Archived<Archive: Archivable> {
-    private let open: () throws -> any Archivist<Archive>
+public final class Archived<Object: Archivable> {
+    private let open: () throws -> any Archivist<Object>
     private let logger: () -> Logger
     private let observers = ObservationRegistrar()
-    // Recursive, because recording runs code of the value's type, which may read the property. It is held during
-    // recording, so that the archive and the property get the values of several threads in the same order.
+    // Recursive, because recording runs code of the value's type, which may read the property. It stays locked
+    // during recording, so that values that several threads assign reach the archive and the property in the same
+    // order.
     private let lock = NSRecursiveLock()
 
     // All below are guarded by the lock.
-    private var value: Archive?
+    private var value: Object?
     /// The entry that assigning nil deletes.
     private var key: String?
     private var awaitsLoad: Bool
-    private var archives: (any Archivist<Archive>)?
+    private var archives: (any Archivist<Object>)?
     private var hasLogged = false
 
     package init(
-        initialPrimaryKey key: String?, fallback: Archive? = nil, logger: @escaping () -> Logger,
-        open: @escaping () throws -> any Archivist<Archive>
+        initialPrimaryKey key: String?, fallback: Object? = nil, logger: @escaping () -> Logger,
+        open: @escaping () throws -> any Archivist<Object>
     ) {
         self.key = key
         self.value = fallback
@@ -60,14 +61,14 @@ public final class Archived<Archive: Archivable> {
         if key == nil, let fallback { assign(fallback) }
     }
 
-    // In an extension the compiler doesn't find it for a property without arguments.
+    // Not in an extension: there the compiler doesn't find it for a property without arguments.
     /// A property that is `nil` at first, stored in the shared factory's archive.
     public convenience init() {
         self.init(key: nil, value: nil, .shared)
     }
 
     /// The value. Assigning a value records it; assigning `nil` deletes its entry.
-    public var wrappedValue: Archive? {
+    public var wrappedValue: Object? {
         get {
             observers.access(self, keyPath: \.wrappedValue)
             return lock.withLock {
@@ -84,8 +85,8 @@ public final class Archived<Archive: Archivable> {
 
     /// The archive of the property's type: `$user?.findWhere { $0.age(.less(than: 30)) }`. `nil` if it can't be
     /// opened.
-    public var projectedValue: ArchiveManager<Archive>? {
-        lock.withLock { opened() as? ArchiveManager<Archive> }
+    public var projectedValue: ArchiveManager<Object>? {
+        lock.withLock { opened() as? ArchiveManager<Object> }
     }
 
     private func load() {
@@ -98,7 +99,7 @@ public final class Archived<Archive: Archivable> {
         }
     }
 
-    private func assign(_ newValue: Archive?) {
+    private func assign(_ newValue: Object?) {
         awaitsLoad = false
         value = newValue
         if let newValue {
@@ -111,7 +112,7 @@ public final class Archived<Archive: Archivable> {
         }
     }
 
-    private func opened() -> (any Archivist<Archive>)? {
+    private func opened() -> (any Archivist<Object>)? {
         if let archives { return archives }
         do {
             archives = try open()
@@ -120,7 +121,7 @@ public final class Archived<Archive: Archivable> {
                 hasLogged = true
                 logger().warning(
                     "vellum: cannot open the archive of a property",
-                    metadata: ["archive": "\(Archive.archiveName)", "reason": "\(error)"])
+                    metadata: ["archive": "\(Object.archiveName)", "reason": "\(error)"])
             }
         }
         return archives
@@ -128,7 +129,7 @@ public final class Archived<Archive: Archivable> {
 }
 
 // The lock guards all mutable state, and the closure that opens the archive.
-extension Archived: @unchecked Sendable where Archive: Sendable {}
+extension Archived: @unchecked Sendable where Object: Sendable {}
 
 extension Archived: Observable {}
 
@@ -139,7 +140,7 @@ extension Archived {
     }
 
     /// A property with a value, which is recorded at once.
-    public convenience init(wrappedValue: Archive?, in factory: ArchivesFactory = .shared) {
+    public convenience init(wrappedValue: Object?, in factory: ArchivesFactory = .shared) {
         self.init(key: nil, value: wrappedValue, factory)
     }
 
@@ -151,21 +152,21 @@ extension Archived {
     /// A property whose value is the archive's object of this key, when it is read for the first time. If there is
     /// none, it is `wrappedValue`, which is recorded then.
     public convenience init(
-        wrappedValue: Archive?, initialPrimaryKey key: String, in factory: ArchivesFactory = .shared
+        wrappedValue: Object?, initialPrimaryKey key: String, in factory: ArchivesFactory = .shared
     ) {
         self.init(key: key, value: wrappedValue, factory)
     }
 
-    private convenience init(key: String?, value: Archive?, _ factory: ArchivesFactory) {
+    private convenience init(key: String?, value: Object?, _ factory: ArchivesFactory) {
         self.init(initialPrimaryKey: key, fallback: value, logger: { factory.logger }) {
-            try factory.archives(for: Archive.self)
+            try factory.archives(for: Object.self)
         }
     }
 }
 
 /// The same for types that are `Sendable`, whose archives keep objects themselves in memory
 /// (``ArchivesFactory/archives(for:named:trySetMaxMemorySize:trySetMaxDiskSize:kind:durability:lifetime:slides:appliesSettings:)``).
-extension Archived where Archive: Sendable {
+extension Archived where Object: Sendable {
     /// A property that is `nil` at first, stored in the shared factory's archive.
     public convenience init() {
         self.init(sendable: nil, value: nil, .shared)
@@ -177,7 +178,7 @@ extension Archived where Archive: Sendable {
     }
 
     /// A property with a value, which is recorded at once.
-    public convenience init(wrappedValue: Archive?, in factory: ArchivesFactory = .shared) {
+    public convenience init(wrappedValue: Object?, in factory: ArchivesFactory = .shared) {
         self.init(sendable: nil, value: wrappedValue, factory)
     }
 
@@ -189,15 +190,15 @@ extension Archived where Archive: Sendable {
     /// A property whose value is the archive's object of this key, when it is read for the first time. If there is
     /// none, it is `wrappedValue`, which is recorded then.
     public convenience init(
-        wrappedValue: Archive?, initialPrimaryKey key: String, in factory: ArchivesFactory = .shared
+        wrappedValue: Object?, initialPrimaryKey key: String, in factory: ArchivesFactory = .shared
     ) {
         self.init(sendable: key, value: wrappedValue, factory)
     }
 
-    private convenience init(sendable key: String?, value: Archive?, _ factory: ArchivesFactory) {
+    private convenience init(sendable key: String?, value: Object?, _ factory: ArchivesFactory) {
         self.init(initialPrimaryKey: key, fallback: value, logger: { factory.logger }) {
             // Here the compiler chooses the overload for `Sendable` types, which records that the type is one.
-            try factory.archives(for: Archive.self)
+            try factory.archives(for: Object.self)
         }
     }
 }

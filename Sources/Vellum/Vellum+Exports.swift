@@ -1,5 +1,6 @@
-// What this library's calls take, return or throw, and its articles use, so that `import Vellum` is enough for its users, also where
-// they have members of modules visible only by import. Other names of these modules stay out of their sight.
+// The types that this library's calls take, return or throw, and those that its articles use, so that `import
+// Vellum` is enough, even where members are visible only with an import. Other names of these modules aren't
+// exported.
 @_exported import enum CBOR.CBORValue
 @_exported import struct Foundation.Data
 @_exported import struct Foundation.Date
@@ -9,11 +10,11 @@
 @_exported import enum StorageEngine.Durability
 @_exported import enum StorageEngine.StorageError
 
-/// Why the store could not do what was asked. Each description is one line that says what, where, and what to do about it.
+/// Why a call on the store failed. Each description is one line that says what happened, where, and what to do.
 public typealias StorageError = StorageEngine.StorageError
 
-/// What of an archive survives a crash of the system or a power loss.
+/// Which changes of an archive survive a system crash or a power failure.
 public typealias Durability = StorageEngine.Durability
 
-/// What an archive does when it is full.
+/// What an archive does when it is full: evict, refuse, or overwrite its oldest messages.
 public typealias ArchiveKind = StorageEngine.ArchiveKind

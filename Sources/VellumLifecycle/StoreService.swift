@@ -40,7 +40,7 @@ public struct StoreService: Service {
         do {
             try await cancelWhenGracefulShutdown { try await metrics.run(every: interval) }
         } catch is CancellationError where !Task.isCancelled {
-            // The end that was asked for.
+            // This is the graceful shutdown.
         }
     }
 }

@@ -2,9 +2,9 @@ import CoreMetrics
 import Foundation
 import Vellum
 
-/// Tells swift-metrics what archives do. Their own statistics are asked now and then, and their calls that go to the store are timed,
-/// which costs each of them two looks at the clock and what the program's metrics take; what memory answers is not. Safe from any
-/// thread.
+/// Reports archives to swift-metrics. Their statistics are read at intervals, and their calls that reach the store
+/// are timed. Timing costs each such call two clock readings and a call of the metrics backend. Hits in memory are
+/// not timed. Safe from any thread.
 ///
 /// ```swift
 /// let metrics = ArchiveMetrics()
@@ -12,33 +12,33 @@ import Vellum
 /// try await metrics.run()  // until its task is cancelled
 /// ```
 ///
-/// Each metric has the dimension `archive`. Those of all processes that use the store come from the store, so one process of them
-/// should report; `memory` is of this one.
+/// Each metric has the dimension `archive`. Metrics of all processes come from the store, so only one process should
+/// report them; those named `memory` are of this process.
 ///
 /// | metric | kind | what |
 /// |---|---|---|
 /// | `vellum.hits`, `vellum.misses` | counter | look-ups, of all processes |
 /// | `vellum.memory.hits` | counter | look-ups that this process' memory answered |
 /// | `vellum.records`, `vellum.deletes`, `vellum.evictions`, `vellum.expirations`, `vellum.rejections` | counter | objects, of all processes |
-/// | `vellum.failures`, `vellum.conflicts` | counter | calls of this process that could only log an error; changes made anew |
+/// | `vellum.failures`, `vellum.conflicts` | counter | calls of this process that could only log an error; changes that were retried |
 /// | `vellum.objects`, `vellum.memory.objects` | meter | objects |
 /// | `vellum.disk.bytes`, `vellum.memory.bytes`, `vellum.footprint.bytes` | meter | bytes |
-/// | `vellum.duration` | timer | calls of this process, by the dimension `call`: `access` of what memory doesn't have, `record`, `delete`, `change` (batches, transactions), `query`, `compute` |
+/// | `vellum.duration` | timer | calls of this process, by the dimension `call`: `access` (look-ups that memory can't answer), `record`, `delete`, `change` (batches, transactions), `query`, `compute` |
 public final class ArchiveMetrics: Sendable {
     private let factory: any MetricsFactory
-    /// One that the thread sanitizer understands.
+    /// A lock that the thread sanitizer understands.
     private let lock = NSLock()
     /// Guarded by the lock.
     nonisolated(unsafe) private var sources: [Source] = []
 
-    /// Metrics of no archive yet.
-    /// - Parameter factory: where metrics go; by default where all of the program go.
+    /// Creates metrics without any archives.
+    /// - Parameter factory: receives the metrics; by default the program's metrics system.
     public init(factory: any MetricsFactory = MetricsSystem.factory) { self.factory = factory }
 
-    /// Reports what an archive does from now on. Durations are reported until the program ends, also when this object has gone.
-    /// - Parameter name: its dimension `archive`; `nil`: ``Vellum/Archivable/archiveName``.
-    public func add<Archive>(_ archives: ArchiveManager<Archive>, named name: String? = nil) {
-        let name = name ?? Archive.archiveName
+    /// Reports an archive from now on. Durations are reported until the program ends, even without this object.
+    /// - Parameter name: the value of the dimension `archive`; `nil`: ``Vellum/Archivable/archiveName``.
+    public func add<Object>(_ archives: ArchiveManager<Object>, named name: String? = nil) {
+        let name = name ?? Object.archiveName
         let source = Source(named: name, factory) { archives.statistics }
         lock.withLock { sources.append(source) }
         let timers = TimedCall.allCases.map { call in
@@ -46,19 +46,19 @@ public final class ArchiveMetrics: Sendable {
                 label: "vellum.duration", dimensions: [("archive", name), ("call", "\(call)")],
                 factory: factory)
         }
-        archives.core.shared.times.tell { call, nanoseconds in
+        archives.core.shared.times.add { call, nanoseconds in
             timers[call.rawValue].recordNanoseconds(nanoseconds)
         }
     }
 
-    /// Reports now. What can't be read is left out; the archive logs why.
+    /// Reports now. An archive whose statistics can't be read is left out, and logs the reason.
     public func report() {
         lock.withLock {
             for place in sources.indices { sources[place].report() }
         }
     }
 
-    /// Reports again and again until the task is cancelled, and once more then.
+    /// Reports at intervals until the task is cancelled, and then once more.
     /// - Throws: `CancellationError`.
     public func run(every interval: Duration = .seconds(10)) async throws {
         defer { report() }
@@ -69,7 +69,7 @@ public final class ArchiveMetrics: Sendable {
     }
 }
 
-/// One archive's metrics, and what was reported of it.
+/// One archive's metrics, with the counts that were reported last.
 private struct Source: Sendable {
     private static let counted: [(String, @Sendable (ArchiveStatistics) -> Int)] = [
         ("hits", { $0.hits }), ("misses", { $0.misses }), ("memory.hits", { $0.memoryHits }),
@@ -108,7 +108,7 @@ private struct Source: Sendable {
         guard let now = statistics() else { return }
         for (place, counted) in Source.counted.enumerated() {
             let count = counted.1(now)
-            // An archive that was made anew begins anew.
+            // The counters of a recreated archive restart.
             counters[place].increment(by: Int64(count >= reported[place] ? count - reported[place] : count))
             reported[place] = count
         }

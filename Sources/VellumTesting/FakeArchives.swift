@@ -2,32 +2,31 @@ import Foundation
 import StorageEngine
 import Vellum
 
-/// An archive without a store: a dictionary, for tests of what uses an archive. It forgets nothing by itself and has no limits.
-/// Safe from any thread.
-public final class FakeArchives<Archive: Archivable>: Archivist, @unchecked Sendable {
+/// An archive without a store, for tests: a dictionary that evicts nothing and has no limits. Safe from any thread.
+public final class FakeArchives<Object: Archivable>: Archivist, @unchecked Sendable {
     private let lock = NSRecursiveLock()
-    // Guarded by the lock; the most recently used last.
-    private var objects: [(key: ExactText, object: Archive, used: Date)] = []
+    // Guarded by the lock. The most recently used object is the last.
+    private var objects: [(key: ExactText, object: Object, used: Date)] = []
 
-    /// An archive of these objects.
-    /// - Parameter objects: what is in it, the most recent first.
-    public init(_ objects: [Archive] = []) {
+    /// Creates an archive with these objects.
+    /// - Parameter objects: the most recent first.
+    public init(_ objects: [Object] = []) {
         self.objects = objects.reversed().map { (ExactText($0.primaryKey), $0, Date()) }
     }
 
-    /// All objects by their keys, without any of them being used. Of two keys that Swift takes for one, two spellings of "é", the
-    /// dictionary has the more recently used.
-    public var contents: [String: Archive] {
+    /// All objects by their keys. Doesn't count as an access. If two keys are equal as Swift strings, like two
+    /// spellings of "é", the dictionary has the more recently used object.
+    public var contents: [String: Object] {
         lock.withLock { Dictionary(objects.map { ($0.key.text, $0.object) }) { $1 } }
     }
 
     /// No limit.
     public var maxSize: Int { .max }
-    /// Nobody measures what is in it.
+    /// Always 0: encoded sizes aren't measured.
     public var currentSize: Int { 0 }
 
-    /// Keeps the object, which is the most recent then.
-    public func record(_ object: Archive) {
+    /// Stores the object, which becomes the most recent.
+    public func record(_ object: Object) {
         let key = ExactText(object.primaryKey)
         lock.withLock {
             objects.removeAll { $0.key == key }
@@ -35,8 +34,8 @@ public final class FakeArchives<Archive: Archivable>: Archivist, @unchecked Send
         }
     }
 
-    /// The object of this key, which is the most recent then.
-    public func access(archiveWithKey key: String) -> Archive? {
+    /// The object with this key, which becomes the most recent; `nil` if there is none.
+    public func access(archiveWithKey key: String) -> Object? {
         let key = ExactText(key)
         return lock.withLock {
             guard let place = objects.firstIndex(where: { $0.key == key }) else { return nil }
@@ -47,55 +46,55 @@ public final class FakeArchives<Archive: Archivable>: Archivist, @unchecked Send
         }
     }
 
-    /// When the object of this key was last recorded or accessed.
+    /// When the object with this key was last recorded or accessed; `nil` if there is none.
     public func latestAccessedTime(for key: String) -> Date? {
         lock.withLock { objects.first { $0.key == ExactText(key) }?.used }
     }
 
-    /// The most recent objects, at most `limit`. Unlike in an archive that counts as an access of none.
-    public func accessAll(limitedBy limit: Int) -> [Archive] {
+    /// The most recent objects, at most `limit`. Unlike in an archive, this doesn't count as an access.
+    public func accessAll(limitedBy limit: Int) -> [Object] {
         lock.withLock { objects.reversed().prefix(max(0, limit)).map(\.object) }
     }
 
     /// All objects, the most recent first.
-    public func accessAll() -> [Archive] { accessAll(limitedBy: .max) }
+    public func accessAll() -> [Object] { accessAll(limitedBy: .max) }
 
-    /// Forgets the object of this key.
+    /// Deletes the object with this key. Does nothing if there is none.
     public func delete(archiveWithKey key: String) {
         let key = ExactText(key)
         lock.withLock { objects.removeAll { $0.key == key } }
     }
 
-    /// Forgets all objects.
+    /// Deletes all objects.
     public func deleteAll() { lock.withLock { objects = [] } }
 
-    /// Forgets the objects whose last use is longer ago than this many seconds.
+    /// Deletes the objects that were last used more than this many seconds ago.
     public func deleteAllInvalidateArchives(invalidateTimeInterval: TimeInterval) {
         let end = Date().addingTimeInterval(-invalidateTimeInterval)
         lock.withLock { objects.removeAll { $0.used < end } }
     }
 
-    /// What the queries leave of all objects, the most recent first unless sorted.
-    public func process(queries: [Query<Archive>]) -> [Archive] {
+    /// Applies the queries to all objects and returns the results, the most recent first unless sorted.
+    public func process(queries: [Query<Object>]) -> [Object] {
         Query.run(queries, over: accessAll()) { $0 }
     }
 }
 
-/// A ``FakeArchives`` for asynchronous code. It forgets nothing by itself: what is said of lifetimes and owners makes no difference.
-public struct FakeAsynchronousArchives<Archive: Archivable>: AsynchronousArchiveAccess, Sendable {
-    let archives: FakeArchives<Archive>
+/// A ``FakeArchives`` for asynchronous code. Evicts nothing, and ignores lifetimes and owners. Safe from any thread.
+public struct FakeAsynchronousArchives<Object: Archivable>: AsynchronousArchiveAccess, Sendable {
+    let archives: FakeArchives<Object>
 
-    /// Keeps the object.
+    /// Stores the object.
     public nonisolated(nonsending) func record(
-        _ object: Archive, expiresIn lifetime: Duration?, inMemory memoryLifetime: Duration?, owner: String?
+        _ object: Object, expiresIn lifetime: Duration?, inMemory memoryLifetime: Duration?, owner: String?
     ) async throws { archives.record(object) }
 
-    /// The object of this key.
-    public nonisolated(nonsending) func access(archiveWithKey key: String) async throws -> Archive? {
+    /// The object with this key; `nil` if there is none.
+    public nonisolated(nonsending) func access(archiveWithKey key: String) async throws -> Object? {
         archives.access(archiveWithKey: key)
     }
 
-    /// Forgets the object of this key.
+    /// Deletes the object with this key. Does nothing if there is none.
     public nonisolated(nonsending) func delete(archiveWithKey key: String) async throws {
         archives.delete(archiveWithKey: key)
     }
@@ -103,5 +102,5 @@ public struct FakeAsynchronousArchives<Archive: Archivable>: AsynchronousArchive
 
 extension FakeArchives {
     /// The same objects for asynchronous code.
-    public var asynchronous: FakeAsynchronousArchives<Archive> { FakeAsynchronousArchives(archives: self) }
+    public var asynchronous: FakeAsynchronousArchives<Object> { FakeAsynchronousArchives(archives: self) }
 }

@@ -1,6 +1,7 @@
 import StorageEngine
 
-/// A clock that stands still until a test lets time pass, for lifetimes of hours in tests of milliseconds. Safe from any thread.
+/// A clock that stands still until the test advances it, so that lifetimes of hours can be tested in milliseconds.
+/// Safe from any thread.
 ///
 /// ```swift
 /// let clock = ManualClock()
@@ -11,27 +12,28 @@ import StorageEngine
 /// }
 /// ```
 ///
-/// Objects that are stored outside of `run` are on the clock of the machine; so are lifetimes that are looked at there. The real
-/// clock isn't stopped for anybody else: tests with clocks of their own run beside each other.
+/// Only code in `run` uses this clock. Objects that are stored outside of it, and lifetimes that are read there, use
+/// the real clock. Tests with different clocks can run in parallel.
 ///
-/// For debug builds, as tests are: in others the library has no place where a clock could be put, and `run` traps.
+/// Works in debug builds only, which tests use. Other builds of the library have no replaceable clock, and `run`
+/// traps.
 public final class ManualClock: Sendable {
     #if DEBUG
     private let hand = ClockHand()
     #endif
 
-    /// A clock that shows the present time.
+    /// Creates a clock that shows the current time.
     public init() {}
 
-    /// Lets time pass.
+    /// Advances the clock.
     public func advance(by duration: Duration) {
         #if DEBUG
         hand.pass(duration)
         #endif
     }
 
-    /// Calls `body`, for which it is as late as this clock says, and for the tasks that it begins. Not for detached ones, and not for
-    /// threads.
+    /// Calls `body` with this clock. The clock also applies to tasks that `body` starts, but not to detached tasks
+    /// and threads.
     public func run<Value>(_ body: () throws -> Value) rethrows -> Value {
         #if DEBUG
         try Clock.$hand.withValue(hand, operation: body)

@@ -2,7 +2,8 @@ import Foundation
 import StorageEngine
 import Vellum
 
-/// A store for a test, in a folder that nobody else has, which goes with the last reference to this. Safe from any thread.
+/// A temporary store for a test, in a folder of its own that is removed with the last reference to this object. Safe
+/// from any thread.
 ///
 /// ```swift
 /// @Suite struct LoginTests {
@@ -14,16 +15,16 @@ import Vellum
 /// }
 /// ```
 ///
-/// Each test has a suite of its own there, and so a store of its own.
+/// A suite is created again for each test, so each test has its own store.
 public final class TestStore: Sendable {
     /// The store's folder.
     public let path: String
-    /// What the tested program has in place of ``ArchivesFactory/shared``.
+    /// A factory for the store, to be passed to tested code in place of ``ArchivesFactory/shared``.
     public let factory: ArchivesFactory
     private let others = Guarded<[ArchivesFactory]>([])
 
-    /// An empty store; its folder is made with its first archive.
-    /// - Parameter inMemory: whether the folder is in the memory of the machine, where the system has a file system for that.
+    /// Creates an empty store, whose folder is created with its first archive.
+    /// - Parameter inMemory: whether the folder is in memory (`/dev/shm`), if the system has such a file system.
     public init(inMemory: Bool = true) {
         let memory = "/dev/shm"
         let isThere = inMemory && FileManager.default.isWritableFile(atPath: memory)
@@ -36,15 +37,15 @@ public final class TestStore: Sendable {
         try? FileManager.default.removeItem(atPath: path)
     }
 
-    /// Another factory of the same store, whose archives have a memory of their own, as those of another process.
+    /// Another factory for the same store, whose archives have separate memory, like those of another process.
     public func otherProcess() -> ArchivesFactory {
         let other = ArchivesFactory(storePath: path)
         others.withLock { $0.append(other) }
         return other
     }
 
-    /// Empties the store. Whoever has an archive of it, also of ``otherProcess()``, goes on with an empty one.
-    /// - Throws: what kept the folder from being removed.
+    /// Empties the store. Its archives, also those of ``otherProcess()``, stay usable and are empty.
+    /// - Throws: an error of the file system if the folder can't be removed.
     public func reset() throws {
         close()
         guard FileManager.default.fileExists(atPath: path) else { return }

@@ -65,7 +65,7 @@ import Testing
         let cache = try texts(file, 100)
         #expect(try cache.isWritable())
         #expect(try cache.isEmpty())
-        // The first to use it says what it is.
+        // The first use stores the settings.
         #expect(try Data(contentsOf: file).count == 64)
         #expect(try !texts(file, 99).isWritable())
         for number in 0..<20 { try cache.append(message: "\(number)") }
@@ -90,7 +90,8 @@ import Testing
         #expect(try !newer.isWritable())
     }
 
-    /// An object of a file that was deleted, as the page tells to do with a damaged one, wrote on where nobody looks.
+    /// What broke: after its file was deleted, as the page recommends for a damaged one, a cache wrote into the
+    /// deleted file.
     @Test func aFileThatWasRemovedTakesNothing() throws {
         let file = try folder.file()
         let cache = try texts(file, 1_000)
@@ -98,7 +99,7 @@ import Testing
         try FileManager.default.removeItem(at: file)
         #expect { try cache.append(message: "y") } throws: { ($0 as? CocoaError)?.code == .fileNoSuchFile }
         #expect(throws: CocoaError.self) { try texts(file, 1_000) }
-        // A folder is no damaged cache, which one should delete.
+        // A folder isn't a damaged cache, which users are advised to delete.
         #expect(throws: CocoaError.self) { try texts(folder.url, 1_000) }
         #expect(throws: CocoaError.self) { try texts(URL(string: "https://example.org/a")!, 1_000) }
     }
@@ -147,7 +148,7 @@ import Testing
         #expect(refused > 200)
     }
 
-    /// In a process of its own, for what goes wrong here never ends.
+    /// In a process of its own, because a failure here hangs.
     @Test func aMessagesCodingMayWaitForThreadsThatUseTheCache() async {
         await #expect(processExitsWith: .success) {
             let folder = try Folder()
@@ -185,7 +186,8 @@ import Testing
         }
     }
 
-    /// Processes that append to one file, each killed in the middle: what any of them was told is there.
+    /// Several processes append to one file, and each is killed in between: every message whose append returned is
+    /// there.
     @Test func killedProcessesLoseNothingThatTheyWereTold() async throws {
         let ring = try folder.file(named: "ring").path
         setenv("CACHE_ADVANCE_RING", ring, 1)

@@ -7,7 +7,7 @@ struct MyMessageType: Codable, Equatable {
     var text: String
 }
 
-/// The page's blocks and the article's, as they stand there. The page's Objective-C has no compiler here, and its
+/// The code blocks of the page and the article, unchanged. The page's Objective-C can't be compiled here, and its
 /// installation is another package's.
 @Suite struct PageTests {
     private func page() throws -> CacheAdvance<MyMessageType> {
@@ -61,7 +61,7 @@ struct MyMessageType: Codable, Equatable {
         let text: String
     }
 
-    /// README.md's example.
+    /// The example in README.md.
     @Test func aLogInOneFile() throws {
         let url = try FileManager.default.url(forEmptyFile: "log")
         defer { try? FileManager.default.removeItem(at: url) }

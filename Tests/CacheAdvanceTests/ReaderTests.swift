@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Files go both ways between this library and one that was written from the format's description alone.
+/// Exchanges files in both directions with a program that was written from the format's description alone.
 @Suite struct ReaderTests {
     private static let python = ProcessInfo.processInfo.environment["PATH"]?.split(separator: ":")
         .map { $0 + "/python3" }.first(where: FileManager.default.isExecutableFile(atPath:))
@@ -31,7 +31,7 @@ import Testing
             })
     }
 
-    /// `count` files of random settings, sizes and turns, written here.
+    /// `count` files with random settings, message sizes and numbers of turns, written here.
     private func written(_ count: Int, _ random: inout SeededGenerator) throws {
         let folder = try Folder()
         var expected: [[Data]] = []
@@ -55,7 +55,7 @@ import Testing
         #expect(try other(["read"] + paths) == expected)
     }
 
-    /// `count` files that the other has written; then both go on with them.
+    /// `count` files that the other program wrote; then both append to them.
     private func read(_ count: Int, _ random: inout SeededGenerator) throws {
         let folder = try Folder()
         let seed = UInt32.random(in: 0 ... .max, using: &random)
@@ -65,7 +65,7 @@ import Testing
         var later: [[Data]] = []
         for (number, messages) in expected.enumerated() {
             let file = folder.url.appendingPathComponent(String(number))
-            // A maximum without room for a header begins no file.
+            // A maximum without room for a header stores no settings.
             let found = try plainCache(file, 0, overwrites: false).messages()
             #expect(found == messages, "seed \(seed), file \(number)")
             let header = [UInt8](try Data(contentsOf: file))

@@ -1,7 +1,7 @@
 import CacheAdvance
 import Foundation
 
-/// A folder that goes with the object.
+/// A folder that is removed with the object.
 final class Folder {
     let url = FileManager.default.temporaryDirectory.appendingPathComponent(
         "cache-advance-\(UUID().uuidString)")
@@ -9,7 +9,7 @@ final class Folder {
     init() throws { try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true) }
     deinit { try? FileManager.default.removeItem(at: url) }
 
-    /// A new file of these bytes.
+    /// A new file with these bytes.
     func file(_ content: Data = Data(), named name: String = UUID().uuidString) throws -> URL {
         let file = url.appendingPathComponent(name)
         try content.write(to: file)
@@ -17,7 +17,7 @@ final class Folder {
     }
 }
 
-/// Messages as they are.
+/// A message coder that stores messages unchanged.
 struct Plain: MessageEncoder, MessageDecoder {
     struct NoData: Error {}
 

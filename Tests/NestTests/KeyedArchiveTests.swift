@@ -5,7 +5,7 @@ import StorageEngine
 import TestSupport
 import Testing
 
-/// Says that it can be read back, and can't.
+/// Claims to be readable, but isn't.
 final class Forgetful: NSObject, NSSecureCoding {
     static var supportsSecureCoding: Bool { true }
     override init() {}
@@ -13,7 +13,7 @@ final class Forgetful: NSObject, NSSecureCoding {
     func encode(with coder: NSCoder) {}
 }
 
-/// May hold itself.
+/// An object that may contain itself.
 final class Link: NSObject, NSSecureCoding {
     static var supportsSecureCoding: Bool { true }
     var next: Link?
@@ -22,7 +22,7 @@ final class Link: NSObject, NSSecureCoding {
     func encode(with coder: NSCoder) { coder.encode(next, forKey: "next") }
 }
 
-/// What a nest stores of an object that is no `Codable`.
+/// The form in which a nest stores an object that isn't `Codable`.
 private struct Stored: Codable {
     struct Terms: Codable {
         var type = "NSDictionary"
@@ -32,7 +32,7 @@ private struct Stored: Codable {
     var archive: Data
 }
 
-/// Objects that are stored as keyed archives, and archives that aren't what they should be.
+/// Objects that are stored as keyed archives, and damaged or hostile archives.
 @Suite struct KeyedArchiveTests {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
         "nest-\(UUID().uuidString)")
@@ -44,7 +44,7 @@ private struct Stored: Codable {
         try NSKeyedArchiver.archivedData(withRootObject: object, requiringSecureCoding: true)
     }
 
-    /// Puts it on the disk of the nests, past them.
+    /// Stores an entry directly, without a nest.
     private func put(_ archive: Data, forKey key: String) throws {
         let store = try Store.open(at: folder.path)
         let items = try store.archive(
@@ -52,7 +52,7 @@ private struct Stored: Codable {
         try items.put(try CBOREncoder().encode(Stored(archive: archive)), forKey: key, encoding: .cbor)
     }
 
-    /// Changes fields of the first dictionary of an archive, which its root is.
+    /// Changes fields of the first dictionary of an archive, which is its root.
     private func changed(
         _ data: Data, _ change: (inout [String: Any], inout [Any], _ root: Any) -> Void
     ) throws -> Data {
@@ -113,7 +113,7 @@ private struct Stored: Codable {
         #expect((first["chain"] as? Link)?.next?.next == nil && (first["chain"] as? Link)?.next != nil)
     }
 
-    /// Each ended the process that read it.
+    /// Each of these archives ended the process that read it.
     @Test func aDamagedArchiveIsAProblemAndNoMore() async throws {
         await #expect(processExitsWith: .success) {
             let tests = KeyedArchiveTests()
@@ -135,13 +135,13 @@ private struct Stored: Codable {
                 try tests.put(archive, forKey: name)
                 try #require(nest[name] == nil && nest.problem(with: name)?.contains("archive") == true)
             }
-            // An object that can't be made, within a dictionary that would have fewer objects than keys.
+            // An object that can't be decoded, in a dictionary that would then have fewer objects than keys.
             nest.allow(Forgetful.self)
             try tests.put(
                 try tests.archive(of: NSDictionary(dictionary: ["a": Forgetful(), "b": Forgetful()])),
                 forKey: "forgetful")
             try #require(nest["forgetful"] == nil && nest.problem(with: "forgetful") != nil)
-            // An object of another class than the one that asks for it takes.
+            // An object of an unexpected class.
             nest.allow(Note.self)
             let note = try tests.changed(try tests.archive(of: Note("n"))) { fields, _, _ in
                 fields["text"] = fields["$class"]
@@ -153,7 +153,7 @@ private struct Stored: Codable {
         }
     }
 
-    /// Bytes and fields changed at random: an item or a problem.
+    /// Random changes of bytes and fields: reading returns an item or a problem.
     @Test func noBytesEndTheProcess() async throws {
         await #expect(processExitsWith: .success) {
             let tests = KeyedArchiveTests()

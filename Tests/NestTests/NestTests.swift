@@ -31,7 +31,7 @@ final class Note: NSObject, NSSecureCoding {
 @Suite struct NestTests {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("nest-\(UUID().uuidString)")
 
-    /// A nest of its own on the same disk: what another process, or this one after a restart, would have.
+    /// Another nest with the same store, like that of another process, or of this one after a restart.
     private func nest() -> Nest { Nest(named: "N", store: folder) }
     private func done() { try? FileManager.default.removeItem(at: folder) }
 
@@ -44,7 +44,7 @@ final class Note: NSObject, NSSecureCoding {
         nest.add(item: (1, "two"), withKey: "tuple", expirationPolicy: .short)
         #expect((nest["tuple"] as? (Int, String))?.1 == "two")
         #expect(!FileManager.default.fileExists(atPath: folder.path), "what is in memory only makes no store")
-        // What can't be on disk is in memory, and one can find out.
+        // An item that can't be stored on disk is in memory, and the nest says why.
         nest.add(item: handle, withKey: "handle", expirationPolicy: .never, andPersistancePolicy: .long)
         #expect(nest["handle"] as? Handle === handle && !nest.isPersisted("handle"))
         #expect(nest.problem(with: "handle")?.contains("neither Codable nor NSSecureCoding") == true)
@@ -56,7 +56,7 @@ final class Note: NSObject, NSSecureCoding {
         #expect(nest[""] as? String == "x" && nest.problem(with: "") != nil)
     }
 
-    /// Owners that no entry can have: an empty name, and one that is too long.
+    /// Owners that an entry can't store: an empty name, and one that is too long.
     @Test func everyOwnerIsKept() throws {
         defer { done() }
         let nest = nest()
@@ -95,18 +95,19 @@ final class Note: NSObject, NSSecureCoding {
             #expect(type(of: found) == type(of: item) && "\(found)" == "\(item)")
         }
         #expect((second["array"] as? NSArray)?.count == 1)
-        // Another's class is read only by who allows it.
+        // Objects of another nest's class are only read if the class is allowed.
         #expect(second["note"] == nil && second.problem(with: "note")?.contains("allow(") == true)
         second.allow(Note.self)
         #expect((second["note"] as? Note)?.text == "hello" && second.problem(with: "note") == nil)
-        // The store shows them as any other.
+        // The store lists them like any other entries.
         let archive = try Store.open(at: folder.path, mode: .readOnly, createIfMissing: false).archive(
             named: "N")
         let facts = try #require(try archive.metadata("city"))
         #expect(facts.encoding == .cbor && facts.expires != nil)
     }
 
-    /// What broke: once its time on disk was over, an item that another process had removed or replaced before was returned.
+    /// What broke: a nest returned an item that another process had removed or replaced, once the item's time on
+    /// disk was over.
     @Test func whatAnotherRemovedIsGoneAlsoAfterItsTimeOnDisk() throws {
         defer { done() }
         let (first, second) = (nest(), nest())
@@ -120,7 +121,7 @@ final class Note: NSObject, NSSecureCoding {
             first.removeItem(with: "removed")
             first.add(
                 item: "new", withKey: "replaced", expirationPolicy: .never, andPersistancePolicy: .long)
-            // On a busy machine it may have ended before it was removed.
+            // On a busy machine it may have expired before it was removed.
             if Date().timeIntervalSince(start) > 2 { continue }
             #expect(holds { Date().timeIntervalSince(start) > 3.5 })
             #expect(second["removed"] == nil)
@@ -134,13 +135,13 @@ final class Note: NSObject, NSSecureCoding {
     @Test func timesInMemoryAndOnDiskAreEachTheirOwn() throws {
         defer { done() }
         let first = nest()
-        // Its time in memory is over at once; it is read again each time.
+        // Its time in memory is over at once, so each access reads it again.
         first.add(item: 1, withKey: "a", expirationPolicy: .custom(0), andPersistancePolicy: .short)
         first.clearExpired()
         #expect(first["a"] as? Int == 1 && first.isPersisted("a"))
         first.add(item: 2, withKey: "b", expirationPolicy: .custom(-1))
         #expect(first["b"] == nil)
-        // A mirror goes from both, also after a restart, which renews nothing.
+        // A mirrored item expires in both places. A restart doesn't renew its time.
         first.add(item: 3, withKey: "mirror", expirationPolicy: .custom(1), andPersistancePolicy: .mirror)
         first.persistanceIntervals.short = 1
         first.add(item: 4, withKey: "short", expirationPolicy: .never, andPersistancePolicy: .short)
@@ -152,7 +153,7 @@ final class Note: NSObject, NSSecureCoding {
         #expect(Date().timeIntervalSince(begin) < 60)
         #expect(first["short"] as? Int == 4, "its time in memory goes on")
         #expect(nest()["stays"] as? Int == 5)
-        // Reading it again begins its time in memory anew, and not the one on disk.
+        // Reading it again restarts its time in memory, but not the one on disk.
         first.add(item: 6, withKey: "m", expirationPolicy: .custom(5_000), andPersistancePolicy: .mirror)
         let archive = try Store.open(at: folder.path, mode: .readOnly, createIfMissing: false).archive(
             named: "N")
@@ -173,7 +174,7 @@ final class Note: NSObject, NSSecureCoding {
         #expect(other["a"] != nil)
     }
 
-    /// A timer for each item, as the original had, killed the one that had taken its place.
+    /// What broke in the original: each item had a timer, which removed the item that had replaced it.
     @Test func anItemThatWasReplacedLeavesNothingBehind() {
         defer { done() }
         let nest = nest()
@@ -216,7 +217,7 @@ final class Note: NSObject, NSSecureCoding {
         #expect(nest["User"] == nil && nest.countInMemory == 0 && nest.lastProblem == nil)
     }
 
-    /// Two nests on one disk are as two processes. What is in one's memory only belongs to it.
+    /// Two nests with one store behave like two processes. Items that are in memory only belong to one nest.
     @Test func othersSeeWhatIsOnDiskAndNotWhatIsInMemory() {
         defer { done() }
         let (one, other) = (nest(), nest())
@@ -232,7 +233,8 @@ final class Note: NSObject, NSSecureCoding {
         #expect(other["shared"] == nil)
     }
 
-    /// And so it is between two processes. The other one is this test's own program, which finds the store by its parent's number.
+    /// The same between two processes. The other one runs this test's own program, and finds the store by its
+    /// parent's process ID.
     @Test func twoProcessesShareWhatIsOnDiskOnly() async throws {
         let url = NestTests.sharedFolder(of: getpid())
         defer { try? FileManager.default.removeItem(at: url) }
@@ -262,7 +264,7 @@ final class Note: NSObject, NSSecureCoding {
         FileManager.default.temporaryDirectory.appendingPathComponent("nest-of-process-\(process)")
     }
 
-    /// Objects go when their time is over, and what they do then may use the nest.
+    /// Objects are deallocated when their time is over, and their `deinit` may use the nest.
     @Test func itemsGoWithoutAnyoneAsking() {
         defer { done() }
         let nest = nest()
@@ -279,7 +281,7 @@ final class Note: NSObject, NSSecureCoding {
         #expect(nest.countInMemory == 1)
     }
 
-    /// Equal to the eye, and to Swift's comparison, and two keys in a store.
+    /// These texts look the same and are equal in Swift, but are two keys in a store.
     @Test func keysAndOwnersAreBytes() {
         defer { done() }
         let (one, two) = ("caf\u{e9}", "cafe\u{301}")
@@ -294,7 +296,7 @@ final class Note: NSObject, NSSecureCoding {
         nest.removeItem(with: one)
         #expect(nest[one] == nil && nest[two] as? Int == 2)
         nest.clear()
-        // Owners that are too long for the index are told apart by their keys.
+        // Owners that are too long for an entry are compared by their keys.
         for (one, two) in [
             (one, two), (one + String(repeating: "x", count: 300), two + String(repeating: "x", count: 300)),
         ] {
@@ -314,8 +316,7 @@ final class Note: NSObject, NSSecureCoding {
         }
     }
 
-    /// No store takes such keys, and none was asked to.
-    /// What broke: looking up the type that a store names took twice as long for each optional in another.
+    /// What broke: looking up a stored type's name took twice as long for each level of nested optionals.
     @Test(arguments: ["Sg", "SgG", "G"]) func aTypeOfManyPartsIsNotLookedUp(part: String) throws {
         struct Stored: Encodable {
             struct Terms: Encodable {
@@ -340,7 +341,7 @@ final class Note: NSObject, NSSecureCoding {
         #expect(nest["few"] as? Int == 1)
     }
 
-    /// What broke: for some seconds after its store was removed items went into files that nobody could open.
+    /// What broke: for some seconds after the store was removed, items were stored in files that nobody could open.
     @Test func aRemovedStoreIsMadeAnewAtOnce() throws {
         defer { done() }
         let nest = nest()
@@ -368,13 +369,13 @@ final class Note: NSObject, NSSecureCoding {
         #expect(nest.isPersisted(key) && self.nest()[key] as? Int == 1)
     }
 
-    /// Items' own code runs where nobody waits for it. In a process of its own, for what goes wrong here never ends.
+    /// Code of items runs without any lock held. In a process of its own, because a failure here hangs.
     @Test func itemsMayWaitForThreadsThatUseTheNest() async {
         await #expect(processExitsWith: .success) {
             let tests = NestTests()
             defer { tests.done() }
             let nest = tests.nest()
-            // Every key, so that each turn and lock is asked for.
+            // Many keys, so that every key's lock is used.
             let keys = (0..<200).map { "key \($0)" }
             let asks: @Sendable () -> Void = {
                 let asked = DispatchSemaphore(value: 0)
@@ -437,7 +438,8 @@ final class Counter: @unchecked Sendable {
     func add() { lock.withLock { value += 1 } }
 }
 
-/// A million items with different times: what expires costs in proportion to itself, and their memory goes back.
+/// A million items with different times: expiry costs time in proportion to the expired items, and their memory is
+/// returned.
 @Suite struct ManyItemsTests {
     private func processorSeconds() -> Double {
         var time = timespec()
@@ -446,7 +448,7 @@ final class Counter: @unchecked Sendable {
     }
 
     private func residentMegabytes() -> Int {
-        // Such a file says that it has no bytes, so it is read by hand.
+        // Files in `/proc` report a size of 0, so it is read by hand.
         let file = open("/proc/self/statm", O_RDONLY)
         defer { close(file) }
         var bytes = [UInt8](repeating: 0, count: 200)
@@ -456,8 +458,8 @@ final class Counter: @unchecked Sendable {
     }
 
     #if os(Linux)
-    /// What broke: memory went back only when 4,096 items had expired, and not at all when they were removed otherwise. In a process
-    /// of its own, where nobody else takes memory.
+    /// What broke: memory was returned only when 4,096 items had expired, and not at all when they were removed in
+    /// another way. In a process of its own, where nothing else allocates memory.
     @Test func theMemoryOfFewItemsGoesBack() async {
         await #expect(processExitsWith: .success) {
             let tests = ManyItemsTests()
@@ -469,7 +471,7 @@ final class Counter: @unchecked Sendable {
                     nest.add(
                         item: [UInt8](repeating: 1, count: 30_000), withKey: key,
                         expirationPolicy: way == 0 ? .custom(3) : .never)
-                    // Something stays behind each of them, so that nothing is free at the end of the heap.
+                    // A small allocation stays after each item, so that no free memory is at the end of the heap.
                     nest.add(
                         item: [UInt8](repeating: 1, count: 500), withKey: "\(way) \(number)",
                         expirationPolicy: .never)
@@ -499,7 +501,7 @@ final class Counter: @unchecked Sendable {
                 expirationPolicy: .custom(10 + Double(number &* 7_919 % count) / Double(count) * spread))
         }
         let most = residentMegabytes()
-        // In parts of a second: processor time for each item that went in it.
+        // Processor time in seconds for each item that was removed during the measurement.
         var costs: [Double] = []
         var left = nest.countInMemory
         while left > 0 {

@@ -3,8 +3,8 @@ import Nest
 import TestSupport
 import Testing
 
-/// The page's blocks as they stand there, each where it can be compiled. `Nest.shared` is the process' own, so they run in a
-/// process of theirs, with a store of its own.
+/// The page's code blocks, unchanged, each where it compiles. `Nest.shared` belongs to the process, so they run in a
+/// process of their own, with a store of its own.
 @Suite struct PageTests {
     @Test func usage() async {
         await #expect(processExitsWith: .success) {
@@ -115,14 +115,14 @@ class UserController {
     }
 }
 
-/// The article's own.
+/// The article's own code blocks.
 private func settings(_ folder: URL) {
     let pictures = Nest(named: "Pictures", store: folder)
     pictures.expirationIntervals.short = 5
     pictures.persistanceIntervals.long = 30 * 86_400
 }
 
-/// README.md's example.
+/// The example in README.md.
 private func owned() {
     let key = Nest.key(with: "UserController", parameters: ["userData", "ada"])
     Nest.shared.add(item: ["age": 36], withKey: key, expirationPolicy: .short, andPersistancePolicy: .medium)

@@ -1,20 +1,20 @@
 import Foundation
 import Vellum
 
-/// An account whose balance goes to and fro, and that counts what was done to it.
+/// An account that takes part in transfers, and counts its changes.
 struct Account: ArchiveCodable, Sendable {
     static let count = 48
     static let initial = 1_000
 
     let primaryKey: String
     var balance: Int
-    /// Calls of `modify`, by all threads of all processes.
+    /// The number of `modify` calls of all threads and processes.
     var changes: Int
 
     static func key(_ number: Int) -> String { "account \(number)" }
 }
 
-/// One of three that are always recorded together, with the same stamp.
+/// One of three parts that are always recorded together, with the same stamp.
 struct Part: ArchiveCodable, Sendable {
     static let sets = 16
 
@@ -24,8 +24,8 @@ struct Part: ArchiveCodable, Sendable {
     static func keys(_ set: Int) -> [String] { (0..<3).map { "set \(set), part \($0)" } }
 }
 
-/// Eight threads that do everything at once: accounts are changed and balanced in transactions, parts recorded in batches, sheets
-/// come and go in a small cache, things are migrated, values followed. Other processes do the same.
+/// Eight threads that run all operations at once: transactions transfer between accounts, batches record parts,
+/// sheets come and go in a small cache, objects are migrated, values are followed. Other processes do the same.
 final class Crowd: Sendable {
     private struct Tally {
         var operations = 0
@@ -59,7 +59,7 @@ final class Crowd: Sendable {
         things = try factory.archives(for: Thing.self)
     }
 
-    /// The figures, a line each, and a line for what was wrong.
+    /// The figures, one per line, and a line for each failure.
     func run(_ operations: Int, seed: UInt64) async -> String {
         let followers = [follow(Account.key(0)), follow(Account.key(1))]
         let total = await withTaskGroup(of: Tally.self) { group in
@@ -91,7 +91,7 @@ final class Crowd: Sendable {
         return lines.joined(separator: "\n")
     }
 
-    /// Follows an account until it is cancelled, and counts how often its count became less, which it never does.
+    /// Follows an account until it is cancelled, and counts how often its counter decreased, which must not happen.
     private func follow(_ key: String) -> Task<Int, Never> {
         let values = accounts.values(forKey: key)
         return Task {

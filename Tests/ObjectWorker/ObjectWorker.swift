@@ -1,7 +1,7 @@
 import Foundation
 import Vellum
 
-/// A program that keeps objects, for tests of two such programs on one store. It has the library's product alone.
+/// A program that stores objects, for tests with two such programs on one store. It uses only the library's product.
 @main
 struct ObjectWorker {
     /// `ObjectWorker migrate STORE`, `ObjectWorker crowd STORE SEED OPERATIONS RESULT`, or `ObjectWorker first|second STORE SEED ROUNDS SECONDS IN OUT RESULT`: IN and OUT are pipes from and to the other one.
@@ -49,7 +49,7 @@ struct ObjectWorker {
         }
     }
 
-    /// A test run that is ended from outside must not leave its workers behind.
+    /// Ensures that an aborted test run leaves no workers behind.
     private static func endWithParent() {
         let parent = getppid()
         Thread.detachNewThread {

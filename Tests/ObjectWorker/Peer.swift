@@ -1,11 +1,11 @@
 import Foundation
 
-/// The other program: numbers to it and from it, through two named pipes. Used by one thread.
+/// Exchanges numbers with the other program through two named pipes. Used by one thread.
 final class Peer {
     private let input: Int32
     private let output: Int32
 
-    /// Opening waits for the other one, so the two open them in opposite order.
+    /// Opening a pipe waits for the other program, so the two open them in opposite orders.
     init(isFirst: Bool, input: String, output: String) {
         if isFirst {
             self.output = open(output, O_WRONLY)

@@ -1,12 +1,12 @@
 import Vellum
 
-/// An object that says which of its versions it is.
+/// An object with a version number.
 protocol Versioned: ArchiveCodable {
     var version: Int { get }
     init(_ key: String, version: Int)
 }
 
-/// Memory keeps such an object itself.
+/// An object that memory holds as it is.
 struct Sheet: Versioned {
     let primaryKey: String
     let version: Int
@@ -19,7 +19,7 @@ struct Sheet: Versioned {
     }
 }
 
-/// Of such an object memory keeps the bytes.
+/// An object that memory holds as bytes.
 final class Book: Versioned {
     let primaryKey: String
     let version: Int
@@ -30,7 +30,7 @@ final class Book: Versioned {
     }
 }
 
-/// The third version of an object, of which the tests have the versions before.
+/// The third version of an object; the tests have the earlier versions.
 struct Thing: ArchiveCodable, ArchiveVersioned {
     static var archiveTypeName: String { "Thing" }
     static let archiveVersions = ArchiveVersions().version(

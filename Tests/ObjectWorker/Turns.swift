@@ -1,14 +1,14 @@
 import Foundation
 import Vellum
 
-/// Rounds of two programs: one records an object, the other takes it into its memory; then the first one does something
-/// that ends it, tells, and whatever the other one asks next must not give the object any more.
+/// Rounds of two programs: one records an object, and the other loads it into memory. Then the first one ends the
+/// object, and tells the other one, whose next call, whichever it is, must not return the object.
 final class Turns {
     /// How an object ends, or is replaced.
     enum Ending: Int, CaseIterable {
         case delete, record, update, deleteAll, owner, expiry, idle, eviction, resize
 
-        /// Those that need time or many calls are rare.
+        /// Those that take long or need many calls are rare.
         var weight: Int {
             switch self {
             case .delete, .record, .update: 40
@@ -23,7 +23,7 @@ final class Turns {
     private let peer: Peer
     private let sheets: ArchiveManager<Sheet>
     private let books: ArchiveManager<Book>
-    /// The same in both programs, so that they agree without a word.
+    /// The same in both programs, so that they agree without communication.
     private var random: Draws
     private let isFirst: Bool
     private(set) var round = 0
@@ -38,7 +38,7 @@ final class Turns {
         books = try factory.archives(for: Book.self, trySetMaxDiskSize: Turns.diskSize)
     }
 
-    /// Plays a round; `false` when the one whose turn it is says that it was the last.
+    /// Plays a round; `false` if the program whose turn it is reports that it was the last one.
     func play(isOver: Bool) -> Bool {
         round += 1
         let key = "key \(random.below(24))"
@@ -83,7 +83,7 @@ final class Turns {
         return true
     }
 
-    /// Which version of an object an archive gives, asked in one of the ways in which it can be asked.
+    /// The version of an object that an archive returns, by one of the calls that return objects.
     private func ask<Thing: Versioned>(_ archives: ArchiveManager<Thing>, _ key: String, _ way: Int) -> Int? {
         switch way {
         case 0: archives.access(archiveWithKey: key)?.version
@@ -120,7 +120,7 @@ final class Turns {
         }
     }
 
-    /// A line for each stale object, then the figures.
+    /// One line for each stale object, then the figures.
     func result() -> String {
         let hits = (sheets.statistics?.memoryHits ?? 0) + (books.statistics?.memoryHits ?? 0)
         return
@@ -131,7 +131,7 @@ final class Turns {
     }
 }
 
-/// Random numbers that two programs draw alike.
+/// Random numbers that are the same in both programs.
 struct Draws {
     var state: UInt64
 

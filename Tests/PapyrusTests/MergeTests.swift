@@ -69,7 +69,7 @@ import Testing
         #expect(await store.objects(type: Model.self).execute().map(\.id) == ["1", "2", "3"])
     }
 
-    /// From an empty collection on, where nothing that is there could tell one merge from another.
+    /// Begins with an empty collection, in which no entry tells one merge from another.
     @Test func ofTwoMergesOneComesAfterTheOther() async {
         let store = store
         for round in 0..<30 {
@@ -107,7 +107,7 @@ import Testing
             ChildProcess.program(named: "PapyrusWorker"), [arguments[0], place.url.path] + arguments[1...])
     }
 
-    /// Kills whoever merges at random moments, while another process and this one look.
+    /// Kills the merging process at random moments, while another process and this one read.
     private func kill(times: Int, count: Int, seed: SeededGenerator) async throws -> Int {
         var generator = seed
         let looker = try worker("look", "\(count)", "\(times / 4 + 2)")
@@ -115,7 +115,7 @@ import Testing
         for time in 0..<times {
             let merger = try worker("merge", "\(count)", "\(time * 1_000)")
             let end = Date().addingTimeInterval(Double.random(in: 0.002...0.25, using: &generator))
-            // At least one look, and some while it goes on.
+            // At least one reading, and some during the merges.
             repeat {
                 let pieces = try await store.throwing.execute(store.objects(type: Piece.self))
                 let complaint = Piece.complaint(about: pieces, count: count)
@@ -169,7 +169,7 @@ import Testing
         }
     }
 
-    /// A file may get no larger than a megabyte or so: what the call says was saved is there, and the rest is an error.
+    /// With a file size limit of about a megabyte: what a call reported as saved is there, and the rest are errors.
     @Test func aDiskThatIsFullIsAnError() throws {
         let program = try ChildProcess.program(named: "PapyrusWorker")
         let outcome = try ChildProcess.run(

@@ -54,7 +54,7 @@ import Testing
             await store.objects(type: Third.self).execute()
                 == (0..<10).map { Third(id: "\($0)", year: 2_000 + $0) })
         #expect(await store.objects(type: Second.self).execute().isEmpty)
-        // What an older program saves meanwhile.
+        // An older program saves this in the meantime.
         await store.save(First(id: 77, text: "late"))
         await store.register(migration: toSecond)
         #expect(await store.objects(type: Third.self).execute().last == Third(id: "77", year: 2_077))
@@ -85,8 +85,8 @@ import Testing
         try file.close()
     }
 
-    /// What broke: one damaged object kept all of its type from migrations, merges and deletion; and one whose key was damaged was
-    /// left out without a word.
+    /// What broke: one damaged object prevented migrations, merges and deletions of its whole type, and an object
+    /// with a damaged key was left out silently.
     @Test(arguments: [true, false]) func damagedObjectsStayAndAllElseGoesOn(keyIsDamaged: Bool) async throws {
         let cars = ["alpha", "bravo", "delta"].map { Car(id: $0, model: "the model of \($0)") }
         await store.save(objects: cars)
@@ -123,8 +123,8 @@ import Testing
         #expect(await store.objects(type: Car.self).execute().isEmpty)
     }
 
-    /// What broke: one damaged place kept all others from being migrated. What would break: the old object was deleted, and the new
-    /// one not stored, since its place can't be read.
+    /// What broke: one damaged entry under a new key prevented all other migrations. What would break: the old
+    /// object is deleted although its new one can't be stored.
     @Test func aDamagedPlaceKeepsItsOldObjectAndNoOther() async throws {
         await store.save(Wagon(id: "bravo"))
         try flipBit(before: "bravo")
@@ -134,9 +134,9 @@ import Testing
         let loss = await queryError {
             try await store.throwing.register(migration: Migration<Car, Wagon> { Wagon(id: $0.id) })
         }
-        // Two are left: the old object, and what may have been another.
+        // Two are left: the old object, and an entry that may have been another.
         #expect(loss?.schemaProblem?.hasPrefix("2 objects, ") == true)
-        let fate = " can't be made into \(Wagon.papyrusTypeName), and stays"
+        let fate = " can't be converted into \(Wagon.papyrusTypeName), and stays"
         #expect(loss?.schemaProblem?.contains(fate) == true)
         #expect(await store.objects(type: Car.self).execute() == [cars[1]])
         #expect(await store.objects(type: Wagon.self).execute().map(\.id) == ["alpha", "delta"])
@@ -179,7 +179,7 @@ import Testing
         await store.save(objects: (1...3).map { First(id: $0, text: "t") })
         let migration = Migration<First, Picky> { Picky(id: $0.id, text: $0.text) }
         let problem = await queryError { try await store.throwing.register(migration: migration) }
-        #expect(problem?.schemaProblem?.contains("/2 can't be made into") == true)
+        #expect(problem?.schemaProblem?.contains("/2 can't be converted into") == true)
         #expect(await store.objects(type: First.self).execute().map(\.id) == [2])
         #expect(await store.objects(type: Picky.self).execute().map(\.id) == [1, 3])
     }
@@ -192,7 +192,7 @@ import Testing
         #expect(await store.objects(type: First.self).execute().isEmpty)
     }
 
-    /// The present type has the former one's name.
+    /// The present type has the name of the former one.
     @Test func aTypeOfTheSameNameIsMigratedInPlace() async throws {
         await store.save(Odd(id: 1, other: true))
         await store.save(Even(id: 2, text: "t"))
@@ -236,7 +236,7 @@ import Testing
             try await Task.sleep(for: .milliseconds(Int.random(in: 5...120, using: &generator)))
             worker.signal(SIGKILL)
             worker.waitForEnd()
-            // Each is there once, as one or the other.
+            // Each object exists once, with either type.
             let drafts = await store.objects(type: Draft.self).execute().map(\.id)
             let letters = await store.objects(type: Letter.self).execute().map(\.id)
             #expect(Set(drafts + letters).count == count && drafts.count + letters.count == count)

@@ -9,7 +9,7 @@ import Testing
     private let place = Place()
     private var store: PapyrusStore { place.store }
 
-    /// What a loop over a stream is given, until its task is cancelled.
+    /// Collects a stream's values until its task is cancelled.
     private func follow<Value: Sendable>(
         _ stream: AsyncThrowingStream<Value, any Error>, into found: Found<Value>
     ) -> Task<(any Error)?, Never> {
@@ -47,8 +47,8 @@ import Testing
         #expect(await task.value == nil)
     }
 
-    /// What broke: a stream took its first value when it was asked for, so that whoever made one, and saved something before the
-    /// loop began, got one value, where the published library gives two.
+    /// What broke: a stream read its first value when it was requested. A program that created a stream, and saved
+    /// something before the loop began, got one value; the published library returns two.
     @Test(arguments: [true, false]) func updatesAreReceivedOnSaving(storeIsThere: Bool) async throws {
         let store = store
         if storeIsThere { await store.save(Model(id: "another type's")) }
@@ -81,7 +81,7 @@ import Testing
         #expect(error?.isNotFound == true)
     }
 
-    /// Streams that begin between two changes share what they begin with; one that begins after a change has it.
+    /// Streams that begin between the same two changes share a snapshot; one that begins after a change sees it.
     @Test func manyStreamsBeginWithWhatWasThereThen() async throws {
         let store = store
         var streams: [AsyncThrowingStream<[Car], any Error>] = []
@@ -168,7 +168,7 @@ import Testing
             for try await pieces in stream.value { found.add(pieces.count) }
         }
         #expect(try await eventually { found.all == [0] })
-        // More than the archive keeps events of.
+        // More changes than the archive keeps events.
         for _ in 0..<3 { await store.save(objects: Piece.all(ofSet: 0, count: 3_000)) }
         for id in 0..<200 { await store.delete(id: id, of: Piece.self) }
         #expect(try await eventually { found.all.last == 2_800 })
@@ -177,7 +177,7 @@ import Testing
         _ = try? await task.value
     }
 
-    /// How soon is a figure and no condition: on a busy machine a task may have to wait.
+    /// The delay is printed and not tested, because on a busy machine a task may have to wait.
     @Test func othersChangesAreSeenSoon() async throws {
         let store = store
         let (seen, delays) = (Found<Int>(), Found<UInt64>())
@@ -205,7 +205,7 @@ import Testing
         figures.report()
     }
 
-    /// Threads of this process.
+    /// The number of threads of this process.
     private var threads: Int {
         (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count) ?? 0
     }
@@ -251,7 +251,8 @@ import Testing
         let found = Found<[Car]>()
         let task = follow(store.objects(type: Car.self).stream(), into: found)
         #expect(try await eventually { found.all.count == 1 })
-        // Under another name: the stream makes the folder anew as soon as a part of it is gone, and a removal would meet that.
+        // Moved to another name first: the stream recreates the folder as soon as a part of it is missing, which
+        // would disturb the removal.
         let former = place.url.appendingPathExtension("former")
         try FileManager.default.moveItem(at: place.url, to: former)
         try removeFolderInUse(former.path)

@@ -3,8 +3,9 @@ import Papyrus
 import TestSupport
 import Testing
 
-/// The page's blocks as they stand there, each where it can be compiled, and the article's. Where a line differs, the line above
-/// it says why. The default store is the process' own, so they run in a process of theirs, with a store of its own.
+/// The code blocks of the page and the article, unchanged, each where it compiles. Where a line differs, a comment
+/// above it says why. The default store belongs to the process, so they run in a process of their own, with a store
+/// of its own.
 @Suite struct PageTests {
     @Test func thePage() async {
         await #expect(processExitsWith: .success) {
@@ -180,7 +181,7 @@ private func streaming() async throws -> Manufacturer? {
             return object
         }
     } catch {
-        //.. Do something
+        // .. Do something
     }
 
     return nil
@@ -258,7 +259,7 @@ private func streaming() async throws -> Manufacturer? {
                 return manufacturers
             }
         } catch {
-            //.. Do something
+            // .. Do something
         }
 
         return []
@@ -336,7 +337,7 @@ private struct Vehicle: Papyrus {
     let id: String
 }
 
-/// README.md's example, in lines of its width.
+/// The example in README.md, with its line breaks.
 // swift-format-ignore
 private func objectsWithRelations() async throws {
     typealias Car = Relations.Car

@@ -25,7 +25,7 @@ import Combine
         #expect(try await eventually { found.all.last?.map(\.id) == ["b", "a"] })
         cancellable.cancel()
         await store.save(Car(id: "c"))
-        // Another one that is told of it: so the first would have been.
+        // Another subscriber gets the change, so the first one would have got it too.
         let other = Found<[Car]>()
         let second = store.objects(type: Car.self).publisher().sink { other.add($0) }
         #expect(try await eventually { other.all.last?.count == 3 })
@@ -33,7 +33,7 @@ import Combine
         #expect(found.all.count == 2)
     }
 
-    /// What broke: as for streams; the first value was read some time after the subscription.
+    /// What broke: as for streams, the first value was read some time after the subscription.
     @Test(arguments: [true, false]) func updatesAreReceivedOnSaving(storeIsThere: Bool) async throws {
         let store = store
         if storeIsThere { await store.save(Other(id: 1)) }
@@ -73,7 +73,7 @@ import Combine
         withExtendedLifetime(cancellable) {}
     }
 
-    /// As many values as are asked for, and each as things stand then.
+    /// Delivers as many values as are demanded, each with the state at that time.
     @Test func demandIsKept() async throws {
         let store = store
         let found = Found<Int>()

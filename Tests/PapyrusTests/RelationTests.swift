@@ -61,7 +61,7 @@ struct Maker: Papyrus, Sendable {
         await store.save(Address(id: address.id, lineOne: "moved"))
         #expect(try await loaded().models.map(\.name) == ["renamed", "Model 3"])
         #expect(try await loaded().address.lineOne == "moved")
-        // A parent that is saved as it was loaded long ago has the children as they were then.
+        // Saving a parent that was loaded long ago also saves its children as they were then.
         await store.save(maker())
         #expect(try await store.object(id: "s", of: Model.self).execute().name == "Model s")
     }
@@ -128,7 +128,7 @@ struct Maker: Papyrus, Sendable {
         await store.save(deep)
         #expect(try await store.object(id: 1, of: Comment.self).execute() == deep)
         store.reset()
-        // All of them are saved; what doesn't fit onto a stack is said, and its parts can be had.
+        // All of them are saved. Too many levels are an error when they are loaded, but the parts can be loaded.
         await store.save(chain(1_000))
         let problem = await queryError { try await store.object(id: 1, of: Comment.self).execute() }
         #expect(problem?.schemaProblem?.contains("deep") == true)
@@ -145,9 +145,9 @@ struct Maker: Papyrus, Sendable {
         await store.save(within)
         let one = try await store.object(id: 1, of: Comment.self).execute()
         #expect(one.text == "itself" && one.replies.map(\.id) == [2])
-        // In a circle what is met again has its relations empty.
+        // In a circle the second occurrence has empty relations.
         #expect(one.replies[0].replies == [Comment(1, text: "itself")])
-        // What is given itself counts before what others hold, wherever it stands.
+        // An object passed to the call wins over related ones, wherever it is in the list.
         for order in [[0, 1], [1, 0]] {
             let both = [Comment(3, [Comment(4, text: "held")]), Comment(4, text: "given")]
             await store.save(objects: order.map { both[$0] })
@@ -257,7 +257,7 @@ struct Maker: Papyrus, Sendable {
 
     // MARK: One moment
 
-    /// A parent and its children are saved by one call with one number; whoever loads the parent finds them so.
+    /// Each call saves a parent and its children with the same number; every reader must find them so.
     @Test func aParentIsLoadedAsOfOneMoment() async throws {
         let store = store
         @Sendable func numbered(_ number: Int) -> Comment {

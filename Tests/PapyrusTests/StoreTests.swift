@@ -6,8 +6,8 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What the published library asks of a program whose identifiers are `UUID`s. It is not needed here, as `PapyrusGoods` shows, and
-/// must not clash with anything.
+/// The extension that the published library needs for `UUID` identifiers. Here it isn't needed, as `PapyrusGoods`
+/// shows, and must not conflict with anything.
 extension UUID: @retroactive LosslessStringConvertible {
     public init?(_ description: String) { self.init(uuidString: description) }
 }
@@ -45,7 +45,7 @@ extension UUID: @retroactive LosslessStringConvertible {
         let ids = (0..<300).map { "\(($0 * 7_919) % 1_000)" }
         await store.save(objects: ids[..<200].map { Car(id: $0) })
         for id in ids[200...] { await store.save(Car(id: id)) }
-        // To save one again is no creation, to delete it first is.
+        // Saving an object again keeps its creation; deleting it first doesn't.
         await store.save(Car(id: ids[0], model: "new"))
         await store.delete(id: ids[1], of: Car.self)
         await store.save(Car(id: ids[1]))
@@ -137,7 +137,7 @@ extension UUID: @retroactive LosslessStringConvertible {
     }
 
     @Test func keysThatBecomeTooLongAreNoOthers() async throws {
-        // Around the length at which a key is shortened, and the text that another's shortened key has.
+        // Lengths around the one at which keys are shortened, and a text equal to another's shortened key.
         let archive = { try Store.open(at: place.url.path).archive(named: "Papyrus") }
         await store.save(Car(id: String(repeating: "k", count: 5_000)))
         let key = try #require(try archive().keys().keys.first)
@@ -164,7 +164,7 @@ extension UUID: @retroactive LosslessStringConvertible {
         var line = ""
     }
 
-    /// Other names, and other ways to make a store.
+    /// Other names, and other ways to create a store.
     @Test func theNamesOfThePublishedLibraryAreThere() async throws {
         let store = PapyrusStore(url: place.url, logLevel: .off)
         #expect(store.logLevel == .off && PapyrusStore(url: place.url).logLevel == .error)
@@ -229,7 +229,7 @@ extension UUID: @retroactive LosslessStringConvertible {
         #expect(try await store.object(id: "a", of: South.Car.self).execute().wheels == 4)
         #expect(await cars() == ["a"])
         #expect(await local() == 1, "the next time it is the same type")
-        // A name of one's own.
+        // A custom name.
         await store.save(Renamed(id: "r"))
         #expect(await store.objects(type: SameRenamed.self).execute() == [SameRenamed(id: "r")])
         #expect(Car.papyrusTypeName == "PapyrusTests.Car")
@@ -307,7 +307,7 @@ extension UUID: @retroactive LosslessStringConvertible {
         #expect(thrown?.schemaProblem?.contains("year") == true)
         let streamed = await queryError { for try await _ in store.objects(type: New.Car.self).stream() {} }
         #expect(streamed?.schemaProblem != nil)
-        // What may be missing, and what nobody asks for any more, is no problem. Nothing was lost.
+        // Missing optional properties and unknown ones are no problem. Nothing was lost.
         #expect(await store.objects(type: New.Lenient.self).execute().map(\.year) == [nil, 2_024])
     }
 
@@ -341,7 +341,7 @@ extension UUID: @retroactive LosslessStringConvertible {
         let worker = try ChildProcess.program(named: "PapyrusWorker")
         let refused = try ChildProcess.run(worker, ["log", place.url.path])
         #expect(refused.status == 0)
-        // By default, for what is grave alone, and with all the rest.
+        // With the default level, with `fault`, and with everything.
         #expect(refused.errors.split(separator: "\n").count == 3, "\(refused.errors)")
         #expect(refused.errors.contains("cannot save an object of PapyrusGoods.Draft: \(place.url.path)"))
         try FileManager.default.removeItem(at: place.url)

@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A store's folder, removed with the last that has it.
+/// A store's folder, removed with the last reference to it.
 final class Place: Sendable {
     let url: URL
     let store: PapyrusStore
@@ -17,7 +17,7 @@ final class Place: Sendable {
     deinit { try? FileManager.default.removeItem(at: url) }
 }
 
-/// What tasks have found.
+/// Collects values from several tasks.
 final class Found<Value: Sendable>: Sendable {
     private let values = Mutex<[Value]>([])
 
@@ -31,7 +31,7 @@ struct Car: Papyrus, Sendable {
     var manufacturer = "Tesla"
 }
 
-/// What an object's error is, if it is one of a query.
+/// The error as a query error, if it is one.
 func queryError(_ body: () async throws -> Void) async -> PapyrusStore.QueryError? {
     do {
         try await body()

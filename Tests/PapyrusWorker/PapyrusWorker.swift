@@ -2,7 +2,7 @@ import Foundation
 import Papyrus
 import PapyrusGoods
 
-/// A program that keeps objects, for tests of several programs on one store, some of which are killed.
+/// A program that stores objects, for tests with several programs on one store, some of which are killed.
 @main
 struct PapyrusWorker {
     /// `merge STORE COUNT FIRST`: merges one set after the other, until it is killed.
@@ -65,7 +65,8 @@ struct PapyrusWorker {
     }
 
     private static func fill(_ store: PapyrusStore, bytes: Int) async throws {
-        // Of a limit of the file size the system tells by a signal, unless a program wants the error.
+        // The system signals an exceeded file size limit, unless the program ignores the signal; then it gets an
+        // error.
         signal(SIGXFSZ, SIG_IGN)
         let text = String(repeating: "x", count: bytes)
         for number in 0..<100_000 {
@@ -90,7 +91,7 @@ struct PapyrusWorker {
         }
     }
 
-    /// A test run that is ended from outside must not leave its workers behind.
+    /// Ensures that an aborted test run leaves no workers behind.
     private static func endWithParent() {
         let parent = getppid()
         Thread.detachNewThread {

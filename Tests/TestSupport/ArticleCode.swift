@@ -1,15 +1,15 @@
 import Foundation
 
-/// The code in a page of documentation, held against the file in which it is compiled. Sendable value type.
+/// Compares the code in a page of documentation with the file in which it is compiled. Sendable value type.
 package struct ArticleCode: Sendable {
-    /// How many blocks of Swift the page has.
+    /// The number of Swift blocks on the page.
     package let blocks: Int
-    /// Those that don't stand in the file, line for line; how far they are indented doesn't count.
+    /// The blocks that the file doesn't contain, line by line; indentation is ignored.
     package let missing: [String]
 
     /// - Parameters:
     ///   - article: its path in the package.
-    ///   - section: the heading below which the code is; nil: that of the whole page counts.
+    ///   - section: the heading below which the code is; `nil` for the whole page.
     ///   - file: a file of a folder in `Tests`.
     package init(_ article: String, section: String? = nil, compiledIn file: String = #filePath) throws {
         let folder = URL(fileURLWithPath: file).deletingLastPathComponent()

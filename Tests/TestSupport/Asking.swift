@@ -1,7 +1,7 @@
-/// A value whose coding does what a test asks for. Sendable value type.
+/// A value whose coding calls a closure of the test. Sendable value type.
 package struct Asking: Codable, Sendable {
-    /// A type of its own: optimised, the compiler of Swift 6.3 passes no metadata for a bare function as a task's value, and the
-    /// program ends by a signal.
+    /// A separate type, because the optimising compiler of Swift 6.3 passes no metadata for a bare function as a
+    /// task-local value, and the program crashes.
     private struct Request: Sendable {
         let body: @Sendable () -> Void
     }

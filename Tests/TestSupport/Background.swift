@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// Something that goes on in a thread of its own. Safe from any thread.
+/// Runs a closure on a thread of its own. Safe from any thread.
 package final class Background: Sendable {
     private let ended = DispatchSemaphore(value: 0)
     private let failure = Mutex<(any Error)?>(nil)
@@ -14,7 +14,7 @@ package final class Background: Sendable {
         }
     }
 
-    /// Waits for its end, and throws what it threw.
+    /// Waits until it ends, and throws the closure's error.
     package func wait() throws {
         ended.wait()
         if let error = failure.withLock({ $0 }) { throw error }

@@ -1,16 +1,16 @@
 import Foundation
 
-/// A process that a test starts, killed when nobody holds it any more. Used by one test at a time.
+/// A process that a test starts. It is killed when the object is released. Used by one test at a time.
 ///
-/// Spawned and waited for by hand: Foundation's `Process` sometimes never reports the end of a process that is killed
-/// while others are being started. It inherits the descriptors 0 to 2 and no other, so that a pipe of another test ends
-/// when that test ends it.
+/// Uses `posix_spawn` and `waitpid`, because Foundation's `Process` sometimes never reports the end of a process
+/// that is killed while others are started. The process inherits only the descriptors 0 to 2, so that another test's
+/// pipe ends when that test closes it.
 package final class ChildProcess {
-    /// What one of the descriptors 0 to 2 is for it.
+    /// What one of the descriptors 0 to 2 is connected to.
     package enum Stream {
-        /// A file that is there.
+        /// An existing file.
         case reading(String)
-        /// A file, empty at first.
+        /// A new or emptied file.
         case writing(String)
         case descriptor(Int32)
     }
@@ -18,22 +18,22 @@ package final class ChildProcess {
     private enum Report { case ended, stopped }
 
     package let pid: pid_t
-    /// As `waitpid` reports it, 0 if it ended well; nil as long as nobody has seen its end.
+    /// The status as `waitpid` reports it, 0 for success; `nil` until its end is noticed.
     package private(set) var status: Int32?
 
     #if !canImport(Darwin)
     private typealias CloseFrom =
         @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, CInt) -> CInt
 
-    /// glibc declares it for programs alone that ask for all of its extensions, which Swift's module doesn't.
+    /// glibc declares it only for programs that request all of its extensions, which Swift's module doesn't.
     private static let closeFrom = dlsym(nil, "posix_spawn_file_actions_addclosefrom_np").map {
         unsafeBitCast($0, to: CloseFrom.self)
     }
     #endif
 
     /// - Parameters:
-    ///   - environment: nil for that of the tests.
-    ///   - streams: what isn't that of the tests.
+    ///   - environment: `nil` for the tests' environment.
+    ///   - streams: the descriptors that are not the tests' own.
     package init(
         _ executable: String, _ arguments: [String], environment: [String: String]? = nil,
         streams: [Int32: Stream] = [:]
@@ -98,7 +98,7 @@ package final class ChildProcess {
         throw CocoaError(.fileNoSuchFile)
     }
 
-    /// What a program that was run to its end said, and how it ended.
+    /// The output and the end of a finished program.
     package struct Outcome {
         /// The exit status, or the negative number of the signal that ended it.
         package let status: Int32
@@ -115,8 +115,8 @@ package final class ChildProcess {
         package var lines: [String] { text.split(separator: "\n").map(String.init) }
     }
 
-    /// Runs a program to its end. What it says goes through files: the other end of a pipe may be in the hands of whatever
-    /// other tests start meanwhile, and then it has no end.
+    /// Runs a program to its end. Its output goes through files: a pipe could be inherited by a process that another
+    /// test starts in the meantime, and would not end.
     package static func run(
         _ executable: String, _ arguments: [String], environment: [String: String]? = nil,
         input: Data = Data()
@@ -142,11 +142,11 @@ package final class ChildProcess {
         status.map { $0 & 0x7f == 0 ? $0 >> 8 & 0xff : -($0 & 0x7f) }
     }
 
-    /// Looks whether it has ended.
+    /// Whether it has ended.
     package func hasEnded() -> Bool { status != nil || look(WNOHANG) == .ended }
 
-    /// Blocks until its end; for what ends soon. After five minutes it is killed: one program that never ends must not
-    /// keep all tests from ending.
+    /// Blocks until it ends; for short runs. It is killed after five minutes, so that one hanging program doesn't
+    /// block all tests.
     package func waitForEnd() {
         let end = Date().addingTimeInterval(300)
         var pause: UInt32 = 100
@@ -157,18 +157,18 @@ package final class ChildProcess {
         }
     }
 
-    /// Waits for its end: the status; nil if it didn't end within this time.
+    /// Waits until it ends, and returns the status; `nil` if it didn't end within this time.
     package func end(within seconds: Double) async throws -> Int32? {
         let end = Date().addingTimeInterval(seconds)
         while true {
-            // The look comes after the time: whoever was kept from looking all the while still looks once.
+            // Checks after reading the time, so that there is one check even if this thread didn't run for long.
             let isOver = Date() >= end
             if hasEnded() || isOver { return status }
             try await Task.sleep(for: .milliseconds(2))
         }
     }
 
-    /// Stops it, and waits until the system says that it is stopped; `false` when it has ended.
+    /// Stops it, and waits until the system reports that; `false` if it has ended.
     package func stop() async throws -> Bool {
         signal(SIGSTOP)
         for _ in 0..<5000 {
@@ -178,11 +178,11 @@ package final class ChildProcess {
         return false
     }
 
-    /// Waits until it is stopped by itself; `false` when it ends, or doesn't stop within this time.
+    /// Waits until it stops itself; `false` if it ends, or doesn't stop within this time.
     package func isStopped(within seconds: Double) async throws -> Bool {
         let end = Date().addingTimeInterval(seconds)
         while true {
-            // The look comes after the time, as above.
+            // Checks after reading the time, as above.
             let isOver = Date() >= end
             if let report = look(WNOHANG | WUNTRACED) { return report == .stopped }
             if isOver { return false }
@@ -190,7 +190,7 @@ package final class ChildProcess {
         }
     }
 
-    /// What `waitpid` says now; nil if that is nothing.
+    /// The status that `waitpid` reports now; `nil` if there is none.
     private func look(_ options: Int32) -> Report? {
         var reported: Int32 = 0
         guard waitpid(pid, &reported, options) == pid else { return nil }

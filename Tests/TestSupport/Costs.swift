@@ -1,10 +1,10 @@
 import Foundation
 import Synchronization
 
-/// What things cost whose input a stranger may have made: no input of n bytes may take more than 1 µs × n + 100 ms of processor
-/// time, nor more than 64 MiB of memory. For one thread.
+/// Measures operations on hostile input: an input of n bytes may take at most 1 µs × n + 100 ms of processor time,
+/// and 64 MiB of memory. Not thread-safe.
 package final class Costs {
-    /// The most that one kind of operation took, as parts of what it may.
+    /// The highest costs of one kind of operation, as fractions of the limits.
     package struct Worst {
         package private(set) var time = 0.0
         package private(set) var memory = 0.0
@@ -21,16 +21,16 @@ package final class Costs {
     package private(set) var worst: [String: Worst] = [:]
     private let clock: clockid_t
     private let measuresMemory: Bool
-    /// What was found in all, so that nobody takes refusals for speed.
+    /// The total number of results, to show that inputs were not just refused.
     package var entries = 0
 
-    /// Memory is measured in a process that does nothing else.
+    /// Memory is measured in a process of its own.
     package init(clock: clockid_t, measuresMemory: Bool) {
         self.clock = clock
         self.measuresMemory = measuresMemory
     }
 
-    /// Does it, whatever it throws, and notes what it cost; `more`: seconds that it may take besides.
+    /// Runs `body`, whatever it throws, and records its cost. `more` is additional time in seconds that it may take.
     package func measure(
         _ name: String, bytes: Int, more: Double = 0, _ what: String, _ body: () throws -> Void
     ) {
@@ -49,8 +49,8 @@ package final class Costs {
     }
 }
 
-/// The most that this process allocates from its making on, looked at every half millisecond; zero where the system
-/// doesn't tell. Pages of mapped files, which the system takes back when it needs room, don't count.
+/// The highest memory use of this process since the object's creation, sampled every half millisecond; zero where
+/// the system doesn't report it. Pages of mapped files don't count, because the system can reclaim them.
 private final class AllocatedMemory: Sendable {
     private let before = bytes()
     private let most = Atomic(0)
@@ -69,7 +69,7 @@ private final class AllocatedMemory: Sendable {
         }.start()
     }
 
-    /// What it was, and the processor time in seconds that looking took.
+    /// The highest value, and the processor time in seconds that sampling took.
     func end() -> (most: Int, seconds: Double) {
         most.max(AllocatedMemory.bytes(), ordering: .relaxed)
         isOver.store(true, ordering: .releasing)

@@ -4,19 +4,20 @@ import Foundation
 package enum Soak {
     private static let environment = ProcessInfo.processInfo.environment
 
-    /// What the whole run may take; 0 in an ordinary one.
+    /// The time for the whole run; 0 in an ordinary one.
     package static let seconds = Double(environment["VELLUM_SOAK_SECONDS"] ?? "") ?? 0
 
-    /// The seed of a long form: a new one each time, unless VELLUM_SEED asks for an old one.
+    /// The seed of a long run: a new one each time, or `VELLUM_SEED`.
     package static let seed = UInt64(environment["VELLUM_SEED"] ?? "") ?? UInt64.random(in: 0...UInt64.max)
 
-    /// Tells when a long form that may take `share` of the run is over.
+    /// Tells when a long test with this share of the run is over.
     package static func end(share: Double) -> Date { Date().addingTimeInterval(seconds * share) }
 
     fileprivate static let report = environment["VELLUM_SOAK_REPORT"]
 }
 
-/// One line of what a test measured, the same shape for all: `R1 storm: kills 200, lost 0, slowest open 12 ms`.
+/// One line with a test's measurements, in the same format for all tests: `R1 storm: kills 200, lost 0, slowest open
+/// 12 ms`.
 package struct Figures {
     private let title: String
     private var parts: [String] = []
@@ -36,7 +37,7 @@ package struct Figures {
         }
     }
 
-    /// A part of a whole, to three decimals.
+    /// A fraction with three decimals.
     package mutating func add(_ name: String, ratio: Double) {
         parts.append(name + " " + String(format: "%.3f", ratio))
     }
@@ -75,7 +76,7 @@ package func monotonicNow() -> UInt64 {
     return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
 }
 
-/// How long calls took.
+/// The durations of calls.
 package struct Timings {
     package private(set) var values: [UInt64] = []
 
@@ -93,7 +94,7 @@ package struct Timings {
 
     package func count(above nanoseconds: UInt64) -> Int { values.count { $0 > nanoseconds } }
 
-    /// The value that `share` of all are not above.
+    /// The value that this share of the durations doesn't exceed.
     package func percentile(_ share: Double) -> UInt64 {
         guard !values.isEmpty else { return 0 }
         return values.sorted()[min(values.count - 1, Int(Double(values.count) * share))]

@@ -1,9 +1,10 @@
 import CPlatform
 import Foundation
 
-/// What the file system is like that tests make their folders on.
+/// Properties of the file system on which tests create their folders.
 package enum FileSystem {
-    /// Whether an archive's index gives its blocks back while it is open: not on tmpfs, and not where it can't be tried.
+    /// Whether an archive's index can give blocks back while it is open: not on tmpfs, and not where that can't be
+    /// tested.
     package static let givesIndexBlocksBack: Bool = {
         guard let folder = opendir(FileManager.default.temporaryDirectory.path) else { return false }
         defer { closedir(folder) }
@@ -11,7 +12,8 @@ package enum FileSystem {
     }()
 }
 
-/// Removes a folder that is in use: whoever has it open may make or remove a file in it meanwhile, at which Foundation gives up.
+/// Removes a folder that is in use. Other processes may create or remove files in it at the same time, where
+/// Foundation's call gives up.
 package func removeFolderInUse(_ path: String) throws {
     for _ in 0..<1000 {
         do { return try FileManager.default.removeItem(atPath: path) } catch {}

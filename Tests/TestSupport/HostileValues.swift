@@ -1,15 +1,15 @@
-/// Values that cost their writer little and were to cost their reader much, of about any size.
+/// Values of any size that are cheap to create, and that try to be expensive to read.
 package struct HostileValue: Sendable {
     package let name: String
     package let bytes: [UInt8]
-    /// As a frame says it: 0 unknown, 1 CBOR, 2 JSON, 3 property list, 4 text.
+    /// The encoding number in a frame: 0 unknown, 1 CBOR, 2 JSON, 3 property list, 4 text.
     package let encoding: UInt8
 
     private init(_ name: String, _ bytes: [UInt8], _ encoding: UInt8) {
         (self.name, self.bytes, self.encoding) = (name, bytes, encoding)
     }
 
-    /// One of each; those whose size means anything take about `size` bytes.
+    /// One of each kind; those with a variable size have about `size` bytes.
     package static func all(size: Int) -> [HostileValue] {
         cbor(size: size).map { HostileValue("CBOR: " + $0, [0xa1, 0x61, 0x61] + $1, 1) }
             + json(size: size).map { HostileValue("JSON: " + $0, Array("{\"a\":\($1)}".utf8), 2) }
@@ -17,7 +17,7 @@ package struct HostileValue: Sendable {
             + propertyLists(size: size).map { HostileValue("property list: " + $0, $1, 3) }
     }
 
-    /// With some bytes changed, and perhaps cut off.
+    /// The value with some bytes changed, and possibly cut off.
     package func mutated(_ random: inout SeededGenerator) -> HostileValue {
         var bytes = bytes
         for _ in 0..<Int.random(in: 1...8, using: &random) where !bytes.isEmpty {
@@ -92,7 +92,8 @@ package struct HostileValue: Sendable {
 
     // MARK: Property lists
 
-    /// Arrays of `width` references to the next array, `levels` deep: width to the power of levels when written out.
+    /// Arrays of `width` references to the next array, `levels` deep: `width` to the power of `levels` items when
+    /// expanded.
     private static func bomb(levels: Int, width: Int) -> [UInt8] {
         var list = Array("bplist00".utf8)
         var offsets: [UInt8] = []

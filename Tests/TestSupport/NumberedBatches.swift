@@ -1,6 +1,6 @@
-/// Batches that are numbered, and what a reader may find of them: each stores its number under all keys, and leaves
-/// one of two keys, depending on whether the number is even. So whoever has found the mark of one of them must not
-/// find an older one under another key afterwards.
+/// Numbered batches, and a check of what a reader finds. Each batch stores its number under all keys, and leaves one
+/// of two keys, depending on whether the number is even. So a reader that has found the mark of a batch must not
+/// find an older batch under another key afterwards.
 package struct NumberedBatches {
     package static let keys = (0..<12).map { "numbered \($0)" }
     package static let even = "even"
@@ -20,12 +20,13 @@ package struct NumberedBatches {
             + [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: size)
     }
 
-    /// The lowest number that a look at `key` can mean, given that it is at least `least`; `nil` when it can't be.
+    /// The lowest batch number that the value of `key` allows, if the batch is at least `least`; `nil` if there is
+    /// none.
     package static func least(
         _ key: String, found: UInt64?, atLeast least: UInt64
     ) -> UInt64? {
         guard let found else {
-            // Without the entry of the even ones the last batch is an odd one, and the other way round.
+            // Without the entry of even batches, the last batch is an odd one, and vice versa.
             guard key == even || key == odd else { return least == 0 ? 0 : nil }
             let parity: UInt64 = key == even ? 1 : 0
             return least == 0 ? 0 : least % 2 == parity ? least : least + 1
@@ -34,7 +35,7 @@ package struct NumberedBatches {
         return found
     }
 
-    /// Looks at all keys in some order; gives a complaint, or the number that was seen last.
+    /// Reads all keys in the given order. Returns a complaint, or the number that was seen last.
     package static func look(
         _ order: [String], atLeast start: UInt64, _ peek: (String) throws -> UInt64?
     ) rethrows -> (number: UInt64, complaint: String?) {
@@ -49,7 +50,7 @@ package struct NumberedBatches {
         return (number, nil)
     }
 
-    /// The number in a value, or 1 << 63 for bytes that are no whole value.
+    /// The number in a value; 1 << 63 for an incomplete value.
     package static func number(_ value: UnsafeRawBufferPointer) -> UInt64 {
         guard value.count >= 8, value[8...].allSatisfy({ $0 == value[0] }) else { return 1 << 63 }
         return UInt64(littleEndian: value.loadUnaligned(as: UInt64.self))

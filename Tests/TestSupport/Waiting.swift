@@ -1,8 +1,8 @@
 import Foundation
 
-/// Processor time in seconds that this thread, or all of the process, has taken so far, as an ordinary build would have: one that
-/// is made slower says how much in `VELLUM_SLOWDOWN`. For bounds of what is computed: the clock on the wall also counts what a
-/// hundred other tests do meanwhile.
+/// The processor time in seconds of this thread or of the whole process, divided by the slowdown of an instrumented
+/// build (`VELLUM_SLOWDOWN`). For limits on computations: wall-clock time would also count a hundred other tests
+/// that run at the same time.
 package func processorSeconds(_ clock: clockid_t = CLOCK_THREAD_CPUTIME_ID) -> Double {
     var time = timespec()
     clock_gettime(clock, &time)
@@ -11,10 +11,10 @@ package func processorSeconds(_ clock: clockid_t = CLOCK_THREAD_CPUTIME_ID) -> D
 
 private let slowdown = ProcessInfo.processInfo.environment["VELLUM_SLOWDOWN"].flatMap { Double($0) } ?? 1
 
-/// Looks every 5 ms whether something holds, for `seconds` at least; `false` when it never did. Looks are counted and not time: on a
-/// busy machine others may need longer to get anywhere.
+/// Checks a condition every 5 ms for at least `seconds`; `false` if it never holds. It counts checks instead of
+/// measuring time, because on a busy machine others may need longer.
 ///
-/// Holds the thread meanwhile: for tests that aren't asynchronous.
+/// Blocks the thread, so use it in tests that aren't asynchronous.
 package func holds(within seconds: Double = 60, _ condition: () throws -> Bool) rethrows -> Bool {
     for _ in 0..<Int(seconds * 200) {
         if try condition() { return true }
@@ -23,7 +23,7 @@ package func holds(within seconds: Double = 60, _ condition: () throws -> Bool) 
     return try condition()
 }
 
-/// The same, without holding a thread: a task that waits for one may have waited longer than all of `seconds`.
+/// The same without blocking a thread. A task that waits for a thread may already have waited longer than `seconds`.
 package func eventually(
     within seconds: Double = 60, _ condition: () async throws -> Bool
 ) async throws -> Bool {

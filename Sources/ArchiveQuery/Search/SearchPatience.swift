@@ -1,20 +1,20 @@
-/// How long the regular expressions of one query may take together: a second, and a microsecond for each byte of the texts
-/// that they are looked for in. ``TextPattern/patience`` alone bounds one text, and an archive has as many as somebody cares
-/// to store. Once that is used up, only texts of which the answer is known at once are still asked, for another second at
-/// most. For one thread.
+/// The time limit for all regular expressions of one query: one second, and one microsecond for each byte of text
+/// searched. ``TextPattern/patience`` limits a single text only, and an archive may have any number of them. Once
+/// the time is used up, only texts that match or fail at once are still searched, for at most another second. Not
+/// thread-safe.
 package final class SearchPatience {
-    /// What texts may take beyond the time in proportion to them, and again for short looks.
+    /// The time in addition to that for the bytes, and the further time for quick searches.
     package static let whole = Duration.seconds(1)
     private static let ofByte = Duration.microseconds(1)
 
-    /// What is left; negative once the last text took more than that.
+    /// The time left; negative after a text that took more than that.
     private var left = SearchPatience.whole
-    /// Texts that were given up. They count as texts without a match.
+    /// The number of texts whose search was given up. They count as texts without a match.
     package private(set) var givenUp = 0
 
     package init() {}
 
-    /// What a text of that many bytes may take; `nil`: it is given up without a look.
+    /// The time limit for a text of this size; `nil` to give it up without searching.
     fileprivate func begin(bytes: Int) -> Duration? {
         left += SearchPatience.ofByte * bytes
         guard left > .zero - SearchPatience.whole else {
@@ -25,12 +25,12 @@ package final class SearchPatience {
     }
 
     fileprivate func end(after taken: Duration, isGivenUp: Bool) {
-        // A process that was stopped meanwhile has not searched for longer than one text may take.
+        // A process that was stopped in between didn't search for longer than the limit for one text.
         left -= min(taken, TextPattern.patience)
         if isGivenUp { givenUp += 1 }
     }
 
-    /// What a person should know of it.
+    /// The warning to show to the user; `nil` if no text was given up.
     var warning: String? {
         guard givenUp > 0 else { return nil }
         return "\(givenUp) text\(givenUp == 1 ? "" : "s") took a regular expression too long, and "
@@ -40,7 +40,8 @@ package final class SearchPatience {
 }
 
 extension TextPattern {
-    /// As ``matches(_:)`` for one of the texts of a query; one that takes too long is counted there, and not reported.
+    /// As ``matches(_:)`` for a text of a query, within the query's time limit. A text that takes too long is
+    /// counted there instead of reported.
     package func matches(_ text: String, within patience: SearchPatience) -> Bool {
         guard let allowed = patience.begin(bytes: text.utf8.count) else { return false }
         let start = ContinuousClock.now

@@ -43,10 +43,10 @@ package final class TextPattern: Sendable {
         return outcome == .found
     }
 
-    /// What came of looking into one text.
+    /// The outcome of searching one text.
     enum Outcome {
         case found, absent
-        /// It takes longer than allowed, or the engine keeps too much in mind.
+        /// The search took longer than allowed, or the engine needs too much memory.
         case tooSlow, tooManyWays
 
         var isGivenUp: Bool { self == .tooSlow || self == .tooManyWays }

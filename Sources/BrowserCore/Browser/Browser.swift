@@ -36,7 +36,7 @@ package enum Browser {
         }
     }
 
-    /// Asks the store anew for what the screen shows. A forced refresh also ends what is frozen.
+    /// Requests what the screen shows from the store again. A forced refresh also ends what is frozen.
     static func refresh(_ model: inout Model, isForced: Bool) -> [Effect] {
         if case .paused = model.pace, !isForced { return [] }
         let effects = ArchivesScreen.loadFigures(&model)

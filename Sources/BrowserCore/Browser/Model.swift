@@ -136,7 +136,7 @@ struct StoreCost: Sendable, Hashable {
     mutating func note(accesses: UInt64) {
         let earlier = earlierAccesses ?? accesses
         earlierAccesses = earlier
-        // An archive that was made anew counts from nothing.
+        // The counters of a recreated archive restart.
         touches = accesses >= earlier ? accesses - earlier : touches
     }
 }

@@ -48,7 +48,7 @@ protocol ScreenParts {
 
     // MARK: What it does
 
-    /// Asks the store anew for what it shows beside the store's figures. A forced refresh also ends what is frozen.
+    /// Requests what the screen shows besides the store's figures again. A forced refresh also ends what is frozen.
     static func refresh(_ model: inout Model, isForced: Bool) -> [Effect]
     /// The store's figures came.
     static func figuresCame(_ model: inout Model) -> [Effect]

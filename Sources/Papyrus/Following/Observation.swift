@@ -1,7 +1,7 @@
 import Foundation
 import StorageEngine
 
-/// What was read, and of which versions of which entries.
+/// A value that was read, and the versions of the entries that it was read from.
 struct Reading<Value>: @unchecked Sendable {
     var value: Value
     var versions: [SeenEntry]
@@ -11,26 +11,28 @@ struct Reading<Value>: @unchecked Sendable {
     func withoutValue() -> Reading<Void> { Reading<Void>(value: (), versions: versions, interest: interest) }
 }
 
-/// How things stand, when it begins and after each change. Whoever asks for the next value waits for it as a suspended task, and
-/// for nothing else: there is no task, thread or timer of its own. For one task at a time; others that ask begin anew.
+/// The values of a query over time: at the beginning, and after each change. The next value is awaited by a
+/// suspended task, so an observation needs no task, thread or timer of its own. For one task at a time; a second
+/// task begins a new observation.
 final class Observation<Value>: @unchecked Sendable {
     private struct Following {
         var archive: Archive
         var events: EventSequence.Iterator
-        /// All events before this one had happened when was read what comes next.
+        /// All events before this number had happened when the next reading begins.
         var position: UInt64
-        /// Of what was returned last; `nil`: nothing was yet.
+        /// The last reading that was returned, without its value; `nil` before the first.
         var latest: Reading<Void>?
-        /// When the next reading may begin.
+        /// The earliest time of the next reading.
         var pause = ContinuousClock.now
     }
 
     private enum Stage {
-        /// Nothing has been read, or somebody is just waiting for what comes next.
+        /// Nothing has been read yet, or a task is waiting for the next value.
         case none
-        /// The first value can be made of what was taken when the observation began; `nil`: there was no archive to follow.
+        /// The observation has begun, and the closure returns its first value. Without a `Following` there was no
+        /// archive to follow.
         case begun(Following?, @Sendable () throws -> Reading<Value>)
-        /// There was no archive, and that was the first value.
+        /// There was no archive, and the first value, which says so, has been returned.
         case empty(Reading<Void>)
         case following(Following)
     }
@@ -46,7 +48,7 @@ final class Observation<Value>: @unchecked Sendable {
         self.read = read
     }
 
-    /// The same, for somebody else.
+    /// A new observation of the same query.
     func another() -> Observation { Observation(core: core, read: read) }
 
     private func take() -> Stage {
@@ -58,18 +60,19 @@ final class Observation<Value>: @unchecked Sendable {
 
     private func put(_ new: Stage) { lock.withLock { stage = new } }
 
-    /// Takes what the first value is made of: whatever is saved after this call comes as a change. It makes no store, and waits
-    /// for nobody. What can't be had now is asked for again with the first value.
+    /// Fixes the state that the first value is read from, so that anything saved after this call causes another
+    /// value. Creates no store, and doesn't wait for other processes. If this fails, `next()` begins the
+    /// observation.
     func begin() {
         do {
-            let begun = try core.withArchive(makes: false, waits: false) { archive in
+            let begun = try core.withArchive(creates: false, waits: false) { archive in
                 let following = try follow(archive)
                 let view = core.lane.viewToBegin(archive, at: following.position)
                 return Stage.begun(following, try read(view))
             }
             put(try begun ?? .begun(nil, read(nil)))
         } catch {
-            // Then it begins with the first value, which throws that if it is still so.
+            // `next()` tries again, and throws the error if it persists.
         }
     }
 
@@ -99,7 +102,7 @@ final class Observation<Value>: @unchecked Sendable {
                 put(.following(following))
                 if let news { return news }
             } catch let error as StorageError {
-                // The archive was removed: how things stand is to be found out in the one that is made in its place.
+                // The archive was removed. Read the state from the one that is created in its place.
                 guard case .closed = error else { throw error }
                 try? await Task.sleep(for: .milliseconds(5))
             } catch is CancellationError {
@@ -115,7 +118,7 @@ final class Observation<Value>: @unchecked Sendable {
         }.value
     }
 
-    /// The value with which it began.
+    /// The first value, from the state that `begin()` fixed.
     private func value(
         _ first: @escaping @Sendable () throws -> Reading<Value>, _ following: Following?
     ) async throws -> Carried<Value> {
@@ -129,7 +132,8 @@ final class Observation<Value>: @unchecked Sendable {
         return Carried(value: reading.value)
     }
 
-    /// `false` when the task is cancelled. It isn't woken by changes that concern nothing of what was read last.
+    /// Waits for changes of what was read last; other changes don't wake the task. `false` when the task is
+    /// cancelled.
     private func waitForNews(_ following: inout Following) async throws -> Bool {
         let interest = following.latest?.interest
         guard let batch = try await following.events.next(concerning: interest) else { return false }
@@ -137,14 +141,14 @@ final class Observation<Value>: @unchecked Sendable {
         return true
     }
 
-    /// What is read now, unless it is what was returned last.
+    /// The current value; `nil` if it is the same as the last one.
     private func news(_ following: inout Following) async throws -> Carried<Value>? {
         if following.pause > .now { try await Task.sleep(until: following.pause) }
         let start = ContinuousClock.now
         let reading = try await core.lane.read(following.archive, after: following.position) { [read] in
             try read($0)()
         }.value
-        // Of a change after another only the last matters: who reads much reads less often.
+        // Pauses in proportion to the time of the reading, because of several changes only the last one matters.
         let end = ContinuousClock.now
         following.pause = end + min(.milliseconds(40), (end - start) * 2)
         if let latest = following.latest, latest.versions == reading.versions,
@@ -156,7 +160,7 @@ final class Observation<Value>: @unchecked Sendable {
         return Carried(value: reading.value)
     }
 
-    /// Begins, and gives each value as soon as it is asked for and there is one.
+    /// Begins the observation, and returns its values as they are requested.
     func stream() -> AsyncThrowingStream<Value, any Error> {
         begin()
         return AsyncThrowingStream { try await self.next()?.value }

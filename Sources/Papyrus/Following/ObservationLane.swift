@@ -1,7 +1,7 @@
 import Dispatch
 import StorageEngine
 
-/// An archive to be read, with a snapshot of it for all who read it at the same time.
+/// An archive to read from, with a snapshot that concurrent readers share.
 final class ArchiveView {
     let archive: Archive
     private let known: () throws -> ArchiveSnapshot
@@ -19,25 +19,25 @@ final class ArchiveView {
     func snapshot() throws -> SnapshotEntries { SnapshotEntries(snapshot: try known()) }
 }
 
-/// What a reading needs of the archive is taken at once, by the first call; the second makes the value of that, when and where
-/// there is time for it. `nil`: there is no archive, and so no object.
+/// Reads in two steps: the first call fixes the state of the archive, and the closure that it returns decodes the
+/// value, at a later time and on another thread. The view is `nil` if there is no archive, and so no object.
 typealias TwoStepReading<Value> = @Sendable (ArchiveView?) throws -> @Sendable () throws -> Reading<Value>
 
-/// Where all who observe a store read, one after another. Safe from any thread.
+/// Runs the readings of all observers of a store, one after the other. Safe from any thread.
 final class ObservationLane: @unchecked Sendable {
     private struct Recent {
         var snapshot: ArchiveSnapshot
         var archive: Archive
-        /// All events before this one had happened when it was taken.
+        /// All events before this number had happened when the snapshot was taken.
         var position: UInt64
     }
 
     private let queue = DispatchQueue(label: "papyrus.observation", qos: .userInitiated)
     private let waiting = Guarded(0)
-    /// The queue's.
+    /// Used on the queue only.
     private var recent: Recent?
 
-    /// Calls `body` with the archive as it is behind all events before `position`.
+    /// Calls `body` with the archive, and a snapshot that contains all events before `position`.
     func read<Value>(
         _ archive: Archive, after position: UInt64, _ body: @escaping @Sendable (ArchiveView) throws -> Value
     ) async throws -> Carried<Value> {
@@ -46,13 +46,13 @@ final class ObservationLane: @unchecked Sendable {
         }
     }
 
-    /// Calls `body` on the one thread that all readings share.
+    /// Calls `body` on the queue that all readings share.
     func inTurn<Value>(_ body: @escaping @Sendable () throws -> Value) async throws -> Carried<Value> {
         waiting.withLock { $0 += 1 }
         let result: Carried<Result<Value, any Error>> = await withCheckedContinuation { continuation in
             queue.async { [self] in
                 let result = Result { try body() }
-                // Kept, it would keep room on disk.
+                // Released, because a snapshot keeps disk space in use.
                 if waiting.withLock({
                     $0 -= 1; return $0 == 0
                 }) {
@@ -74,20 +74,21 @@ final class ObservationLane: @unchecked Sendable {
 
     private let latestBeginning = Guarded<Beginning?>(nil)
 
-    /// Number of the first event that may still be to come: of what has begun and is not done yet, it is waited for.
+    /// The number of the first event that may still come. Waits until events that have begun are complete.
     static func position(in archive: Archive) throws -> UInt64 {
         let next = try archive.nextEvent()
         return try archive.events(from: next - min(next, 64)).next
     }
 
-    /// The archive as it is now, of which all events before `position` have happened.
+    /// The archive in its current state, which contains all events before `position`.
     func viewToBegin(_ archive: Archive, at position: UInt64) -> ArchiveView {
         ArchiveView(archive) { try self.snapshotToBegin(archive, at: position) }
     }
 
-    /// All that begin to observe between two changes share one snapshot.
+    /// Observations that begin between the same two changes share one snapshot.
     private func snapshotToBegin(_ archive: Archive, at position: UInt64) throws -> ArchiveSnapshot {
-        // A change claims the number of its event first. So none has begun since the snapshot was taken, and none was under way.
+        // A change first claims the number of its event. So no change was under way when the snapshot was taken, and
+        // none has begun since.
         let isQuiet = try archive.nextEvent() == position
         if isQuiet, let known = latestBeginning.withLock({ $0 }), known.archive === archive,
             known.position == position, let snapshot = known.snapshot

@@ -6,8 +6,9 @@ import OpenCombine
 import Foundation
 
 extension Observation {
-    /// The values for any number of subscribers, each with an observation of its own, which begins when it subscribes. `failure`
-    /// makes an error the last thing that a subscriber is sent; where it returns `nil`, reading is tried again after a second.
+    /// A publisher of the values. Each subscriber has its own observation, which begins when it subscribes. If
+    /// `failure` returns an error, that ends the subscription; if it returns `nil`, the reading is retried after a
+    /// second.
     func publisher<Failure: Error>(
         _ failure: @escaping @Sendable (any Error) -> Failure?
     ) -> AnyPublisher<Value, Failure> {
@@ -28,8 +29,8 @@ private struct ObservationPublisher<Output, Failure: Error>: Publisher {
     }
 }
 
-/// One subscriber's values, as many as it demands: a task that waits for the next one while there is demand. Safe from any
-/// thread.
+/// Delivers values to one subscriber, as many as it demands. While there is demand, a task waits for the next value.
+/// Safe from any thread.
 private final class ObservationSubscription<Output, Failure: Error>: Subscription, @unchecked Sendable {
     typealias Downstream = AnySubscriber<Output, Failure>
 
@@ -67,7 +68,7 @@ private final class ObservationSubscription<Output, Failure: Error>: Subscriptio
             return (self.task, self.downstream)
         }
         task?.cancel()
-        // What its end calls may come back here.
+        // Released outside the lock, because its `deinit` may call this object.
         withExtendedLifetime(downstream) {}
     }
 

@@ -50,7 +50,7 @@ extension PapyrusStore {
 
         nonisolated(nonsending) func results(leavingOut: Bool) async throws -> [Object] {
             try await core.elsewhere { core in
-                try core.withArchive(makes: false) { archive in
+                try core.withArchive(creates: false) { archive in
                     try read(SnapshotEntries(snapshot: archive.snapshot()), leavingOut: leavingOut).value
                 } ?? []
             }
@@ -75,7 +75,7 @@ extension PapyrusStore {
         public func publisher() -> AnyPublisher<[Object], Never> {
             let observation = observation(leavingOut: true)
             return observation.publisher { error in
-                journal.error("observe objects of \(StoredType.of(Object.self).name), tried again", error)
+                journal.error("observe objects of \(StoredType.of(Object.self).name) (retrying)", error)
                 return nil
             }
         }
@@ -107,7 +107,7 @@ extension PapyrusStore {
                 throw PapyrusStore.QueryError.invalidSchema(details: StoredProblem.damagedKey)
             }
             var misread = Misread()
-            misread.note(keyless: unreadable)
+            misread.add(keyless: unreadable)
             try loader.use {
                 for number in numbers {
                     var key = stored.name
@@ -121,7 +121,7 @@ extension PapyrusStore {
                     } catch {
                         let error = ObjectLoader.orDamaged(error)
                         guard leavingOut, error is PapyrusStore.QueryError else { throw error }
-                        misread.note(key, error)
+                        misread.add(key, error)
                     }
                 }
             }

@@ -18,7 +18,7 @@ extension PapyrusStore {
         @discardableResult
         public nonisolated(nonsending) func execute() async throws -> Object {
             let object = try await core.elsewhere { core in
-                try core.withArchive(makes: false) { try read(ArchiveView($0)).value }
+                try core.withArchive(creates: false) { try read(ArchiveView($0)).value }
             }
             guard let object else { throw PapyrusStore.QueryError.notFound }
             return object
@@ -37,12 +37,12 @@ extension PapyrusStore {
         public func publisher() -> AnyPublisher<Object, PapyrusStore.QueryError> {
             observation().publisher { error in
                 if let error = error as? PapyrusStore.QueryError { return error }
-                journal.error("observe \(key), tried again", error)
+                journal.error("observe \(key) (retrying)", error)
                 return nil
             }
         }
 
-        /// One object is read at once: that costs less than to keep everything as it is.
+        /// Reads the object when the observation begins, because that costs less than a snapshot.
         private func observation() -> Observation<Object> {
             Observation(core: core) { view in
                 let reading = Result {

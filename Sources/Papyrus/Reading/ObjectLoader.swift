@@ -2,13 +2,14 @@ import CBOR
 import Foundation
 import StorageEngine
 
-/// Makes objects of entries, and what their relations hold. For one thread; decoders offer it to relations.
+/// Decodes objects and their related objects from entries. Not thread-safe. Relations reach it through the decoder's
+/// `userInfo`.
 ///
-/// An object that is met within itself, in a circle of relations, has its own left empty there: arrays, and optional ones. So
-/// every circle ends, and each object of it is made in full where it is met first.
+/// An object that occurs inside itself, in a circle of relations, is decoded there with empty relations: empty
+/// arrays and `nil`. So every circle ends, and each object in it is complete at its outermost occurrence.
 final class ObjectLoader: @unchecked Sendable {
-    /// One takes some 4 KB of stack in optimised builds, and several times that in others. Where Darwin's queues run, a thread has
-    /// 512 KB.
+    /// Each level takes some 4 KB of stack in optimised builds, and several times that in others. On Darwin the
+    /// queues' threads have 512 KB.
     #if canImport(Darwin)
     private static let maximumDepth = 16
     #else
@@ -17,19 +18,19 @@ final class ObjectLoader: @unchecked Sendable {
 
     private let source: any EntrySource
     private var decoder = CBORDecoder()
-    /// What relations hold, made once for all that hold it.
+    /// Related objects that were decoded completely, each shared by all objects that refer to it.
     private var made: [String: any Papyrus] = [:]
-    /// Those within which a circle was cut: they are as others would have them only within the same parent.
+    /// Related objects with a circle that was cut inside. They can only be reused within the same parent.
     private var cut: [String: any Papyrus] = [:]
-    /// What is being made, each within the one before, and how often.
+    /// The keys of the objects being decoded, with the number of their occurrences.
     private var path: [String: Int] = [:]
     private var depth = 0
     private var isCut = false
-    /// Whether the object that is being made is met within itself.
-    private(set) var isBare = false
-    /// What relations asked for.
+    /// Whether the current object occurs inside itself, so that its relations stay empty.
+    private(set) var isInsideItself = false
+    /// The entries that relations requested.
     private(set) var related: [SeenEntry] = []
-    /// What the keys of all related objects begin with.
+    /// The prefixes of the keys of all related objects.
     private var relatedPrefixes: Set<String> = []
 
     private static let key = CodingUserInfoKey(rawValue: "vellum.papyrus.loader")
@@ -40,21 +41,21 @@ final class ObjectLoader: @unchecked Sendable {
 
     init(_ source: any EntrySource) { self.source = source }
 
-    /// Calls `body`, which may ask this for objects.
+    /// Calls `body`, which may load objects with this loader.
     func use<Value>(_ body: () throws -> Value) rethrows -> Value {
         if let key = ObjectLoader.key { decoder.userInfo[key] = self }
-        // The decoder holds this.
+        // Breaks the reference cycle with the decoder.
         defer { decoder.userInfo = [:] }
         return try body()
     }
 
-    /// What was asked for depends on these keys, and on those of all types that relations lead to.
+    /// The keys that the result depends on: `own`, and all keys of related types.
     func interest(besides own: KeyInterest) -> KeyInterest {
         relatedPrefixes.reduce(into: own) { $0.insert(prefix: $1) }
     }
 
     /// The object of an entry.
-    /// - Throws: `invalidSchema`, or what the engine refuses.
+    /// - Throws: `invalidSchema`, or an error of the engine.
     func object<Object: Papyrus>(_ type: Object.Type, of entry: StoredEntry) throws -> Object {
         cut = [:]
         do {
@@ -71,13 +72,13 @@ final class ObjectLoader: @unchecked Sendable {
         return PapyrusStore.QueryError.invalidSchema(details: error)
     }
 
-    /// `invalidSchema` where an entry's bytes are damaged, else the error itself.
+    /// `invalidSchema` if the error says that an entry's bytes are damaged, otherwise the error itself.
     static func orDamaged(_ error: any Error) -> any Error {
         guard case .corrupted? = error as? StorageError else { return error }
         return PapyrusStore.QueryError.invalidSchema(details: error)
     }
 
-    /// What a relation holds under an identifier; `nil`: it was deleted.
+    /// The related object with an identifier; `nil` if it was deleted.
     func load<Object: Papyrus>(_ type: Object.Type, _ id: String) throws -> Object? {
         let stored = StoredType.of(type)
         let key = stored.key(of: id)
@@ -97,32 +98,32 @@ final class ObjectLoader: @unchecked Sendable {
         guard above < 2 else {
             throw StoredProblem(
                 description:
-                    "the relations of \(entry.key) lead back to it, and none of them may be empty; make one optional"
+                    "the relations of \(entry.key) lead back to it, and none of them is optional; make one optional"
             )
         }
         guard depth < ObjectLoader.maximumDepth else {
             throw StoredProblem(
                 description: "relations are more than \(ObjectLoader.maximumDepth) deep at \(entry.key)")
         }
-        let (wasBare, wasCut) = (isBare, isCut)
+        let (wasInsideItself, wasCut) = (isInsideItself, isCut)
         path[entry.key] = above + 1
         depth += 1
-        isBare = wasBare || above > 0
-        isCut = isBare
+        isInsideItself = wasInsideItself || above > 0
+        isCut = isInsideItself
         defer {
             path[entry.key] = above == 0 ? nil : above
             depth -= 1
-            isBare = wasBare
+            isInsideItself = wasInsideItself
             isCut = wasCut || isCut
         }
         let object: Object
         do {
             object = try decoder.decode(type, from: entry.value)
         } catch let error as DecodingError where depth > 1 {
-            // The error's path begins here.
-            throw StoredProblem(description: "\(entry.key), which it holds: \(error)")
+            // The path in the error begins at this object.
+            throw StoredProblem(description: "the related object \(entry.key): \(error)")
         }
-        guard depth > 1, !isBare else { return object }
+        guard depth > 1, !isInsideItself else { return object }
         if isCut { cut[entry.key] = object } else { made[entry.key] = object }
         return object
     }

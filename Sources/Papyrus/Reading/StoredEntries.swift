@@ -1,20 +1,20 @@
 import StorageEngine
 
-/// An object as it is stored.
+/// A stored object.
 struct StoredEntry {
     var key: String
     var value: [UInt8]
     var created: Timestamp
-    /// Number of the change that stored it.
+    /// The sequence number of the change that stored it.
     var sequence: UInt64
 }
 
-/// Where the entries of objects are looked up. For one thread.
+/// A source of entries by key. Not thread-safe.
 protocol EntrySource {
     func find(_ key: String) throws -> StoredEntry?
 }
 
-/// The archive as it was at one moment.
+/// The entries of a snapshot.
 struct SnapshotEntries: EntrySource {
     let snapshot: ArchiveSnapshot
 
@@ -22,28 +22,28 @@ struct SnapshotEntries: EntrySource {
         try snapshot.number(of: key).map { try entry(at: $0) }
     }
 
-    /// The type's objects, the oldest first; what is damaged is noted.
+    /// The type's objects, the oldest first. Damaged ones are added to `misread`.
     func entries(of type: StoredType, _ misread: inout Misread) throws -> [StoredEntry] {
         try numbers(of: type, &misread).compactMap { number in
             do {
                 return try entry(at: number)
             } catch let error as StorageError {
                 guard case .corrupted = error else { throw error }
-                misread.note(try snapshot.intactKey(at: number), error)
+                misread.add(try snapshot.intactKey(at: number), error)
                 return nil
             }
         }
     }
 
-    /// The keys of the type's objects, the oldest first, also where their values are damaged; those that have lost their keys are
-    /// noted.
+    /// The keys of the type's objects, the oldest first, also of damaged values. Entries with damaged keys are added
+    /// to `misread`.
     func keys(of type: StoredType, _ misread: inout Misread) throws -> [String] {
         try numbers(of: type, &misread).map { try snapshot.intactKey(at: $0) }
     }
 
     private func numbers(of type: StoredType, _ misread: inout Misread) -> [Int] {
         let (numbers, unreadable) = snapshot.numbersByCreation(ofPrefix: type.prefix)
-        misread.note(keyless: unreadable)
+        misread.add(keyless: unreadable)
         return numbers
     }
 
@@ -53,8 +53,8 @@ struct SnapshotEntries: EntrySource {
     }
 }
 
-/// The archive as it is now, for look-ups of some keys: that all they found was there at one moment is found out behind them,
-/// which costs less than a snapshot of everything.
+/// The archive's current entries, for looking up a few keys. A check afterwards tells whether all of them existed at
+/// one moment, which costs less than a snapshot.
 final class LiveEntries: EntrySource {
     private let archive: Archive
     private var seen: [SeenEntry] = []
@@ -69,7 +69,8 @@ final class LiveEntries: EntrySource {
         }
     }
 
-    /// Whether all that was found is still there: then there was a moment, before this, at which all of it was.
+    /// Whether all entries that were found are still current. If so, all of them existed at one moment before this
+    /// call.
     func isOfOneMoment() throws -> Bool {
         guard seen.count > 1 else { return true }
         return try seen.allSatisfy { try archive.metadata($0.key)?.sequence == $0.sequence }

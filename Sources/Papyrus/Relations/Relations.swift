@@ -19,7 +19,7 @@ public protocol ToManyRelation: Codable, Equatable {
 /// The source that a relation is read from. For the library's use only.
 public struct RelationReader {
     let decoder: any Decoder
-    /// `nil`: what is decoded doesn't come from a store, and has its objects in it.
+    /// `nil` if the input doesn't come from a store; then it contains the related objects themselves.
     let loader: ObjectLoader?
 
     init(_ decoder: any Decoder) {
@@ -31,7 +31,7 @@ public struct RelationReader {
 /// The target that a relation is written to. For the library's use only.
 public struct RelationWriter {
     let encoder: any Encoder
-    /// `nil`: what is encoded doesn't go into a store, and has its objects in it.
+    /// `nil` if the output doesn't go into a store; then it contains the related objects themselves.
     let writer: ObjectWriter?
 
     init(_ encoder: any Encoder) {
@@ -40,8 +40,8 @@ public struct RelationWriter {
     }
 }
 
-/// In a store a relation to one object is a map: the object's identifier, and where the relation can't be without an object,
-/// a copy of it.
+/// In a store a relation to one object is a map with the object's identifier and, unless the relation is optional, a
+/// copy of the object.
 private enum RelationKey: String, CodingKey {
     case id, copy
 }
@@ -73,14 +73,15 @@ extension Optional: ToOneRelation where Wrapped: Papyrus {
     public static func _readOne(_ reader: RelationReader) throws -> Wrapped? {
         if try reader.decoder.singleValueContainer().decodeNil() { return nil }
         guard let loader = reader.loader else { return try Wrapped(from: reader.decoder) }
-        if loader.isBare { return nil }
+        if loader.isInsideItself { return nil }
         let container = try reader.decoder.container(keyedBy: RelationKey.self)
         if let id = try? container.decode(String.self, forKey: .id),
             let object = try loader.load(Wrapped.self, id)
         {
             return object
         }
-        // An identifier alone is that of an object that was deleted; anything else was stored before it was a relation.
+        // If there is only an identifier, the object was deleted. Anything else was stored before the property was a
+        // relation.
         return try? Wrapped(from: reader.decoder)
     }
 
@@ -103,12 +104,12 @@ extension Optional: ToOneRelation where Wrapped: Papyrus {
 extension Array: ToManyRelation where Element: Papyrus {
     public static func _readMany(_ reader: RelationReader) throws -> [Element] {
         guard let loader = reader.loader else { return try [Element](from: reader.decoder) }
-        if loader.isBare { return [] }
+        if loader.isInsideItself { return [] }
         var container = try reader.decoder.unkeyedContainer()
         var objects: [Element] = []
         while !container.isAtEnd {
             if let id = try? container.decode(String.self) {
-                // One that was deleted is left out.
+                // Deleted objects are left out.
                 if let object = try loader.load(Element.self, id) { objects.append(object) }
             } else {
                 // It was stored as a part of its parent, before it was a relation.

@@ -2,29 +2,30 @@ import CBOR
 import Foundation
 import StorageEngine
 
-/// An object as it goes into the store.
+/// An encoded object to store.
 struct WrittenObject: Sendable {
     var key: String
     var owner: String
     var value: [UInt8]
-    /// When it was given to be saved; what is there already keeps its own.
+    /// When the call to save it was made; an existing entry keeps its own time.
     var created: Timestamp
-    /// Whether it was given itself, and not in a relation of another.
+    /// Whether it was passed to the call itself, not found in a relation.
     var isGiven: Bool
-    /// Which of the given objects it was, or belongs to.
+    /// The index of the object in the call that it is, or is related to.
     fileprivate var root: Int
 }
 
-/// Makes objects and what their relations hold into entries. For one thread; encoders offer it to relations.
+/// Encodes objects and their related objects as entries. Not thread-safe. Relations reach it through the encoder's
+/// `userInfo`.
 ///
-/// Of several objects with one key one is kept: what was given itself before what others hold, of one given object's the
-/// outermost, else the last.
+/// Of several objects with the same key one is kept: an object in the call rather than a related one, then the
+/// outermost one below the same object, otherwise the last.
 final class ObjectWriter: @unchecked Sendable {
     private(set) var objects: [WrittenObject] = []
     private var places: [String: Int] = [:]
-    /// What the relations of the object that is encoded hold.
+    /// The related objects of the object that is being encoded.
     private var found: [any Papyrus] = []
-    /// Whether a copy is encoded: it has no relations but those it can't be without.
+    /// Whether a copy is being encoded, which contains only relations that aren't optional.
     private(set) var isCopying = false
     private var copied: Set<ObjectIdentifier> = []
     private var encoder = CBOREncoder()
@@ -35,18 +36,18 @@ final class ObjectWriter: @unchecked Sendable {
         key.flatMap { encoder.userInfo[$0] as? ObjectWriter }
     }
 
-    /// The entries of these objects and of all that they hold, in the order in which they were met.
-    /// - Throws: what an object's own coding throws; then nothing of them is to be saved.
+    /// The entries of these objects and of all related objects, in the order in which they were found.
+    /// - Throws: what an object's own coding throws. Then none of them may be saved.
     static func entries<Object: Papyrus>(of objects: [Object]) throws -> [WrittenObject] {
         let writer = ObjectWriter()
         if let key { writer.encoder.userInfo[key] = writer }
-        // The encoder holds the writer.
+        // Breaks the reference cycle with the encoder.
         defer { writer.encoder.userInfo = [:] }
         for (root, object) in objects.enumerated() { try writer.write(object, root: root) }
         return writer.objects
     }
 
-    /// Without recursion, since relations may be as deep as they like.
+    /// Not recursive, because relations may be arbitrarily deep.
     private func write<Object: Papyrus>(_ object: Object, root: Int) throws {
         try encode(object, root: root, isGiven: true)
         var next = 0
@@ -67,7 +68,7 @@ final class ObjectWriter: @unchecked Sendable {
         let place = places[key]
         if let place {
             let present = objects[place]
-            // That ends circles too.
+            // This also ends circles.
             if present.root == root || present.isGiven && !isGiven { return }
         }
         var written = WrittenObject(
@@ -84,10 +85,10 @@ final class ObjectWriter: @unchecked Sendable {
         if let place = places[key] { objects[place].value = value }
     }
 
-    /// Notes what a relation holds.
+    /// Adds a related object to those to be encoded.
     func add(_ object: any Papyrus) { if !isCopying { found.append(object) } }
 
-    /// Calls `body`, which encodes a copy of an object, unless a copy of it is just being encoded.
+    /// Calls `body`, which encodes a copy of the object, unless such a copy is being encoded already.
     func copying<Object: Papyrus>(_ object: Object, _ body: () throws -> Void) rethrows {
         var identity: ObjectIdentifier?
         if Object.self is AnyObject.Type {
@@ -105,8 +106,8 @@ final class ObjectWriter: @unchecked Sendable {
     }
 }
 
-/// When objects were given to be saved, in microseconds: each later than all before it in this process, so that they have an
-/// order also where many are saved at once.
+/// Creation times in microseconds, each later than all before in this process, so that objects that are saved
+/// together have an order.
 enum CreationClock {
     private static let last = Guarded<Int64>(0)
 

@@ -1,6 +1,6 @@
 import StorageEngine
 
-/// The digest of FIPS 180-4, for identifiers that are longer than a key may be.
+/// The digest of FIPS 180-4, for identifiers that don't fit into a key.
 enum SHA256 {
     static func hexadecimal(of message: [UInt8]) -> String { digest(of: message).map(\.hexadecimal).joined() }
 

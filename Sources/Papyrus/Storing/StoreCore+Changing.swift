@@ -2,13 +2,14 @@ import CBOR
 import Foundation
 import StorageEngine
 
-/// What a merge leaves in the archive besides objects, so that another merge of the type that began before it notices.
+/// The entry that a merge stores besides the objects. A concurrent merge of the same type that began earlier notices
+/// it.
 private struct MergeMark: Codable {
     var type: String
     var merged: Date
 }
 
-/// Every change is one batch of the one archive: others find all of it or nothing, whatever crashes.
+/// Every change is one batch in one archive, so readers find all of it or nothing, even after a crash.
 extension StoreCore {
     private static let patience = 1_000
 
@@ -23,13 +24,14 @@ extension StoreCore {
         guard !keys.isEmpty else { return }
         var batch = Batch()
         for key in keys { batch.delete(key) }
-        _ = try withArchive(makes: false) { try $0.apply(batch) }
+        _ = try withArchive(creates: false) { try $0.apply(batch) }
     }
 
-    /// Stores the objects, and deletes of the type's others those that `isIncluded`; `nil`: all others.
+    /// Stores the objects, and deletes the type's other objects for which `isIncluded` returns true; `nil` means all
+    /// others.
     ///
-    /// Of two merges of a type one comes after the other: one that finds that another came first looks again. What is saved
-    /// singly meanwhile counts as saved after it.
+    /// Concurrent merges of a type run one after the other: a merge that finds that another one came first starts
+    /// again. Single saves during a merge count as made after it.
     func merge<Object: Papyrus>(
         _ objects: [WrittenObject], type: Object.Type, journal: Journal,
         into isIncluded: (@Sendable (Object) -> Bool)?
@@ -37,7 +39,7 @@ extension StoreCore {
         let stored = StoredType.of(type)
         let kept = Set(objects.map { ExactText($0.key) })
         let mark = MergeMark(type: stored.name, merged: Date())
-        _ = try withArchive(makes: !objects.isEmpty) { archive in
+        _ = try withArchive(creates: !objects.isEmpty) { archive in
             for _ in 0..<StoreCore.patience {
                 let seen = SeenEntry(key: stored.mark, sequence: try archive.sequence(of: stored.mark))
                 let others = try StoreCore.keys(
@@ -51,7 +53,7 @@ extension StoreCore {
             }
             throw StorageError.busy(
                 archive: archive.name, process: 0,
-                reason: "others merge objects of \(stored.name) all the time; try again")
+                reason: "other merges of \(stored.name) kept coming first; try again")
         }
     }
 
@@ -76,26 +78,26 @@ extension StoreCore {
                 do {
                     return isIncluded(try loader.object(Object.self, of: entry))
                 } catch let error as PapyrusStore.QueryError {
-                    misread.note(entry.key, error)
+                    misread.add(entry.key, error)
                     return false
                 }
             }.map(\.key)
         }
     }
 
-    /// Deletes all objects of a type: at once as far as a batch goes, some hundred thousand.
+    /// Deletes all objects of a type: in one batch if they fit, some hundred thousand, otherwise in parts.
     func deleteAll<Object: Papyrus>(of type: Object.Type, journal: Journal) throws {
         do {
             try merge([], type: type, journal: journal, into: nil)
         } catch let error as StorageError {
             guard case .batchTooLarge = error else { throw error }
-            _ = try withArchive(makes: false) { try $0.deleteEntries(ofOwner: StoredType.of(type).name) }
+            _ = try withArchive(creates: false) { try $0.deleteEntries(ofOwner: StoredType.of(type).name) }
         }
     }
 
-    /// Deletes everything, in one step.
+    /// Deletes everything atomically.
     func reset() throws {
-        _ = try withArchive(makes: false) { try $0.deleteAll() }
+        _ = try withArchive(creates: false) { try $0.deleteAll() }
     }
 }
 

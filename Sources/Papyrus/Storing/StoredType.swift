@@ -1,14 +1,14 @@
 import Foundation
 import StorageEngine
 
-/// A type as a store knows it, and the keys of its objects: the type's name, `/` and the identifier. Sendable value type.
+/// A type's name in a store, and the keys of its objects: the name, `/` and the identifier. Sendable value type.
 struct StoredType: Sendable, Hashable {
-    /// The owner of the type's entries.
+    /// The type's name, and the owner of its entries.
     let name: String
-    /// What the keys of all its objects begin with.
+    /// The prefix of the keys of its objects.
     let prefix: String
 
-    /// The key of the entry that merges of the type's objects change. No object has it, for it has no `/`.
+    /// The key of the entry that merges of the type change. It isn't the key of an object, because it has no `/`.
     var mark: String { name }
 
     private static let known = Guarded<[ObjectIdentifier: StoredType]>([:])
@@ -21,14 +21,14 @@ struct StoredType: Sendable, Hashable {
     }
 
     init(name: String) {
-        // Neither a key nor an owner is empty.
+        // Keys and owners can't be empty.
         let name = name.isEmpty ? ":" : name.replacingOccurrences(of: "/", with: ":")
         self.name = StoredType.shortened(name, to: 255)
         prefix = self.name + "/"
     }
 
-    /// The key of the object with this identifier. One that is too long for a key keeps its beginning, and a digest of the whole
-    /// stands for the rest; such a key has 1,024 bytes and no other has as many.
+    /// The key of the object with this identifier. If that is too long for a key, a digest of the whole replaces its
+    /// end. Such a key has 1,024 bytes, and no other key has this length.
     func key<ID: CustomStringConvertible>(of id: ID) -> String {
         let text = StoredType.canonical(id.description)
         let room = 1_023 - prefix.utf8.count
@@ -36,7 +36,7 @@ struct StoredType: Sendable, Hashable {
         return prefix + StoredType.cut(text, to: room + 1)
     }
 
-    /// The one spelling of all that Swift takes for equal.
+    /// The canonical spelling of texts that are equal as Swift strings.
     private static func canonical(_ text: String) -> String {
         text.utf8.allSatisfy { $0 < 0x80 } ? text : text.precomposedStringWithCanonicalMapping
     }
@@ -45,7 +45,7 @@ struct StoredType: Sendable, Hashable {
         text.utf8.count <= bytes ? text : cut(text, to: bytes)
     }
 
-    /// Exactly so many bytes: the beginning, and `~` with the digest of the whole.
+    /// A text of exactly this many bytes: the beginning, and `~` with a digest of the whole.
     private static func cut(_ text: String, to bytes: Int) -> String {
         let digest = "~" + SHA256.hexadecimal(of: Array(text.utf8))
         var beginning = ""
@@ -57,8 +57,8 @@ struct StoredType: Sendable, Hashable {
         return beginning + String(repeating: "~", count: max(0, rest)) + digest
     }
 
-    /// Swift writes the place of a private or local type as `(unknown context at $5f3e)`, which is another one in each process.
-    /// Its mangled name has the same place in all of them.
+    /// For a private or local type Swift adds `(unknown context at $5f3e)`, which differs in each process. The
+    /// digest of its mangled name, which is the same in all of them, replaces it.
     static func name(of type: Any.Type) -> String {
         var name = ""
         var rest = String(reflecting: type)[...]

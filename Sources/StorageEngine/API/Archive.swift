@@ -379,7 +379,7 @@ public final class Archive: Sendable {
         try engine.applyDurability()
     }
 
-    /// Closes the archive for all processes, has its files removed, and ends this object. The caller sees to it that no
+    /// Closes the archive for all processes, has its files removed, and ends this object. The caller ensures that no
     /// process opens the archive at the same time.
     func destroy(removing: () throws(StorageError) -> Void) throws(StorageError) {
         try engine().acquire().closeForAll(doorbell)

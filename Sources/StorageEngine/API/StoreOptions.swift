@@ -7,7 +7,7 @@ public struct StoreOptions: Sendable, Hashable {
     /// "Containers").
     public var locking: LockingMode
     /// Whether to read a store that another user owns or may write. That user can crash this process by truncating a
-    /// file that it has mapped. Opening for writing always requires a store of one's own.
+    /// file that it has mapped. To open a store for writing, its user must own it.
     public var trustsOwner: Bool
 
     /// Options for opening a store; the defaults suit processes of one user on one machine.

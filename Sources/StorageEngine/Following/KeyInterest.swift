@@ -1,5 +1,5 @@
-/// The changes that a follower wants to be woken for: those after which something else may be found under some keys.
-/// Sendable value type.
+/// The keys and key prefixes that a follower is interested in. Changes of other keys don't wake it. Sendable value
+/// type.
 package struct KeyInterest: Sendable, Hashable {
     private(set) var keys: Set<[UInt8]> = []
     private(set) var prefixes: Set<[UInt8]> = []
@@ -8,18 +8,18 @@ package struct KeyInterest: Sendable, Hashable {
 
     package mutating func insert(key: String) { keys.insert(Array(key.utf8)) }
 
-    /// All keys that begin so.
+    /// Adds all keys with this prefix.
     package mutating func insert(prefix: String) { prefixes.insert(Array(prefix.utf8)) }
 }
 
-/// What the events of a batch have changed, made ready for many followers to ask: a question costs a binary search for each key or
-/// prefix of its follower, however many events there were.
+/// The keys that a batch of events changed, prepared for many followers: testing an interest costs a binary search
+/// for each of its keys and prefixes, however many events there were.
 package struct ChangedKeys {
-    /// In the order of their bytes.
+    /// Complete keys, sorted by their bytes.
     private let keys: [[UInt8]]
-    /// Of those that nobody knows whole any more.
+    /// The known beginnings of keys that were cut off in their events.
     private let beginnings: [[UInt8]]
-    /// Events were lost, or were about no key in particular.
+    /// Whether any key may have changed, because events were lost or had no key.
     private let mayBeAny: Bool
 
     package init(_ batch: EventBatch) {
@@ -58,7 +58,7 @@ package struct ChangedKeys {
         firstKey(from: prefix)?.starts(with: prefix) ?? false
     }
 
-    /// The first key that is not before this one. Those that begin with it come next to each other, the first of them there.
+    /// The first key that doesn't sort before this one. Keys with this one as a prefix begin there.
     private func firstKey(from key: [UInt8]) -> [UInt8]? {
         var (low, high) = (0, keys.count)
         while low < high {
@@ -70,7 +70,7 @@ package struct ChangedKeys {
 }
 
 extension EventKind {
-    /// Whether something else may be found under the key after it.
+    /// Whether such an event may change what a look-up of its key finds.
     fileprivate var changesWhatIsFound: Bool {
         switch self {
         case .record, .update, .eviction, .expiry, .delete, .restore: true

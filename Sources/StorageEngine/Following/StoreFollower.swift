@@ -23,7 +23,7 @@ final class StoreFollower: Sendable {
 
     private struct Subscriber {
         let continuation: UnsafeContinuation<Outcome, Never>
-        /// `nil`: in everything.
+        /// `nil` for all keys.
         let interest: KeyInterest?
 
         func resume(returning outcome: Outcome) { continuation.resume(returning: outcome) }
@@ -69,8 +69,8 @@ final class StoreFollower: Sendable {
 
     // MARK: Subscribers
 
-    /// The events of `archive` from `first` on, as soon as there are any; `nil` if the task is cancelled. With an `interest`
-    /// it waits for the first events that concern it, or were lost, and skips those before.
+    /// The events of `archive` from `first` on, as soon as there are any; `nil` if the task is cancelled. With an
+    /// `interest`, waits for a batch with events that concern it, or with lost events, and skips earlier batches.
     /// - Throws: `closed` if the archive or its store is closed or removed.
     func events(
         of archive: Archive, from first: UInt64, concerning interest: KeyInterest? = nil
@@ -252,13 +252,13 @@ final class StoreFollower: Sendable {
 
     private func deliver(_ batch: EventBatch, to number: UInt64, of id: ObjectIdentifier) {
         lazy var changed = ChangedKeys(batch)
-        // The ring was begun anew, and has nothing yet.
+        // The ring was restarted and is still empty.
         let isNothing = batch.events.isEmpty && batch.lost == 0
         let concerned: [UInt64: Subscriber] = state.withLock { state in
             guard var waiting = state.followed[id]?.waiting.removeValue(forKey: number) else { return [:] }
             let concerned = waiting.filter { !isNothing && $1.interest.map { changed.concern($0) } ?? true }
             for ticket in concerned.keys { waiting[ticket] = nil }
-            // The others go on waiting, for what comes next.
+            // The other subscribers continue to wait, for the next event.
             if !waiting.isEmpty {
                 state.followed[id]?.waiting[batch.next, default: [:]].merge(waiting) { $1 }
             }

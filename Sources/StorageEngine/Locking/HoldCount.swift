@@ -1,11 +1,12 @@
-/// What one hold of an archive's lock handles at most, for tests: nobody waits for the lock longer than some hundred entries
-/// and one file take. Counted rather than timed, so that a busy machine makes no difference. Nothing in release builds.
+/// The most that was handled during one hold of an archive's lock, for tests: no one may have to wait for the lock
+/// longer than some hundred entries and one file take. It is counted, not timed, so that a busy machine makes no
+/// difference. Always zero in release builds.
 package struct HoldCount: Sendable, Equatable {
-    /// Entries that were removed, set aside, brought back, copied, or cleared.
+    /// Entries that were removed, set aside, restored, copied or cleared.
     package var entries = 0
-    /// Files of segments that were removed.
+    /// Segment files that were removed.
     package var files = 0
-    /// Chunks of the index that were given back.
+    /// Index chunks whose blocks were given back.
     package var chunks = 0
 
     package init() {}
@@ -18,7 +19,7 @@ package struct HoldCount: Sendable, Equatable {
 }
 
 #if DEBUG
-/// The counts of a handle's sections. Guarded by the archive's lock.
+/// Counts what each section of a handle handles. Guarded by the archive's lock.
 final class HoldCounter: @unchecked Sendable {
     private var current = HoldCount()
     private var most = HoldCount()
@@ -40,7 +41,7 @@ final class HoldCounter: @unchecked Sendable {
 #endif
 
 extension ArchiveEngine {
-    /// Notes what a section has handled.
+    /// Counts what the current section has handled.
     @inline(__always)
     func countHandled(entries: Int = 0, files: Int = 0, chunks: Int = 0) {
         #if DEBUG
@@ -50,8 +51,7 @@ extension ArchiveEngine {
 }
 
 extension Archive {
-    /// The most that this handle handled of each under one hold of the lock since this was last asked; zeros in release
-    /// builds.
+    /// The most that this handle handled under one hold of the lock since the last call; zeros in release builds.
     package func mostUnderOneHold() throws(StorageError) -> HoldCount {
         let engine = try engine()
         let section = try engine.acquire()

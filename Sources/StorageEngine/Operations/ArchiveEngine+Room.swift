@@ -63,7 +63,7 @@ extension ArchiveEngine {
         return used > 2 * (index.entryCount + Int(index.setAsideCount)) + IndexLayout.chunkEntries
     }
 
-    /// Whether nothing lives in the oldest segment, and it isn't the only one.
+    /// Whether the oldest segment has no live frames and isn't the only one.
     var isOldestDead: Bool {
         let (oldest, head) = (index.oldestSegment, index.head.segment)
         guard oldest < head else { return false }

@@ -93,7 +93,7 @@ final class ArchiveEngine: Sendable {
         unusableIndex = other.unusableIndex
         pid = other.pid
         syncing = other.syncing
-        // What the other's section found to be done.
+        // Space that the other handle's section found to be due for reclaiming.
         isRoomDue.store(other.isRoomDue.load(ordering: .relaxed), ordering: .relaxed)
         owesRoom.store(other.owesRoom.load(ordering: .relaxed), ordering: .relaxed)
     }

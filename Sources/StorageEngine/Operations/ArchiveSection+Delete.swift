@@ -10,8 +10,8 @@ extension ArchiveEngine {
         return try acquire().delete(key, tag: tag, ifSequence: sequence)
     }
 
-    /// Deletes every entry, in one step for everybody. The lock is held in proportion to the index, not to the log: what
-    /// takes its time with the file system is left to the end of the call (``payForRoom()``).
+    /// Deletes every entry, in one step for everybody. The lock is held for a time in proportion to the index, not
+    /// to the log: slow work on the file system is done at the end of the call (``payForRoom()``).
     func deleteAll() throws(StorageError) -> Removal { try acquire().deleteAll() }
 }
 

@@ -139,7 +139,8 @@ extension ArchiveEngine {
         }
     }
 
-    /// The same for the messages of a log, whose files go before the descriptor needs room.
+    /// The same for the messages of a log. Their files are removed before the descriptor is written, which needs
+    /// disk space.
     private func dropMessagesInSlices(downTo limit: UInt64) throws(StorageError) {
         do throws(StorageError) {
             while index.valueBytes > limit {

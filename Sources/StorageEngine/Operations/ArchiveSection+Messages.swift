@@ -62,7 +62,7 @@ extension ArchiveSection {
             crashPoint(.messagesDropped)
             index.addLocked(.evictions, UInt64(dropped.count))
         }
-        // Whoever emptied or shortened the ring may have died before the files went.
+        // A process that emptied or shortened the ring may have died before it removed the files.
         if index.firstMessage.segment > index.oldestSegment {
             dropSegments(before: index.firstMessage.segment)
         }

@@ -324,7 +324,7 @@ extension ArchiveEngine {
     /// Reclaims after many entries were removed, in slices, each under one hold of the lock, at most once over the log.
     func reclaimInSlices() throws(StorageError) { try reclaimInSlices { isReclaimingDue } }
 
-    /// Makes the running call finish, before it returns, what was too much for one hold of the lock.
+    /// Makes the current call do the work that exceeds one hold of the lock before it returns.
     func oweRoom() {
         owesRoom.store(true, ordering: .relaxed)
         isRoomDue.store(true, ordering: .relaxed)
@@ -349,9 +349,9 @@ extension ArchiveEngine {
         }
     }
 
-    /// Removes the oldest segments in which nothing lives, one under each hold of the lock.
+    /// Removes the oldest segments without live frames, one under each hold of the lock.
     private func dropDeadSegments() {
-        // The medium is waited for while others get at the archive.
+        // Waits for the medium without the lock.
         if isOldestDead, index.durability != .process { try? synchronize(upTo: index.head) }
         while isOldestDead {
             letOthersIn()

@@ -297,8 +297,8 @@ package final class EntryScan {
         return .damaged
     }
 
-    /// Like ``read()``, also returning what nearly every entry is asked for. The value is `nil` unless it is present
-    /// and on disk.
+    /// Like ``read()``, and also returns what nearly every query needs of an entry. The value is `nil` unless it is
+    /// present and on disk.
     package func readValue() throws(StorageError) -> (
         reading: Reading, value: UnsafeRawBufferPointer?, encoding: ValueEncoding
     ) {

@@ -2,7 +2,7 @@
 package enum FileFormat: String, CaseIterable, Sendable {
     case ndjson, json, csv, tsv
 
-    /// What the name says; `.json` says nothing, for it is used for both arrays and lines.
+    /// The format that the name implies; none for `.json`, which is used both for arrays and for lines.
     package init?(fileName: String) {
         let name = fileName.lowercased()
         let endings: [(String, FileFormat)] = [

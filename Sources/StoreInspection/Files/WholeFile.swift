@@ -87,7 +87,8 @@ package final class WholeFile {
 
     // MARK: Where it is written
 
-    /// The descriptor that a path such as `/dev/stdout` or `/dev/fd/3` names: opening that anew would begin at its start.
+    /// The descriptor that a path such as `/dev/stdout` or `/dev/fd/3` names. Opening the path again would begin at
+    /// the file's start.
     private static func inherited(_ path: String) -> Int32? {
         if path == "/dev/stdout" { return STDOUT_FILENO }
         if path == "/dev/stderr" { return STDERR_FILENO }

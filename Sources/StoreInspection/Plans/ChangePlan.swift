@@ -64,7 +64,7 @@ package struct ChangePlan: Sendable {
         if case .expireIdle(let before) = action { accessed < before } else { true }
     }
 
-    /// What is stored anew while it is looked at is judged by what it is now.
+    /// An entry that is stored again during the search is judged by its new state.
     private mutating func add(_ metadata: EntryMetadata) {
         guard isMeant(metadata.accessed) else { return }
         guard action != .setLifetime(nil) || metadata.expires != nil else {

@@ -71,7 +71,7 @@ package struct QueryColumns {
                 if isNested { nested.append(.named(name)) } else { plain.append(.named(name)) }
             }
         }
-        // What is asked for by its parts needs no column for the whole.
+        // A property that is selected by its parts needs no column of its own.
         nested.removeAll { whole in asked.contains { $0.isPart(of: whole) } }
         var seen: Set<QueryProperty> = []
         return Array(

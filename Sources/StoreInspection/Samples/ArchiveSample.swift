@@ -131,7 +131,7 @@ package struct ArchiveRates: Sendable, Hashable {
 
     package init(from before: ArchiveStatus, to after: ArchiveStatus, seconds: Double) {
         func rate(_ counter: KeyPath<ArchiveStatus, UInt64>) -> Double {
-            // An archive that was made anew under the same name counts from 0.
+            // The counters of an archive that was recreated under the same name restart at 0.
             let (old, new) = (before[keyPath: counter], after[keyPath: counter])
             return Double(new >= old ? new - old : new) / max(seconds, 1e-6)
         }

@@ -10,7 +10,7 @@ package enum InputEvent: Sendable, Hashable {
     case focus(Bool)
     /// Another thread asked for attention.
     case wake
-    /// The program was suspended and continues; the screen is drawn anew with the next frame.
+    /// The program was suspended and continues; the next frame redraws the whole screen.
     case resumed
     /// The terminal went away: nothing can be read or shown any more.
     case hangUp

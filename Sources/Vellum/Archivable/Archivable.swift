@@ -36,8 +36,8 @@ public protocol Archivable: SendableMetatype {
     /// Decodes an object from the bytes that ``archive()`` returned.
     static func deArchive(fromData data: Data) throws -> Archivable
 
-    /// The object that ``archive()`` made these bytes of, and that is stored under this key: for a type whose bytes don't say
-    /// the key. Archives call this one. Where nothing else is said, ``deArchive(fromData:)``.
+    /// Decodes an object from its bytes and the key that it is stored under, for types whose bytes don't contain the
+    /// key. Archives call this function. The default implementation calls ``deArchive(fromData:)``.
     static func deArchive(fromData data: Data, forKey key: String) throws -> Archivable
 
     /// Another spelling of ``archive()``; a type implements one of the two.

@@ -20,7 +20,7 @@ public struct KeyedValue<Value: Codable>: Archivable {
 
     /// The value's type.
     public static var archiveTypeName: String {
-        // Foundation's module has another name where it is in parts.
+        // Where Foundation is split into several modules, `Data` is in one with another name.
         Value.self is Data.Type ? "Data" : readableName(of: Value.self)
     }
 
@@ -30,12 +30,12 @@ public struct KeyedValue<Value: Codable>: Archivable {
     /// Encodes the value.
     public func archive() throws -> Data { Data(try KeyedValueCoder<Value>().encode(self).bytes) }
 
-    /// The value of these bytes with the key.
+    /// Decodes the value and adds the key.
     public static func deArchive(fromData data: Data, forKey key: String) throws -> Archivable {
         try data.withUnsafeBytes { try KeyedValueCoder<Value>().decode($0, key: key).object }
     }
 
-    /// The key isn't among the bytes, so they make no object by themselves.
+    /// Always throws, because the bytes don't contain the key.
     public static func deArchive(fromData data: Data) throws -> Archivable {
         throw ArchiveError.noCoding(type: readableName(of: Self.self))
     }

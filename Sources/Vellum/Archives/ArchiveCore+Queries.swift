@@ -48,8 +48,8 @@ extension ArchiveCore {
         if predicate == nil, !conditions.isEmpty {
             reason =
                 !coder.isDecodedByLibrary
-                ? "\(readableName(of: Object.self)) has a coding of its own, which queries can't look into"
-                : memory.hasObjectsOnlyHere ? "some objects are in this process' memory only" : nil
+                ? "\(readableName(of: Object.self)) has its own coding, which queries can't read"
+                : memory.hasObjectsOnlyHere ? "some objects are only in this process's memory" : nil
         }
         return QueryExplanation(
             encoded: predicate.map { QueryPipeline([.find($0)]).description },
@@ -85,7 +85,7 @@ extension ArchiveCore {
 
     // MARK: Results
 
-    /// What the queries leave, without any trace.
+    /// The results of the queries. Doesn't count as an access.
     package func seen(by queries: [Query<Object>]) throws -> [Seen] {
         try shared.times.measure(.query) {
             try atOneMoment({
@@ -107,23 +107,23 @@ extension ArchiveCore {
                 let object = try value.withUnsafeBytes { try coder.decode($0, key: entry.key).object }
                 run.add(Seen(object: object, name: entry.key, sequence: entry.sequence), object)
             } catch {
-                noteUnreadable(entry.key, error)
+                reportUnreadable(entry.key, error)
             }
             return !run.isComplete
         }
-        noteDamage(report)
+        reportDamage(report)
         return run.finish()
     }
 
     /// Reports entries that a query left out because their bytes fail their checksum.
     private struct DamagedEntries: Error, CustomStringConvertible {
         let count: Int
-        var description: String { "\(count) damaged and left out; `vellum check` says which" }
+        var description: String { "\(count) damaged and left out; `vellum check` lists them" }
     }
 
-    func noteDamage(_ report: QueryReport) {
+    func reportDamage(_ report: QueryReport) {
         guard report.damaged > 0 else { return }
-        log("ask all entries", nil, DamagedEntries(count: report.damaged))
+        log("query all entries", nil, DamagedEntries(count: report.damaged))
     }
 
     /// The keys of the entries whose encoded values match the predicate, or of all entries, the most recent first.
@@ -138,7 +138,7 @@ extension ArchiveCore {
             if let name = row.entry?.key { names.append(name) }
             return true
         }
-        noteDamage(report)
+        reportDamage(report)
         return names
     }
 

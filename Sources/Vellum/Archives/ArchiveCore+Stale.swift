@@ -11,7 +11,7 @@ struct UnreadKeys {
     private(set) var count = 0
 
     /// Records a key. Returns whether it hasn't been reported yet.
-    mutating func note(_ name: String) -> Bool {
+    mutating func insert(_ name: String) -> Bool {
         guard names.count < UnreadKeys.most else {
             if !names.contains(ExactText(name)) { count += 1 }
             return false
@@ -32,11 +32,11 @@ struct UnreadValues {
 extension ArchiveCore {
     /// Reports a stored value that can't be decoded: once for its key as an event, and in the log for the first
     /// key.
-    func noteUnreadable(_ name: String, _ error: any Error) {
+    func reportUnreadable(_ name: String, _ error: any Error) {
         let isNewer = (error as? ArchiveError)?.isNewerVersion == true
         let kind = isNewer ? \UnreadValues.newer : \.stale
         let (isNew, isFirst) = unread.withLock { unread in
-            let isNew = unread[keyPath: kind].note(name)
+            let isNew = unread[keyPath: kind].insert(name)
             return (isNew, isNew && unread[keyPath: kind].count == 1)
         }
         if isNew { try? withHashed(name) { try archive.reportUndecodable($0) } }
@@ -44,8 +44,8 @@ extension ArchiveCore {
         shared.failures.withLock { $0.logged += 1 }
         let advice =
             isNewer
-            ? "further ones are counted only, and all stay as they are"
-            : "further ones are counted only, staleKeys lists and deleteStale deletes them"
+            ? "further ones are only counted; all stay as they are"
+            : "further ones are only counted; staleKeys lists them and deleteStale deletes them"
         factory.logger.warning(
             "vellum: cannot read a value; \(advice)",
             metadata: ["archive": "\(archive.name)", "key": "\(name)", "reason": "\(error)"])

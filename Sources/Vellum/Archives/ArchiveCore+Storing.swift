@@ -55,7 +55,7 @@ extension ArchiveCore {
 
     func put(_ prepared: PreparedObject, _ key: HashedKey, _ terms: Terms) throws {
         let terms = terms.completed(shared.standardLifetime)
-        noteWithin(prepared.name)
+        recordInOpenTransactions(prepared.name)
         guard terms.isUpdate else {
             _ = try keep(prepared, key, terms, put: putAndHold)
             return

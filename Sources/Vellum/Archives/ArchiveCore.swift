@@ -106,7 +106,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
                     if keepsObjects(decoded.isShared) {
                         HeldValue(decoded.object)
                     } else if decoded.isMigrated {
-                        // So that further accesses need not migrate it again.
+                        // Keep the migrated bytes, so that later accesses needn't migrate the value again.
                         HeldObject(bytes: try coder.encode(decoded.object).bytes)
                     } else {
                         HeldObject(bytes: [UInt8](bytes))
@@ -123,7 +123,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
             return try result.get()
         } catch {
             if counts { try archive.countMiss() }
-            noteUnreadable(name, error)
+            reportUnreadable(name, error)
             // The value exists, and must not be replaced unasked.
             if let error = error as? ArchiveError, error.isNewerVersion { throw error }
             return nil
@@ -136,7 +136,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
     package struct Seen {
         package var object: Object
         package var name: String
-        /// Of the operation that stored it; 0 where nobody asks.
+        /// Number of the operation that stored it; 0 if the caller doesn't need it.
         package var sequence: UInt64 = 0
     }
 
@@ -150,11 +150,11 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
 
     /// The most recent objects, at most `limit`, and how many entries were visited for their keys. Doesn't count as
     /// an access.
-    package func latest(_ limit: Int) throws -> (objects: [Seen], looked: Int) {
+    package func latest(_ limit: Int) throws -> (objects: [Seen], visited: Int) {
         guard limit > 0 else { return ([], 0) }
         if limit <= Archive.mostLatestKeys, let latest = try archive.latestKeys(limit) {
             let objects = latest.keys.compactMap { name in
-                peekOrNote(name).map { Seen(object: $0, name: name) }
+                peekOrLog(name).map { Seen(object: $0, name: name) }
             }
             // If some couldn't be decoded, read further ones.
             if objects.count == latest.keys.count || latest.keys.count < limit {
@@ -164,7 +164,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
         return (Array(try allObjects().prefix(limit)), try archive.entryCount())
     }
 
-    private func peekOrNote(_ name: String) -> Object? {
+    private func peekOrLog(_ name: String) -> Object? {
         do {
             return try peekIfKnown(name)
         } catch {
@@ -194,7 +194,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
             do {
                 guard let key = try list.presentKey(at: index) else { return nil }
                 name = key
-                return peekOrNote(name).map { Seen(object: $0, name: name) }
+                return peekOrLog(name).map { Seen(object: $0, name: name) }
             } catch {
                 log("read", name, error)
                 return nil
@@ -224,7 +224,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
     func delete(_ name: String) throws {
         try shared.times.measure(.delete) {
             try withHashed(name) { key in
-                noteWithin(name)
+                recordInOpenTransactions(name)
                 try archive.delete(name)
                 try memory.forget(key, named: name)
             }

@@ -16,7 +16,7 @@ package final class ArchiveHandle<Object: Archivable>: @unchecked Sendable {
     /// Held while the archive is reopened.
     private let turn = Guarded(())
     /// When the archive's files were last checked to exist, on the boot clock.
-    private let looked = Atomic<Int64>(0)
+    private let checkedFiles = Atomic<Int64>(0)
 
     /// Minimum microseconds between two such checks. Removing an archive takes longer, so the first call after a
     /// removal always checks.
@@ -30,7 +30,7 @@ package final class ArchiveHandle<Object: Archivable>: @unchecked Sendable {
         let core = ArchiveCore<Object>(archive, shared, shelf)
         current = Guarded(core)
         try core.expectOwnType()
-        try core.settle(request)
+        try core.apply(request)
         configuration = Guarded(try archive.configuration())
     }
 
@@ -109,14 +109,14 @@ package final class ArchiveHandle<Object: Archivable>: @unchecked Sendable {
     // MARK: Being open
 
     /// Applies the requested settings, or reports a mismatch, once for each request.
-    func settle(_ request: ArchiveRequest) throws {
-        looked.store(0, ordering: .relaxed)
+    func apply(_ request: ArchiveRequest) throws {
+        checkedFiles.store(0, ordering: .relaxed)
         try perform { core in
             // Settings to apply are applied every time. A mismatch is reported once, but refused every time.
             let isNew = requests.withLock { $0.insert(request).inserted }
             guard isNew || request.appliesSettings else { return }
             do {
-                try core.settle(request)
+                try core.apply(request)
             } catch {
                 requests.withLock { _ = $0.remove(request) }
                 throw error
@@ -129,13 +129,13 @@ package final class ArchiveHandle<Object: Archivable>: @unchecked Sendable {
     @inline(__always)
     private func expectFiles(of core: ArchiveCore<Object>) throws(StorageError) {
         let now = Archive.bootTime()
-        guard now &- looked.load(ordering: .relaxed) > ArchiveHandle.pause else { return }
-        try lookForFiles(of: core, at: now)
+        guard now &- checkedFiles.load(ordering: .relaxed) > ArchiveHandle.pause else { return }
+        try checkFiles(of: core, at: now)
     }
 
     @inline(never)
-    private func lookForFiles(of core: ArchiveCore<Object>, at now: Int64) throws(StorageError) {
-        looked.store(now, ordering: .relaxed)
+    private func checkFiles(of core: ArchiveCore<Object>, at now: Int64) throws(StorageError) {
+        checkedFiles.store(now, ordering: .relaxed)
         if core.archive.closeIfRemoved() { throw .closed(name: name) }
     }
 

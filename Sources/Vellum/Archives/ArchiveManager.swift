@@ -16,25 +16,25 @@ import StorageEngine
 ///
 /// These calls don't throw. Failures are logged (``ArchivesFactory/logger``), counted, and shown by the browser.
 /// Each call has a counterpart that throws in ``throwing``, and one that doesn't block in ``asynchronous``.
-public final class ArchiveManager<Archive: Archivable>: Archivist, @unchecked Sendable {
-    let handle: ArchiveHandle<Archive>
+public final class ArchiveManager<Object: Archivable>: Archivist, @unchecked Sendable {
+    let handle: ArchiveHandle<Object>
     /// The archive as last opened.
-    package var core: ArchiveCore<Archive> { handle.core }
+    package var core: ArchiveCore<Object> { handle.core }
 
-    init(_ handle: ArchiveHandle<Archive>) { self.handle = handle }
+    init(_ handle: ArchiveHandle<Object>) { self.handle = handle }
 
     /// The same calls, which throw.
-    public var throwing: ThrowingArchives<Archive> { ThrowingArchives(handle: handle) }
+    public var throwing: ThrowingArchives<Object> { ThrowingArchives(handle: handle) }
 
     /// The same calls, which throw, and don't block the caller's thread while they wait for the disk or another
     /// process.
-    public var asynchronous: AsynchronousArchives<Archive> { AsynchronousArchives(handle: handle) }
+    public var asynchronous: AsynchronousArchives<Object> { AsynchronousArchives(handle: handle) }
 
     /// Runs `body`, and logs what it throws.
     @inline(__always)
     func attempt<Value>(
         _ operation: StaticString, _ key: String? = nil, else fallback: Value,
-        _ body: (ArchiveCore<Archive>) throws -> Value
+        _ body: (ArchiveCore<Object>) throws -> Value
     ) -> Value {
         do {
             return try handle.perform(body)
@@ -50,13 +50,13 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, @unchecked Se
     /// encoding and one write into mapped memory. An object that exceeds a tier's limit isn't stored in that tier.
     /// If it exceeds both, that is logged and counted (``ArchiveStatistics/rejections``), and the previous object
     /// stays.
-    public func record(_ object: Archive) {
+    public func record(_ object: Object) {
         store("record", object, .new())
     }
 
     /// As ``record(_:)``, but an existing entry keeps its creation time, its owner and its lifetimes, which don't
     /// restart. Without one, the object is inserted with neither owner nor lifetimes.
-    public func update(_ object: Archive) {
+    public func update(_ object: Object) {
         store("update", object, .updated())
     }
 
@@ -67,7 +67,7 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, @unchecked Se
     ///   - owner: 1 to 255 bytes of UTF-8.
     ///   - dropped: terms to remove from the object.
     public func update(
-        _ object: Archive, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
+        _ object: Object, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
         owner: String? = nil, dropping dropped: Set<ArchiveTerm> = []
     ) {
         store(
@@ -77,12 +77,12 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, @unchecked Se
 
     /// As ``record(_:)``, with an owner. All objects of an owner can be deleted together.
     /// - Parameter owner: 1 to 255 bytes of UTF-8; `nil`: none.
-    public func record(_ object: Archive, owner: String?) {
+    public func record(_ object: Object, owner: String?) {
         store("record", object, .new(owner: owner))
     }
 
     /// As ``record(_:)``, for an object that expires after this many seconds.
-    public func record(_ object: Archive, expiresIn seconds: TimeInterval, owner: String? = nil) {
+    public func record(_ object: Object, expiresIn seconds: TimeInterval, owner: String? = nil) {
         store("record", object, .new(lifetime: .seconds(seconds), owner: owner))
     }
 
@@ -92,7 +92,7 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, @unchecked Se
     ///   - memoryLifetime: how long a process keeps the object in memory. The next access then reads it from disk,
     ///     and the time restarts. `nil`: as long as there is room.
     public func record(
-        _ object: Archive, expiresIn lifetime: Duration, inMemory memoryLifetime: Duration? = nil,
+        _ object: Object, expiresIn lifetime: Duration, inMemory memoryLifetime: Duration? = nil,
         owner: String? = nil
     ) {
         store("record", object, .new(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner))
@@ -100,7 +100,7 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, @unchecked Se
 
     /// Records the objects on the same terms, one after the other. The last one is the most recent afterwards.
     public func insert(
-        all objects: [Archive], expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
+        all objects: [Object], expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
         owner: String? = nil
     ) {
         let terms = Terms.new(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
@@ -109,13 +109,13 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, @unchecked Se
 
     /// Records objects that are written out, as ``insert(all:expiresIn:inMemory:owner:)`` does.
     public func insert(
-        _ objects: Archive..., expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
+        _ objects: Object..., expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
         owner: String? = nil
     ) {
         insert(all: objects, expiresIn: lifetime, inMemory: memoryLifetime, owner: owner)
     }
 
-    private func store(_ operation: StaticString, _ object: Archive, _ terms: Terms) {
+    private func store(_ operation: StaticString, _ object: Object, _ terms: Terms) {
         attempt(operation, object.primaryKey, else: ()) { try $0.store(object, terms) }
     }
 
@@ -124,7 +124,7 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, @unchecked Se
     /// The object with this key. It becomes the most recent in both tiers and counts as a hit. `nil`, counted as a
     /// miss, if there is none or it has expired. A hit in memory costs a table look-up and reading one word of the
     /// index; one on disk costs the decoding.
-    public func access(archiveWithKey key: String) -> Archive? {
+    public func access(archiveWithKey key: String) -> Object? {
         // Without `attempt`, where the optional of a generic type would cost more than a hit in memory.
         do {
             return try handle.access(key)
@@ -139,39 +139,40 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, @unchecked Se
 
     /// The object with this key, without counting as an access: its recency, the counters and its tier stay as they
     /// are.
-    public func peek(archiveWithKey key: String) -> Archive? {
+    public func peek(archiveWithKey key: String) -> Object? {
         attempt("peek", key, else: nil) { try $0.peekIfKnown(key) }
     }
 
-    /// The most recent objects, at most `limit`, the most recent first; 0 and less: none. Counts as an access of each, keeps
-    /// their order, and brings none into memory that is not there. Costs a list of the archive's keys, and the reading of each. All are
-    /// as they were at one moment.
-    public func accessAll(limitedBy limit: Int) -> [Archive] {
+    /// The most recent objects, at most `limit`, the most recent first; none if the limit isn't positive. All are
+    /// returned as they were at one moment. Counts as an access of each, but keeps their order, and loads none into
+    /// memory. Costs listing the archive's keys and reading each object.
+    public func accessAll(limitedBy limit: Int) -> [Object] {
         attempt("access all", else: []) { try $0.accessAll(limit: limit) }
     }
 
     /// As ``accessAll(limitedBy:)`` without a limit. The result holds all objects in memory at once.
-    public func accessAll() -> [Archive] { accessAll(limitedBy: .max) }
+    public func accessAll() -> [Object] { accessAll(limitedBy: .max) }
 
-    /// What the queries leave of all objects, one query after the other; most recent first unless sorted. Counts as an access of
-    /// each result only. Costs the decoding of every object that a query looks at.
+    /// Applies the queries to all objects, one after the other, and returns the results, the most recent first
+    /// unless sorted. Counts as an access of each result only. Costs the decoding of every object that a query
+    /// tests.
     ///
-    /// The results are those of one moment: no query finds one object as it was before a transaction and another as it is after.
-    /// If somebody changes the archive while the queries look at it, they look once more, at a snapshot, so closures may be called
-    /// twice for an object.
-    public func process(queries: [Query<Archive>]) -> [Archive] {
+    /// The results are those of one moment: no query finds one object as it was before a transaction and another as
+    /// it is after it. If the archive changes while the queries run, they run again on a snapshot, so closures may
+    /// be called twice for an object.
+    public func process(queries: [Query<Object>]) -> [Object] {
         attempt("process queries", else: []) { try $0.process(queries) }
     }
 
     /// The number of the queries' results. Doesn't count as an access.
-    public func countResults(of queries: [Query<Archive>]) -> Int {
+    public func countResults(of queries: [Query<Object>]) -> Int {
         attempt("process queries", else: 0) { try $0.seen(by: queries).count }
     }
 
     /// Deletes the queries' results and returns their number. An object that is stored again after it was found
     /// stays.
     @discardableResult
-    public func deleteResults(of queries: [Query<Archive>]) -> Int {
+    public func deleteResults(of queries: [Query<Object>]) -> Int {
         attempt("delete results", else: 0) { try $0.deleteResults(of: queries) }
     }
 
@@ -210,7 +211,7 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, @unchecked Se
     /// The keys of stored values that can't be decoded as this type. Costs the decoding of all objects. Doesn't
     /// count as an access.
     public func staleKeys() -> [String] {
-        attempt("look for stale values", else: []) { try $0.staleVersions().map(\.name) }
+        attempt("list stale values", else: []) { try $0.staleVersions().map(\.name) }
     }
 
     /// Deletes the stored values that can't be decoded as this type, and returns their number. Costs the decoding

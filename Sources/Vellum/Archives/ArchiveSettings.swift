@@ -30,7 +30,7 @@ extension ArchiveCore {
     }
 
     /// Sets the lifetimes for this process. Applies the other settings, or reports that the archive's differ.
-    func settle(_ request: ArchiveRequest) throws {
+    func apply(_ request: ArchiveRequest) throws {
         if let lifetime = request.lifetime { shared.setLifetimes(lifetime, slides: request.slides) }
         let found = try archive.configuration()
         if let kind = request.kind ?? (found.kind == .log ? .cache : nil), kind != found.kind {
@@ -47,12 +47,12 @@ extension ArchiveCore {
             if durability != found.durability { try archive.setDurability(durability) }
             return
         }
-        tell("memory limit", memory.map(String.init), found.memoryLimit.map(String.init))
-        tell("disk limit", disk.map(String.init), found.diskLimit.map(String.init))
-        tell("durability", "\(durability)", "\(found.durability)")
+        warnIfDifferent("memory limit", memory.map(String.init), found.memoryLimit.map(String.init))
+        warnIfDifferent("disk limit", disk.map(String.init), found.diskLimit.map(String.init))
+        warnIfDifferent("durability", "\(durability)", "\(found.durability)")
     }
 
-    private func tell(_ setting: String, _ asked: String?, _ found: String?) {
+    private func warnIfDifferent(_ setting: String, _ asked: String?, _ found: String?) {
         guard asked != found else { return }
         factory.logger.warning(
             "vellum: the archive keeps its own \(setting); use appliesSettings or resize to change it",

@@ -10,7 +10,7 @@ package final class ArchiveShared<Object: Archivable>: @unchecked Sendable {
     /// Computations under way, which all callers share.
     let flights = Flights()
     package let times = CallTimes()
-    /// Guards nothing else.
+    /// Its lock guards only these counts.
     let failures = Guarded(ArchiveFailures())
 
     private let lifetimes = Guarded<(standard: Duration?, sliding: SlidingLifetime?)>((nil, nil))
@@ -35,9 +35,9 @@ package final class ArchiveShared<Object: Archivable>: @unchecked Sendable {
 
     init(factory: ArchivesFactory.Core) { self.factory = factory }
 
-    /// Called where the compiler has proven that the type is `Sendable`. It can't be found out at run time, where
-    /// the protocol doesn't exist.
-    func noteSendable() { isSendable.store(true, ordering: .relaxed) }
+    /// Called where the compiler has proven that the type is `Sendable`. At run time this can't be tested, because
+    /// the protocol doesn't exist there.
+    func markSendable() { isSendable.store(true, ordering: .relaxed) }
 
     /// Whether memory may hold objects themselves: only if copies share no mutable state. `isShared` says that the
     /// coder saw an instance of a class. What the coder can't see is safe only if the type is `Sendable`.

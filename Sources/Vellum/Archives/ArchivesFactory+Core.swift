@@ -50,31 +50,31 @@ extension ArchivesFactory {
 
         // MARK: Archives
 
-        func archives<Archive: Archivable>(_ request: ArchiveRequest) throws -> ArchiveManager<Archive> {
-            let type = Archive.self
+        func archives<Object: Archivable>(_ request: ArchiveRequest) throws -> ArchiveManager<Object> {
+            let type = Object.self
             let name = request.name ?? type.archiveName
-            let known: ArchiveManager<Archive>? = try opened.withLock { opened in
+            let known: ArchiveManager<Object>? = try opened.withLock { opened in
                 guard let known = opened.archives[ExactText(name)] else { return nil }
-                guard let manager = known.manager as? ArchiveManager<Archive> else {
+                guard let manager = known.manager as? ArchiveManager<Object> else {
                     throw ArchiveError.nameInUse(
                         archive: name, by: known.type.archiveTypeName, wanted: type.archiveTypeName)
                 }
                 return manager
             }
             guard let known else { return try make(request, named: name) }
-            try known.handle.settle(request)
+            try known.handle.apply(request)
             return known
         }
 
-        private func make<Archive: Archivable>(
+        private func make<Object: Archivable>(
             _ request: ArchiveRequest, named name: String
-        ) throws -> ArchiveManager<Archive> {
+        ) throws -> ArchiveManager<Object> {
             let archive = try reopen(
-                named: name, request.configuration(typeName: Archive.archiveTypeName))
-            let manager = ArchiveManager<Archive>(try ArchiveHandle(archive, request, self))
+                named: name, request.configuration(typeName: Object.archiveTypeName))
+            let manager = ArchiveManager<Object>(try ArchiveHandle(archive, request, self))
             let isFirst = opened.withLock { opened in
                 guard opened.archives[ExactText(name)] == nil else { return false }
-                opened.archives[ExactText(name)] = Known(type: Archive.self, manager: manager)
+                opened.archives[ExactText(name)] = Known(type: Object.self, manager: manager)
                 return true
             }
             // Another thread was faster: everybody gets its object.
@@ -84,7 +84,7 @@ extension ArchivesFactory {
         /// Opens or creates the archive, and the store if necessary.
         func reopen(
             named name: String, _ configuration: ArchiveConfiguration
-        ) throws -> StorageEngine.Archive {
+        ) throws -> Archive {
             while true {
                 let store = try presentStore()
                 // A stopped process may block this call, so no lock is held here that others need.

@@ -67,16 +67,16 @@ public final class ArchivesFactory: Sendable {
     ///     megabytes. A collection has no such limit.
     /// - Throws: ``StorageError`` if the store or the archive can't be opened; ``ArchiveError/nameInUse(archive:by:wanted:)``
     ///   if the archive of that name holds objects of another type.
-    public func archives<Archive: Archivable & Sendable>(
-        for type: Archive.Type, trySetMaxMemorySize memorySize: Int = 0, trySetMaxDiskSize diskSize: Int = 0
-    ) throws -> ArchiveManager<Archive> {
+    public func archives<Object: Archivable & Sendable>(
+        for type: Object.Type, trySetMaxMemorySize memorySize: Int = 0, trySetMaxDiskSize diskSize: Int = 0
+    ) throws -> ArchiveManager<Object> {
         try proven(ArchiveRequest(memorySize: memorySize, diskSize: diskSize))
     }
 
     /// The same for a type that isn't known to be `Sendable`.
-    public func archives<Archive: Archivable>(
-        for type: Archive.Type, trySetMaxMemorySize memorySize: Int = 0, trySetMaxDiskSize diskSize: Int = 0
-    ) throws -> ArchiveManager<Archive> {
+    public func archives<Object: Archivable>(
+        for type: Object.Type, trySetMaxMemorySize memorySize: Int = 0, trySetMaxDiskSize diskSize: Int = 0
+    ) throws -> ArchiveManager<Object> {
         try core.archives(ArchiveRequest(memorySize: memorySize, diskSize: diskSize))
     }
 
@@ -100,12 +100,12 @@ public final class ArchivesFactory: Sendable {
     ///     use, or up to an eighth longer, because not every use is stored. Objects with more time left, or without
     ///     a lifetime, keep what they have.
     /// - Throws: also ``ArchiveError/otherKind(archive:is:wanted:)``.
-    public func archives<Archive: Archivable & Sendable>(
-        for type: Archive.Type = Archive.self, named name: String? = nil,
+    public func archives<Object: Archivable & Sendable>(
+        for type: Object.Type = Object.self, named name: String? = nil,
         trySetMaxMemorySize memorySize: Int = 0, trySetMaxDiskSize diskSize: Int = 0,
         kind: ArchiveKind? = nil, durability: Durability? = nil,
         lifetime: Duration? = nil, slides: Bool = false, appliesSettings: Bool = false
-    ) throws -> ArchiveManager<Archive> {
+    ) throws -> ArchiveManager<Object> {
         try proven(
             ArchiveRequest(
                 name: name, memorySize: memorySize, diskSize: diskSize, kind: kind, durability: durability,
@@ -113,23 +113,23 @@ public final class ArchivesFactory: Sendable {
     }
 
     /// The same for a type that isn't known to be `Sendable`.
-    public func archives<Archive: Archivable>(
-        for type: Archive.Type = Archive.self, named name: String? = nil,
+    public func archives<Object: Archivable>(
+        for type: Object.Type = Object.self, named name: String? = nil,
         trySetMaxMemorySize memorySize: Int = 0, trySetMaxDiskSize diskSize: Int = 0,
         kind: ArchiveKind? = nil, durability: Durability? = nil,
         lifetime: Duration? = nil, slides: Bool = false, appliesSettings: Bool = false
-    ) throws -> ArchiveManager<Archive> {
+    ) throws -> ArchiveManager<Object> {
         try core.archives(
             ArchiveRequest(
                 name: name, memorySize: memorySize, diskSize: diskSize, kind: kind, durability: durability,
                 appliesSettings: appliesSettings, lifetime: lifetime, slides: slides))
     }
 
-    private func proven<Archive: Archivable & Sendable>(
+    private func proven<Object: Archivable & Sendable>(
         _ request: ArchiveRequest
-    ) throws -> ArchiveManager<Archive> {
-        let manager: ArchiveManager<Archive> = try core.archives(request)
-        manager.handle.shared.noteSendable()
+    ) throws -> ArchiveManager<Object> {
+        let manager: ArchiveManager<Object> = try core.archives(request)
+        manager.handle.shared.markSendable()
         return manager
     }
 }

@@ -7,15 +7,15 @@ import Foundation
 /// They run on their caller's actor. Objects are encoded there before the first suspension, conditions of queries
 /// are tested there, and objects in memory are returned from there at once. Everything else runs on a thread of a
 /// system queue, because Swift's own threads must not be blocked.
-public struct AsynchronousArchives<Archive: Archivable>: @unchecked Sendable {
-    let handle: ArchiveHandle<Archive>
+public struct AsynchronousArchives<Object: Archivable>: @unchecked Sendable {
+    let handle: ArchiveHandle<Object>
 
     // MARK: Storing
 
-    /// As ``ArchiveManager/record(_:)``, with a lifetime on disk and one in memory (`nil`: as long as there is room), and an owner
-    /// of 1 to 255 bytes.
+    /// As ``ArchiveManager/record(_:expiresIn:inMemory:owner:)``, and without these terms as
+    /// ``ArchiveManager/record(_:)``.
     public nonisolated(nonsending) func record(
-        _ object: Archive, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
+        _ object: Object, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
         owner: String? = nil
     ) async throws {
         try await store(
@@ -24,7 +24,7 @@ public struct AsynchronousArchives<Archive: Archivable>: @unchecked Sendable {
 
     /// As ``ArchiveManager/update(_:expiresIn:inMemory:owner:dropping:)``.
     public nonisolated(nonsending) func update(
-        _ object: Archive, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
+        _ object: Object, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
         owner: String? = nil, dropping dropped: Set<ArchiveTerm> = []
     ) async throws {
         try await store(
@@ -35,7 +35,7 @@ public struct AsynchronousArchives<Archive: Archivable>: @unchecked Sendable {
     /// As ``ArchiveManager/insert(all:expiresIn:inMemory:owner:)``, but stops at the first object that can't be
     /// stored.
     public nonisolated(nonsending) func insert(
-        all objects: [Archive], expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
+        all objects: [Object], expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
         owner: String? = nil
     ) async throws {
         let terms = Terms.new(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
@@ -45,7 +45,7 @@ public struct AsynchronousArchives<Archive: Archivable>: @unchecked Sendable {
         }
     }
 
-    private nonisolated(nonsending) func store(_ object: Archive, _ terms: Terms) async throws {
+    private nonisolated(nonsending) func store(_ object: Object, _ terms: Terms) async throws {
         // While this is suspended, the caller's actor may change an instance of a class.
         let prepared = try handle.perform { try $0.prepare(object) }
         try await handle.elsewhere { try $0.store(prepared, terms) }
@@ -54,19 +54,19 @@ public struct AsynchronousArchives<Archive: Archivable>: @unchecked Sendable {
     // MARK: Reading
 
     /// As ``ArchiveManager/access(archiveWithKey:)``. From memory it costs little more than that.
-    public nonisolated(nonsending) func access(archiveWithKey key: String) async throws -> Archive? {
+    public nonisolated(nonsending) func access(archiveWithKey key: String) async throws -> Object? {
         if let object = try handle.accessInMemory(key) { return object }
         return try await handle.elsewhere { try $0.accessOnDisk(key) }
     }
 
     /// As ``ArchiveManager/peek(archiveWithKey:)``. From memory it costs little more than that.
-    public nonisolated(nonsending) func peek(archiveWithKey key: String) async throws -> Archive? {
+    public nonisolated(nonsending) func peek(archiveWithKey key: String) async throws -> Object? {
         if let object = try handle.perform({ try $0.peekInMemory(key) }) { return object }
         return try await handle.elsewhere { try $0.peek(key) }
     }
 
     /// As ``ArchiveManager/accessAll(limitedBy:)``.
-    public nonisolated(nonsending) func accessAll(limitedBy limit: Int = .max) async throws -> [Archive] {
+    public nonisolated(nonsending) func accessAll(limitedBy limit: Int = .max) async throws -> [Object] {
         try await handle.elsewhere { try $0.accessAll(limit: limit) }
     }
 

@@ -1,15 +1,16 @@
-/// The calls of an ``ArchivesFactory`` that may wait for the disk or another process, for asynchronous code: to open an archive reads
-/// its files, and to close one syncs them. `try await factory.asynchronous.archives(for: User.self)`.
+/// The calls of an ``ArchivesFactory`` for asynchronous code, which don't block the caller's thread while they wait
+/// for the disk or another process: `try await factory.asynchronous.archives(for: User.self)`. Opening an archive
+/// reads its files, and closing one syncs them.
 public struct AsynchronousFactory: Sendable {
     let factory: ArchivesFactory
 
     /// As ``ArchivesFactory/archives(for:named:trySetMaxMemorySize:trySetMaxDiskSize:kind:durability:lifetime:slides:appliesSettings:)``.
-    public nonisolated(nonsending) func archives<Archive: Archivable & Sendable>(
-        for type: Archive.Type = Archive.self, named name: String? = nil,
+    public nonisolated(nonsending) func archives<Object: Archivable & Sendable>(
+        for type: Object.Type = Object.self, named name: String? = nil,
         trySetMaxMemorySize memorySize: Int = 0, trySetMaxDiskSize diskSize: Int = 0,
         kind: ArchiveKind? = nil, durability: Durability? = nil,
         lifetime: Duration? = nil, slides: Bool = false, appliesSettings: Bool = false
-    ) async throws -> ArchiveManager<Archive> {
+    ) async throws -> ArchiveManager<Object> {
         try await Elsewhere.run { [factory] in
             try factory.archives(
                 for: type, named: name, trySetMaxMemorySize: memorySize, trySetMaxDiskSize: diskSize,
@@ -19,12 +20,12 @@ public struct AsynchronousFactory: Sendable {
     }
 
     /// The same for a type that isn't known to be `Sendable`.
-    public nonisolated(nonsending) func archives<Archive: Archivable>(
-        for type: Archive.Type = Archive.self, named name: String? = nil,
+    public nonisolated(nonsending) func archives<Object: Archivable>(
+        for type: Object.Type = Object.self, named name: String? = nil,
         trySetMaxMemorySize memorySize: Int = 0, trySetMaxDiskSize diskSize: Int = 0,
         kind: ArchiveKind? = nil, durability: Durability? = nil,
         lifetime: Duration? = nil, slides: Bool = false, appliesSettings: Bool = false
-    ) async throws -> ArchiveManager<Archive> {
+    ) async throws -> ArchiveManager<Object> {
         try await Elsewhere.run { [factory] in
             try factory.archives(
                 for: type, named: name, trySetMaxMemorySize: memorySize, trySetMaxDiskSize: diskSize,
@@ -59,12 +60,12 @@ public struct AsynchronousFactory: Sendable {
 
     /// As ``ArchivesFactory/close()``.
     public nonisolated(nonsending) func close() async {
-        // Nothing of it throws.
+        // `close()` doesn't throw; only `run` is declared to.
         try? await Elsewhere.run { [factory] in factory.close() }
     }
 }
 
 extension ArchivesFactory {
-    /// The calls that may wait, for asynchronous code.
+    /// The calls that may wait for the disk or another process, for asynchronous code.
     public var asynchronous: AsynchronousFactory { AsynchronousFactory(factory: self) }
 }

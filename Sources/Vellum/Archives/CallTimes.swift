@@ -22,11 +22,11 @@ package final class CallTimes: Sendable {
     package typealias Listener = @Sendable (TimedCall, _ nanoseconds: Int64) -> Void
 
     private let listeners = Guarded<[Listener]>([])
-    private let isHeard = Atomic(false)
+    private let hasListeners = Atomic(false)
 
-    package func tell(_ listener: @escaping Listener) {
+    package func add(_ listener: @escaping Listener) {
         listeners.withLock { $0.append(listener) }
-        isHeard.store(true, ordering: .relaxed)
+        hasListeners.store(true, ordering: .relaxed)
     }
 
     @inline(__always)
@@ -38,15 +38,15 @@ package final class CallTimes: Sendable {
 
     /// Starts timing something other than a single call. `nil` without a listener.
     @inline(__always)
-    func begin() -> UInt64? { isHeard.load(ordering: .relaxed) ? CallTimes.now() : nil }
+    func begin() -> UInt64? { hasListeners.load(ordering: .relaxed) ? CallTimes.now() : nil }
 
     @inline(__always)
     func end(_ call: TimedCall, _ start: UInt64?) {
-        if let start { tell(call, start) }
+        if let start { report(call, start) }
     }
 
     @inline(never)
-    private func tell(_ call: TimedCall, _ start: UInt64) {
+    private func report(_ call: TimedCall, _ start: UInt64) {
         let nanoseconds = Int64(clamping: CallTimes.now() &- start)
         for listener in listeners.withLock({ $0 }) { listener(call, nanoseconds) }
     }

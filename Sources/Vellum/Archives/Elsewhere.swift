@@ -1,8 +1,8 @@
 import Dispatch
 import StorageEngine
 
-/// Where work is done that may wait for the disk or another process: a thread of the system's queue, since those of Swift's
-/// concurrency must not be blocked.
+/// Runs work that may block on the disk or another process on a thread of a system queue, because the threads of
+/// Swift's concurrency must not be blocked.
 enum Elsewhere {
     nonisolated(nonsending) static func run<Value>(
         _ body: @escaping @Sendable () throws -> Value
@@ -23,7 +23,7 @@ enum Elsewhere {
         return try result.value.get()
     }
 
-    /// What goes to another thread and comes back: nobody else has it meanwhile.
+    /// Hands a value to another thread. Only one thread uses it at a time.
     private struct Carried<Value>: @unchecked Sendable {
         let value: Value
     }

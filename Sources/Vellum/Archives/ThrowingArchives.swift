@@ -3,19 +3,21 @@ import Foundation
 /// Throwing versions of the calls of an ``ArchiveManager``: `try users.throwing.record(user)`. Each does the same
 /// as the call of that name there, at the same cost.
 ///
-/// All throw `StorageError`: `invalidKey` (a key is 1 to 1,024 bytes), `valueTooLarge` (larger than the limits of both
-/// tiers; nothing was evicted), `noSpace`, `closed`, `corrupted` and what else the store refuses. Storing throws also
-/// ``ArchiveError/unencodable(type:key:underlying:)``. A stored value that is no object of the type any more is `nil`
-/// here too, and logged: a cache may forget. Where many objects are read at once, by ``accessAll(limitedBy:)`` and queries, such
-/// values are left out, and so are those whose bytes are damaged: that is logged and throws nothing, for the others are sound.
-/// ``staleKeys()`` lists the first, `vellum check` the second.
-public struct ThrowingArchives<Archive: Archivable>: @unchecked Sendable {
-    let handle: ArchiveHandle<Archive>
+/// All throw `StorageError`: `invalidKey` (a key has 1 to 1,024 bytes), `valueTooLarge` (the object exceeds the
+/// limits of both tiers; nothing was evicted), `noSpace`, `closed`, `corrupted` and other errors of the store.
+/// Storing also throws ``ArchiveError/unencodable(type:key:underlying:)``. For a stored value that can't be decoded
+/// as the type these calls return `nil` as well, and log it, because a cache may forget.
+///
+/// Calls that read many objects, such as ``accessAll(limitedBy:)`` and queries, leave out values that can't be
+/// decoded or whose bytes are damaged. They log this and don't throw, because the other objects are intact.
+/// ``staleKeys()`` lists the former, `vellum check` the latter.
+public struct ThrowingArchives<Object: Archivable>: @unchecked Sendable {
+    let handle: ArchiveHandle<Object>
 
-    /// As ``ArchiveManager/record(_:)``, with a lifetime on disk and one in memory (`nil`: as long as there is room), and an owner
-    /// of 1 to 255 bytes.
+    /// As ``ArchiveManager/record(_:expiresIn:inMemory:owner:)``, and without these terms as
+    /// ``ArchiveManager/record(_:)``.
     public func record(
-        _ object: Archive, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
+        _ object: Object, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
         owner: String? = nil
     ) throws {
         let terms = Terms.new(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
@@ -24,7 +26,7 @@ public struct ThrowingArchives<Archive: Archivable>: @unchecked Sendable {
 
     /// As ``ArchiveManager/update(_:expiresIn:inMemory:owner:dropping:)``.
     public func update(
-        _ object: Archive, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
+        _ object: Object, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
         owner: String? = nil, dropping dropped: Set<ArchiveTerm> = []
     ) throws {
         let terms = Terms.updated(
@@ -35,7 +37,7 @@ public struct ThrowingArchives<Archive: Archivable>: @unchecked Sendable {
     /// As ``ArchiveManager/insert(all:expiresIn:inMemory:owner:)``, but stops at the first object that can't be
     /// stored.
     public func insert(
-        all objects: [Archive], expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
+        all objects: [Object], expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
         owner: String? = nil
     ) throws {
         let terms = Terms.new(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
@@ -43,31 +45,31 @@ public struct ThrowingArchives<Archive: Archivable>: @unchecked Sendable {
     }
 
     /// As ``ArchiveManager/access(archiveWithKey:)``.
-    public func access(archiveWithKey key: String) throws -> Archive? { try handle.access(key) }
+    public func access(archiveWithKey key: String) throws -> Object? { try handle.access(key) }
 
     /// As ``ArchiveManager/peek(archiveWithKey:)``.
-    public func peek(archiveWithKey key: String) throws -> Archive? {
+    public func peek(archiveWithKey key: String) throws -> Object? {
         try handle.perform { try $0.peek(key) }
     }
 
     /// As ``ArchiveManager/accessAll(limitedBy:)``.
-    public func accessAll(limitedBy limit: Int = .max) throws -> [Archive] {
+    public func accessAll(limitedBy limit: Int = .max) throws -> [Object] {
         try handle.perform { try $0.accessAll(limit: limit) }
     }
 
     /// As ``ArchiveManager/process(queries:)``.
-    public func process(queries: [Query<Archive>]) throws -> [Archive] {
+    public func process(queries: [Query<Object>]) throws -> [Object] {
         try handle.perform { try $0.process(queries) }
     }
 
     /// As ``ArchiveManager/countResults(of:)``.
-    public func countResults(of queries: [Query<Archive>]) throws -> Int {
+    public func countResults(of queries: [Query<Object>]) throws -> Int {
         try handle.perform { try $0.seen(by: queries).count }
     }
 
     /// As ``ArchiveManager/deleteResults(of:)``.
     @discardableResult
-    public func deleteResults(of queries: [Query<Archive>]) throws -> Int {
+    public func deleteResults(of queries: [Query<Object>]) throws -> Int {
         try handle.perform { try $0.deleteResults(of: queries) }
     }
 

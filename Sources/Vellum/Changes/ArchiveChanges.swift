@@ -44,7 +44,7 @@ public struct ArchiveChange: Sendable, Hashable {
 /// happens. A loop that is slower than the archive's writers doesn't slow them down, and is told how many changes
 /// it missed. The loop ends when its task is cancelled or the archive is closed.
 public struct ArchiveChanges: AsyncSequence, Sendable {
-    /// What a loop gets.
+    /// A change, or a number of lost ones.
     public typealias Element = ArchiveChange
 
     /// Begins to follow the open archive.

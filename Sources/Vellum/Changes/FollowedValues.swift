@@ -31,13 +31,13 @@ public struct FollowedValues<Element>: AsyncSequence, Sendable {
         /// closed.
         public mutating func next() async -> Element? { await next(isolation: nil) }
 
-        /// The same for the actor of its caller.
+        /// Like ``next()``, for callers that are isolated to `actor`.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
             while !Task.isCancelled {
                 do {
                     guard try await waitForNews(isolation: actor) else { continue }
                     let now = try await source.read().value
-                    // A value without a number may have changed.
+                    // Without a sequence number there is no telling whether the value has changed.
                     if let latest, latest == now.versions, !latest.contains(where: { $0.sequence == 0 }) {
                         continue
                     }
@@ -47,7 +47,7 @@ public struct FollowedValues<Element>: AsyncSequence, Sendable {
                     events = nil
                     if source.isClosed() || Task.isCancelled { return nil }
                     // The archive was removed. Read the state from the one that is created in its place, whose
-                    // numbers restart.
+                    // sequence numbers restart.
                     if case .closed = error as? StorageError {
                         latest = nil
                         continue
@@ -102,7 +102,7 @@ extension ArchiveEvent {
         }
     }
 
-    /// Whether it may concern that key.
+    /// Whether the event may be about that key.
     fileprivate func isAbout(_ name: String) -> Bool {
         guard let key else { return true }
         return keyIsComplete ? key.utf8.elementsEqual(name.utf8) : name.utf8.starts(with: key.utf8)
@@ -122,7 +122,7 @@ extension ArchiveHandle {
                 log: { self.log("follow", subject, $0) }))
     }
 
-    /// `part`: what of the object is followed.
+    /// `part` returns the part of the object to follow.
     func values<Part>(
         forKey name: String, _ part: @escaping @Sendable (Object) -> Part
     ) -> FollowedValues<Part?> {
@@ -146,13 +146,13 @@ extension ArchiveHandle {
 }
 
 extension ArchiveManager {
-    /// The object of a key as it stands now, and after each change by whatever process; `nil` while there is none.
+    /// The object with this key, now and after each change by any process; `nil` while there is none.
     @_disfavoredOverload
-    public func values(forKey key: String) -> FollowedValues<Archive?> { handle.values(forKey: key) { $0 } }
+    public func values(forKey key: String) -> FollowedValues<Object?> { handle.values(forKey: key) { $0 } }
 
     /// The queries' results, now and after each change of the archive that may affect them. Each reading costs as
     /// much as ``countResults(of:)``. Closures in conditions are called on another thread.
-    public func values(of queries: [Query<Archive>]) -> FollowedValues<[Archive]> {
+    public func values(of queries: [Query<Object>]) -> FollowedValues<[Object]> {
         handle.values(of: queries)
     }
 }
@@ -160,7 +160,7 @@ extension ArchiveManager {
 extension QueryBuilder {
     /// The results, now and after each change of the archive that may affect them: `for await adults in
     /// users.where(\.age >= 18).values()`. As ``ArchiveManager/values(of:)``.
-    public func values<Archive>() -> FollowedValues<[Archive]> where Queriable == ArchiveManager<Archive> {
+    public func values<Object>() -> FollowedValues<[Object]> where Queriable == ArchiveManager<Object> {
         archives.values(of: queries)
     }
 }

@@ -37,7 +37,7 @@ extension ArchiveCore {
             var transaction = ArchiveTransaction(core: self)
             let value = try OpenTransaction.$innermost.withValue(own) { try body(&transaction) }
             if try transaction.commit() {
-                outer?.note(transaction.order, of: self)
+                outer?.record(transaction.order, of: self)
                 return value
             }
             if let key = transaction.concerns(own.changedEachTime) {
@@ -47,15 +47,15 @@ extension ArchiveCore {
         }
     }
 
-    /// Tells the transactions in whose closures this is called that a key was changed.
-    func noteWithin(_ name: String) {
+    /// Tells all transactions whose closures are running in this task that a key was changed.
+    func recordInOpenTransactions(_ name: String) {
         if let open = OpenTransaction.innermost {
-            open.note([ExactText(name)], of: self, isTransaction: false)
+            open.record([ExactText(name)], of: self, isTransaction: false)
         }
     }
 
     /// Drops an object from memory whose entry was changed by others or by a batch.
-    func noteChanged(_ name: String) throws {
+    func dropFromMemory(_ name: String) throws {
         try withHashed(name) { try memory.forget($0, named: name) }
     }
 
@@ -102,7 +102,7 @@ extension ArchiveCore {
             do {
                 present = try transaction.access(archiveWithKey: name)
             } catch let error as ArchiveError where !error.isNewerVersion {
-                noteUnreadable(name, error)
+                reportUnreadable(name, error)
                 present = nil
             }
             return try transaction.modify(present ?? initial(), name, terms, change)
@@ -143,12 +143,13 @@ private final class OpenTransaction: Sendable {
         self.outer = outer
     }
 
-    /// `isTransaction`: a nested transaction has changed them; then a single time is enough.
-    func note(_ keys: [ExactText], of archive: AnyObject, isTransaction: Bool = true) {
+    /// Records that nested code has changed these keys. If a nested transaction did (`isTransaction`), one time is
+    /// enough to end this transaction.
+    func record(_ keys: [ExactText], of archive: AnyObject, isTransaction: Bool = true) {
         if self.archive == ObjectIdentifier(archive) {
             let tries = isTransaction ? Self.manyTries : 1
             changes.withLock { changes in for key in keys { changes[key, default: 0] += tries } }
         }
-        outer?.note(keys, of: archive, isTransaction: isTransaction)
+        outer?.record(keys, of: archive, isTransaction: isTransaction)
     }
 }

@@ -2,24 +2,24 @@ import StorageEngine
 
 /// A set of changes of one archive that are applied atomically, with the reads that they depend on
 /// (``ArchiveManager/transaction(_:)``). Use it only in the closure that it is passed to.
-public struct ArchiveTransaction<Archive: Archivable> {
+public struct ArchiveTransaction<Object: Archivable> {
     private enum Change {
         case stored(PreparedObject, Terms)
         case deleted
     }
 
-    private let core: ArchiveCore<Archive>
+    private let core: ArchiveCore<Object>
     private var changes: [ExactText: Change] = [:]
     /// The keys of the changes, in the order of their first change.
     private(set) var order: [ExactText] = []
     /// The versions that were read.
     private var seen: [ExactText: UInt64?] = [:]
 
-    init(core: ArchiveCore<Archive>) { self.core = core }
+    init(core: ArchiveCore<Object>) { self.core = core }
 
     /// The object with this key, including this transaction's changes; `nil` if there is none. Doesn't count as an
     /// access. If another process changes it before the transaction completes, the transaction starts again.
-    public mutating func access(archiveWithKey key: String) throws -> Archive? {
+    public mutating func access(archiveWithKey key: String) throws -> Object? {
         switch changes[ExactText(key)] {
         case .deleted: return nil
         case .stored(let prepared, _): return try decode(prepared.encoded.bytes, key)
@@ -42,8 +42,8 @@ public struct ArchiveTransaction<Archive: Archivable> {
 
     /// Changes an object, whose key must stay the same, and updates it.
     mutating func modify(
-        _ object: Archive, _ key: String, _ terms: Terms, _ change: (inout Archive) throws -> Void
-    ) throws -> Archive {
+        _ object: Object, _ key: String, _ terms: Terms, _ change: (inout Object) throws -> Void
+    ) throws -> Object {
         var object = object
         try change(&object)
         guard ExactText(object.primaryKey) == ExactText(key) else {
@@ -60,7 +60,7 @@ public struct ArchiveTransaction<Archive: Archivable> {
 
     /// As ``ArchiveManager/record(_:expiresIn:inMemory:owner:)``.
     public mutating func record(
-        _ object: Archive, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
+        _ object: Object, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
         owner: String? = nil
     ) throws {
         try store(object, .new(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner))
@@ -68,7 +68,7 @@ public struct ArchiveTransaction<Archive: Archivable> {
 
     /// As ``ArchiveManager/update(_:expiresIn:inMemory:owner:dropping:)``.
     public mutating func update(
-        _ object: Archive, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
+        _ object: Object, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
         owner: String? = nil, dropping dropped: Set<ArchiveTerm> = []
     ) throws {
         try store(
@@ -79,7 +79,7 @@ public struct ArchiveTransaction<Archive: Archivable> {
     /// Deletes the object with this key. Does nothing if there is none.
     public mutating func delete(archiveWithKey key: String) { set(.deleted, ExactText(key)) }
 
-    mutating func store(_ object: Archive, _ terms: Terms) throws {
+    mutating func store(_ object: Object, _ terms: Terms) throws {
         try store(core.prepare(object), terms)
     }
 
@@ -96,7 +96,7 @@ public struct ArchiveTransaction<Archive: Archivable> {
         if changes.updateValue(change, forKey: key) == nil { order.append(key) }
     }
 
-    private func decode(_ bytes: [UInt8], _ key: String) throws -> Archive {
+    private func decode(_ bytes: [UInt8], _ key: String) throws -> Object {
         try bytes.withUnsafeBytes { try core.shared.decode($0, key).object }
     }
 
@@ -148,7 +148,7 @@ public struct ArchiveTransaction<Archive: Archivable> {
         guard try core.archive.apply(batch, ifUnchanged: seen) != nil else { return false }
         do {
             for key in order {
-                try core.noteChanged(key.text)
+                try core.dropFromMemory(key.text)
                 try core.slide(key.text)
             }
         } catch StorageError.closed {

@@ -8,7 +8,7 @@ extension ArchiveManager {
     /// number, it blocks other writers for some microseconds per object. The objects come into memory with their
     /// first access.
     public func record(
-        all objects: [Archive], expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
+        all objects: [Object], expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
         owner: String? = nil
     ) {
         let terms = Terms.new(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
@@ -20,8 +20,9 @@ extension ArchiveManager {
         attempt("delete all keys", else: ()) { try $0.delete(all: keys) }
     }
 
-    /// Changes several objects as one, depending on what they are: what `body` records, updates and deletes counts together
-    /// when it returns, or not at all if it throws. Nothing that others do comes between its reading and its changes.
+    /// Changes several objects atomically, depending on their current state: all records, updates and deletions of
+    /// `body` are applied together when it returns, or none if it throws. No other change comes between its reads
+    /// and its changes.
     ///
     /// No lock is held while `body` runs. If what it has read changes before it completes, `body` is called again
     /// with the new state, so it must have no side effects. ``ArchiveStatistics/conflicts`` counts these retries.
@@ -43,7 +44,7 @@ extension ArchiveManager {
     ///   ten seconds, and `batchTooLarge` for more than the disk limit or 48 megabytes.
     @discardableResult
     public func transaction<Value>(
-        _ body: (inout ArchiveTransaction<Archive>) throws -> Value
+        _ body: (inout ArchiveTransaction<Object>) throws -> Value
     ) throws -> Value {
         try throwing.transaction(body)
     }
@@ -53,14 +54,14 @@ extension ThrowingArchives {
     /// As ``ArchiveManager/transaction(_:)``.
     @discardableResult
     public func transaction<Value>(
-        _ body: (inout ArchiveTransaction<Archive>) throws -> Value
+        _ body: (inout ArchiveTransaction<Object>) throws -> Value
     ) throws -> Value {
         try handle.perform { try $0.transact(nil, body) }
     }
 
     /// As ``ArchiveManager/record(all:expiresIn:inMemory:owner:)``.
     public func record(
-        all objects: [Archive], expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
+        all objects: [Object], expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
         owner: String? = nil
     ) throws {
         let terms = Terms.new(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
@@ -74,7 +75,7 @@ extension ThrowingArchives {
 extension AsynchronousArchives {
     /// As ``ArchiveManager/record(all:expiresIn:inMemory:owner:)``.
     public nonisolated(nonsending) func record(
-        all objects: [Archive], expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
+        all objects: [Object], expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
         owner: String? = nil
     ) async throws {
         let terms = Terms.new(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
@@ -90,7 +91,7 @@ extension AsynchronousArchives {
     /// As ``ArchiveManager/transaction(_:)``; `body` runs on another thread.
     @discardableResult
     public nonisolated(nonsending) func transaction<Value: Sendable>(
-        _ body: @escaping @Sendable (inout ArchiveTransaction<Archive>) throws -> Value
+        _ body: @escaping @Sendable (inout ArchiveTransaction<Object>) throws -> Value
     ) async throws -> Value {
         try await handle.elsewhere { try $0.transact(nil, body) }
     }

@@ -24,8 +24,8 @@ extension ArchiveManager {
     public func modify(
         archiveWithKey key: String, expiresIn lifetime: Duration? = nil,
         inMemory memoryLifetime: Duration? = nil, owner: String? = nil,
-        _ change: (inout Archive) throws -> Void
-    ) throws -> Archive? {
+        _ change: (inout Object) throws -> Void
+    ) throws -> Object? {
         try throwing.modify(
             archiveWithKey: key, expiresIn: lifetime, inMemory: memoryLifetime, owner: owner, change)
     }
@@ -35,10 +35,10 @@ extension ArchiveManager {
     /// decoded counts as missing, and is replaced.
     @discardableResult
     public func modify(
-        archiveWithKey key: String, default initial: @autoclosure () throws -> Archive,
+        archiveWithKey key: String, default initial: @autoclosure () throws -> Object,
         expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil, owner: String? = nil,
-        _ change: (inout Archive) throws -> Void
-    ) throws -> Archive {
+        _ change: (inout Object) throws -> Void
+    ) throws -> Object {
         try throwing.modify(
             archiveWithKey: key, default: initial(), expiresIn: lifetime, inMemory: memoryLifetime,
             owner: owner, change)
@@ -48,9 +48,9 @@ extension ArchiveManager {
     /// `nil`. Otherwise does nothing and returns `false`. Lifetimes and owner stay unless given, as in
     /// ``ArchiveManager/update(_:expiresIn:inMemory:owner:dropping:)``.
     public func record(
-        _ object: Archive, replacing expected: Archive?, expiresIn lifetime: Duration? = nil,
+        _ object: Object, replacing expected: Object?, expiresIn lifetime: Duration? = nil,
         inMemory memoryLifetime: Duration? = nil, owner: String? = nil
-    ) throws -> Bool where Archive: Equatable {
+    ) throws -> Bool where Object: Equatable {
         try throwing.record(
             object, replacing: expected, expiresIn: lifetime, inMemory: memoryLifetime, owner: owner)
     }
@@ -62,8 +62,8 @@ extension ThrowingArchives {
     public func modify(
         archiveWithKey key: String, expiresIn lifetime: Duration? = nil,
         inMemory memoryLifetime: Duration? = nil, owner: String? = nil,
-        _ change: (inout Archive) throws -> Void
-    ) throws -> Archive? {
+        _ change: (inout Object) throws -> Void
+    ) throws -> Object? {
         let terms = Terms.updated(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
         return try handle.perform { try $0.modify(key, terms, change) }
     }
@@ -71,19 +71,19 @@ extension ThrowingArchives {
     /// As ``ArchiveManager/modify(archiveWithKey:default:expiresIn:inMemory:owner:_:)``.
     @discardableResult
     public func modify(
-        archiveWithKey key: String, default initial: @autoclosure () throws -> Archive,
+        archiveWithKey key: String, default initial: @autoclosure () throws -> Object,
         expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil, owner: String? = nil,
-        _ change: (inout Archive) throws -> Void
-    ) throws -> Archive {
+        _ change: (inout Object) throws -> Void
+    ) throws -> Object {
         let terms = Terms.updated(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
         return try handle.perform { try $0.modify(key, default: initial, terms, change) }
     }
 
     /// As ``ArchiveManager/record(_:replacing:expiresIn:inMemory:owner:)``.
     public func record(
-        _ object: Archive, replacing expected: Archive?, expiresIn lifetime: Duration? = nil,
+        _ object: Object, replacing expected: Object?, expiresIn lifetime: Duration? = nil,
         inMemory memoryLifetime: Duration? = nil, owner: String? = nil
-    ) throws -> Bool where Archive: Equatable {
+    ) throws -> Bool where Object: Equatable {
         let terms = Terms.updated(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
         return try handle.perform { try $0.record(object, terms) { $0 == expected } }
     }
@@ -95,8 +95,8 @@ extension AsynchronousArchives {
     public nonisolated(nonsending) func modify(
         archiveWithKey key: String, expiresIn lifetime: Duration? = nil,
         inMemory memoryLifetime: Duration? = nil, owner: String? = nil,
-        _ change: @escaping @Sendable (inout Archive) throws -> Void
-    ) async throws -> Archive? {
+        _ change: @escaping @Sendable (inout Object) throws -> Void
+    ) async throws -> Object? {
         let terms = Terms.updated(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
         return try await handle.elsewhere { try $0.modify(key, terms, change) }
     }
@@ -104,19 +104,19 @@ extension AsynchronousArchives {
     /// As ``ArchiveManager/modify(archiveWithKey:default:expiresIn:inMemory:owner:_:)``; both closures run on another thread.
     @discardableResult
     public nonisolated(nonsending) func modify(
-        archiveWithKey key: String, default initial: @escaping @Sendable @autoclosure () throws -> Archive,
+        archiveWithKey key: String, default initial: @escaping @Sendable @autoclosure () throws -> Object,
         expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil, owner: String? = nil,
-        _ change: @escaping @Sendable (inout Archive) throws -> Void
-    ) async throws -> Archive {
+        _ change: @escaping @Sendable (inout Object) throws -> Void
+    ) async throws -> Object {
         let terms = Terms.updated(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
         return try await handle.elsewhere { try $0.modify(key, default: initial, terms, change) }
     }
 
     /// As ``ArchiveManager/record(_:replacing:expiresIn:inMemory:owner:)``.
     public nonisolated(nonsending) func record(
-        _ object: Archive, replacing expected: Archive?, expiresIn lifetime: Duration? = nil,
+        _ object: Object, replacing expected: Object?, expiresIn lifetime: Duration? = nil,
         inMemory memoryLifetime: Duration? = nil, owner: String? = nil
-    ) async throws -> Bool where Archive: Equatable & Sendable {
+    ) async throws -> Bool where Object: Equatable & Sendable {
         let terms = Terms.updated(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
         return try await handle.elsewhere { try $0.record(object, terms) { $0 == expected } }
     }

@@ -5,57 +5,57 @@ import StorageEngine
 extension Archivable where Self: Codable {
     /// The object as CBOR.
     public func archive() throws -> Data {
-        CodecProbe.current?.note(.archive, of: Self.self)
+        CodecProbe.current?.record(.archive, of: Self.self)
         return try archiveData()
     }
 
     /// The object as CBOR.
     public func archiveData() throws -> Data {
-        if let probe = CodecProbe.current, probe.note(.archiveData, of: Self.self) { return Data() }
+        if let probe = CodecProbe.current, probe.record(.archiveData, of: Self.self) { return Data() }
         return Data(try CBOREncoder().encode(self))
     }
 
-    /// The object of this CBOR, whatever its key.
+    /// Decodes the object from CBOR, and ignores the key.
     public static func deArchive(fromData data: Data, forKey key: String) throws -> Archivable {
-        CodecProbe.current?.note(.deArchiveForKey, of: Self.self)
+        CodecProbe.current?.record(.deArchiveForKey, of: Self.self)
         return try deArchive(fromData: data)
     }
 
     /// The object of this CBOR.
     public static func deArchive(fromData data: Data) throws -> Archivable {
-        CodecProbe.current?.note(.deArchive, of: Self.self)
+        CodecProbe.current?.record(.deArchive, of: Self.self)
         return try decode(archive: data)
     }
 
     /// The object of this CBOR.
     public static func decode(archive data: Data) throws -> Archivable {
-        if let probe = CodecProbe.current, probe.note(.decode, of: Self.self) { throw CodecProbe.Reached() }
+        if let probe = CodecProbe.current, probe.record(.decode, of: Self.self) { throw CodecProbe.Reached() }
         return try CBORDecoder().decode(Self.self, from: data)
     }
 }
 
 extension Archivable {
-    /// What ``archiveData()`` makes of the object.
+    /// Calls ``archiveData()``.
     public func archive() throws -> Data {
         try OtherSpelling.ask(Self.self) { try archiveData() }
     }
 
-    /// What ``archive()`` makes of the object.
+    /// Calls ``archive()``.
     public func archiveData() throws -> Data {
         try OtherSpelling.ask(Self.self) { try archive() }
     }
 
-    /// What ``deArchive(fromData:)`` makes of the bytes, whatever the key.
+    /// Calls ``deArchive(fromData:)``, and ignores the key.
     public static func deArchive(fromData data: Data, forKey key: String) throws -> Archivable {
         try deArchive(fromData: data)
     }
 
-    /// What ``decode(archive:)`` makes of the bytes.
+    /// Calls ``decode(archive:)``.
     public static func deArchive(fromData data: Data) throws -> Archivable {
         try OtherSpelling.ask(Self.self) { try decode(archive: data) }
     }
 
-    /// What ``deArchive(fromData:)`` makes of the bytes.
+    /// Calls ``deArchive(fromData:)``.
     public static func decode(archive data: Data) throws -> Archivable {
         try OtherSpelling.ask(Self.self) { try deArchive(fromData: data) }
     }
@@ -78,7 +78,7 @@ private enum OtherSpelling {
 final class CodecProbe: Sendable {
     enum Step: Sendable { case archive, archiveData, deArchiveForKey, deArchive, decode }
 
-    /// The library's own steps, one after the other.
+    /// The default implementations in the order in which they call each other, for encoding and for decoding.
     private static let ways: [[Step]] = [[.archive, .archiveData], [.deArchiveForKey, .deArchive, .decode]]
 
     /// Thrown when the library's last default was reached without running any code of the type.
@@ -91,9 +91,9 @@ final class CodecProbe: Sendable {
 
     private init(_ type: any Archivable.Type) { self.type = ObjectIdentifier(type) }
 
-    /// Returns whether that was the last of the library's own steps, one after the other.
+    /// Records that a default implementation was called. Returns whether it is the last one of the chain.
     @discardableResult
-    func note(_ step: Step, of type: any Archivable.Type) -> Bool {
+    func record(_ step: Step, of type: any Archivable.Type) -> Bool {
         guard ObjectIdentifier(type) == self.type else { return false }
         return steps.withLock { steps in
             steps.append(step)

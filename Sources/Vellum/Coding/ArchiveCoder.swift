@@ -21,8 +21,7 @@ struct DecodedObject<Object> {
     var isMigrated = false
 }
 
-/// Makes objects of one type into bytes and back, by the type's own `archive()` and
-/// `deArchive(fromData:forKey:)`.
+/// Encodes and decodes the objects of one type, with the type's own `archive()` and `deArchive(fromData:forKey:)`.
 /// Safe from any thread.
 class ArchiveCoder<Object: Archivable>: @unchecked Sendable {
     /// The coder that fits the type best.

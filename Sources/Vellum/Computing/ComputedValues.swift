@@ -27,8 +27,8 @@ extension ArchiveManager {
     public func value(
         forKey key: String, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
         owner: String? = nil, renewingBefore renewal: Duration? = nil,
-        waitingForProcesses patience: Duration? = nil, orCompute compute: () throws -> Archive
-    ) throws -> Archive {
+        waitingForProcesses patience: Duration? = nil, orCompute compute: () throws -> Object
+    ) throws -> Object {
         try throwing.value(
             forKey: key, expiresIn: lifetime, inMemory: memoryLifetime, owner: owner,
             renewingBefore: renewal, waitingForProcesses: patience, orCompute: compute)
@@ -40,8 +40,8 @@ extension ThrowingArchives {
     public func value(
         forKey key: String, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
         owner: String? = nil, renewingBefore renewal: Duration? = nil,
-        waitingForProcesses patience: Duration? = nil, orCompute compute: () throws -> Archive
-    ) throws -> Archive {
+        waitingForProcesses patience: Duration? = nil, orCompute compute: () throws -> Object
+    ) throws -> Object {
         let terms = Terms.new(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
         return try handle.perform {
             try $0.value(.init(key: key, terms: terms, renewal: renewal, patience: patience), compute)
@@ -59,8 +59,8 @@ extension AsynchronousArchives {
         forKey key: String, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
         owner: String? = nil, renewingBefore renewal: Duration? = nil,
         waitingForProcesses patience: Duration? = nil,
-        orCompute compute: @escaping @Sendable () async throws -> sending Archive
-    ) async throws -> Archive {
+        orCompute compute: @escaping @Sendable () async throws -> sending Object
+    ) async throws -> Object {
         let terms = Terms.new(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
         return try await handle.value(
             .init(key: key, terms: terms, renewal: renewal, patience: patience), compute)

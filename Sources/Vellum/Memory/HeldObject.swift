@@ -9,10 +9,10 @@ class HeldObject: @unchecked Sendable {
 }
 
 /// An object itself. It never changes, and no mutable part of it is shared with callers.
-final class HeldValue<Archive>: HeldObject, @unchecked Sendable {
-    let value: Archive
+final class HeldValue<Object>: HeldObject, @unchecked Sendable {
+    let value: Object
 
-    init(_ value: Archive) {
+    init(_ value: Object) {
         self.value = value
         super.init(bytes: nil)
     }

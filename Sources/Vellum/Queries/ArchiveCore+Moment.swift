@@ -1,10 +1,12 @@
 import ArchiveQuery
 import StorageEngine
 
-/// Many objects as they are at one moment, so that nobody finds one as it was before a transaction and another as it is after.
+/// Reads many objects as they are at one moment, so that no caller gets one object as it was before a transaction
+/// and another as it is after it.
 extension ArchiveCore {
-    /// What `live` finds in the archive, if nobody has changed that meanwhile. Else what `past` finds in a snapshot, which doesn't
-    /// change, and for which every object has to be read from disk.
+    /// The result of `live`, which reads the archive, if nobody changes the archive in the meantime. Otherwise the
+    /// result of `past`, which reads a snapshot. A snapshot doesn't change, but every object has to be read from
+    /// disk.
     func atOneMoment<Value>(
         _ live: () throws -> Value, else past: (ArchiveSnapshot) throws -> Value
     ) throws -> Value {
@@ -13,24 +15,25 @@ extension ArchiveCore {
         return try isUnchanged(since: mark) ? found : past(archive.snapshot())
     }
 
-    /// Whether no change has become visible since the mark was taken. Waits for nobody.
+    /// Whether no change has become visible since the mark was taken. Never blocks.
     func isUnchanged(since mark: UInt64) throws -> Bool {
-        // In this order: who is through has moved the mark before.
+        // In this order: a writer moves the mark before it stops being counted as changing.
         guard try archive.isBeingChanged() == false else { return false }
         return try archive.changeMark() == mark
     }
 
-    // MARK: What there was
+    // MARK: Snapshots
 
-    /// Where an object of a snapshot is.
+    /// The place of an object at the moment of a snapshot.
     package enum Place: Sendable {
-        /// By its number in the snapshot.
+        /// On disk, with this number in the snapshot.
         case onDisk(Int)
-        /// Too large for the disk: in this process' memory alone, where no transaction changes it together with others.
+        /// Only in this process's memory, because it exceeds the disk limit. No transaction changes such an object
+        /// together with others.
         case onlyHere(String)
     }
 
-    /// The places of the objects whose encoded values meet the predicate, or of all, the most recent first.
+    /// The places of the objects whose encoded values match the predicate, or of all objects, the most recent first.
     package func places(
         in snapshot: ArchiveSnapshot, meeting predicate: QueryPredicate?
     ) throws -> [Place] {
@@ -41,7 +44,7 @@ extension ArchiveCore {
             if let rank = row.entry?.rank { numbers.append(rank - 1) }
             return true
         }
-        noteDamage(report)
+        reportDamage(report)
         return numbers.map { .onDisk($0) }
     }
 
@@ -49,7 +52,7 @@ extension ArchiveCore {
         var places = (0..<snapshot.count).map { Place.onDisk($0) }
         guard memory.hasObjectsOnlyHere else { return places }
         let list = try archive.entries()
-        // The least recent first: what is put in moves none of those before it.
+        // The least recent first, so that an insertion doesn't move the places that later ones use.
         for index in list.indices.reversed() where list[index].tier == .memory && list.isReachable(at: index)
         {
             guard let name = try presentName(in: list, at: index) else { continue }
@@ -61,7 +64,7 @@ extension ArchiveCore {
         return places
     }
 
-    /// The objects of these places; what is no object, or damaged, is told of and left out.
+    /// The objects at these places. Values that can't be decoded or are damaged are reported and left out.
     func objects(
         at places: some Sequence<Place>, of snapshot: ArchiveSnapshot
     ) -> some Sequence<Seen> {
@@ -80,7 +83,7 @@ extension ArchiveCore {
                     return Seen(object: object, name: key, sequence: entry.sequence)
                 }
             } catch let error as ArchiveError {
-                noteUnreadable(name, error)
+                reportUnreadable(name, error)
             } catch {
                 log("read", name, error)
             }
@@ -88,23 +91,23 @@ extension ArchiveCore {
         }
     }
 
-    /// What the queries leave of a snapshot.
+    /// The results of the queries in a snapshot.
     package func seen(by queries: [Query<Object>], in snapshot: ArchiveSnapshot) throws -> [Seen] {
         let places = try places(in: snapshot, meeting: encodedPredicate(of: queries))
         return Query.run(queries, over: objects(at: places, of: snapshot)) { $0.object }
     }
 
-    // MARK: Piece by piece
+    // MARK: In pieces
 
-    /// What a query that lets others work in between goes through.
-    struct Look: Sendable {
+    /// The objects that an asynchronous query visits, some at a time.
+    struct Candidates: Sendable {
         fileprivate enum Found: Sendable {
             case live(names: [String])
             case past(ArchiveSnapshot, [Place])
         }
 
         fileprivate let found: Found
-        /// When the look was begun.
+        /// The archive's change mark before the keys were listed or the snapshot was taken.
         let mark: UInt64
 
         var count: Int {
@@ -115,29 +118,29 @@ extension ArchiveCore {
         }
     }
 
-    /// A look at the archive, whose objects are as they are when they are read.
-    func look(for queries: [Query<Object>]) throws -> Look {
+    /// Objects of the archive itself, each as it is when it is read.
+    func liveCandidates(for queries: [Query<Object>]) throws -> Candidates {
         let mark = try archive.changeMark()
-        return Look(found: .live(names: try names(meeting: encodedPredicate(of: queries))), mark: mark)
+        return Candidates(found: .live(names: try names(meeting: encodedPredicate(of: queries))), mark: mark)
     }
 
-    /// A look at a snapshot of it.
-    func pastLook(for queries: [Query<Object>]) throws -> Look {
+    /// Objects of a snapshot.
+    func snapshotCandidates(for queries: [Query<Object>]) throws -> Candidates {
         let (mark, snapshot) = (try archive.changeMark(), try archive.snapshot())
         let places = try places(in: snapshot, meeting: encodedPredicate(of: queries))
-        return Look(found: .past(snapshot, places), mark: mark)
+        return Candidates(found: .past(snapshot, places), mark: mark)
     }
 
-    /// Some of the objects that are looked at.
-    func objects(_ range: Range<Int>, of look: Look) throws -> [Seen] {
-        switch look.found {
+    /// The objects in this range of the candidates.
+    func objects(_ range: Range<Int>, of candidates: Candidates) throws -> [Seen] {
+        switch candidates.found {
         case .live(let names): try objects(named: Array(names[range]))
         case .past(let snapshot, let places): Array(objects(at: places[range], of: snapshot))
         }
     }
 }
 
-/// Conditions of a query are asked by one thread at a time.
+/// Hands queries to another thread. Only one thread at a time calls their conditions.
 struct CarriedQueries<Object>: @unchecked Sendable {
     let queries: [Query<Object>]
 }

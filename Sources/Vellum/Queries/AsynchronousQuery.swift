@@ -1,23 +1,23 @@
-/// A query of asynchronous code: `try await users.asynchronous.findWhere { $0.age(.less(than: 30)) }.getResults()`. As a
-/// ``QueryBuilder`` in all else.
+/// A query for asynchronous code: `try await users.asynchronous.findWhere { $0.age(.less(than: 30)) }.getResults()`.
+/// Otherwise like a ``QueryBuilder``.
 ///
-/// Objects are read elsewhere, some hundred at a time, and asked where the caller runs, so that closures may use what its
-/// actor guards. They are as they were at one moment: where others change the archive meanwhile, the query is carried out once more,
-/// over a snapshot.
-public struct AsynchronousQuery<Archive: Archivable>: QueryComposing {
-    let handle: ArchiveHandle<Archive>
+/// Objects are read on a system thread, some hundred at a time, and tested on the caller's actor, so that closures
+/// may use its state. All results are as they were at one moment: if the archive changes while the query runs, it
+/// runs again on a snapshot.
+public struct AsynchronousQuery<Object: Archivable>: QueryComposing {
+    let handle: ArchiveHandle<Object>
     /// The steps so far.
-    public let queries: [Query<Archive>]
+    public let queries: [Query<Object>]
 
     private static var batch: Int { 256 }
 
     /// The same with another step.
-    public func adding(_ query: Query<Archive>) -> AsynchronousQuery {
+    public func adding(_ query: Query<Object>) -> AsynchronousQuery {
         AsynchronousQuery(handle: handle, queries: queries + [query])
     }
 
     /// As ``QueryBuilder/getResults()``.
-    public nonisolated(nonsending) func getResults() async throws -> [Archive] {
+    public nonisolated(nonsending) func getResults() async throws -> [Object] {
         let seen = try await seen()
         let names = seen.map(\.name)
         try await handle.elsewhere { try $0.countAccesses(names) }
@@ -25,12 +25,12 @@ public struct AsynchronousQuery<Archive: Archivable>: QueryComposing {
     }
 
     /// As ``QueryBuilder/firstResult()``.
-    public nonisolated(nonsending) func firstResult() async throws -> Archive? {
+    public nonisolated(nonsending) func firstResult() async throws -> Object? {
         try await limitResults(by: 1).getResults().first
     }
 
     /// As ``QueryBuilder/lastResult()``.
-    public nonisolated(nonsending) func lastResult() async throws -> Archive? { try await getResults().last }
+    public nonisolated(nonsending) func lastResult() async throws -> Object? { try await getResults().last }
 
     /// As ``QueryBuilder/count()``.
     public nonisolated(nonsending) func count() async throws -> Int { try await seen().count }
@@ -39,7 +39,7 @@ public struct AsynchronousQuery<Archive: Archivable>: QueryComposing {
     @discardableResult
     public nonisolated(nonsending) func deleteResults() async throws -> Int {
         let versions = try await seen().map {
-            ArchiveCore<Archive>.Version(name: $0.name, sequence: $0.sequence)
+            ArchiveCore<Object>.Version(name: $0.name, sequence: $0.sequence)
         }
         return try await handle.elsewhere { try $0.delete(versions) }
     }
@@ -50,24 +50,25 @@ public struct AsynchronousQuery<Archive: Archivable>: QueryComposing {
         return try await handle.elsewhere { try $0.explanation(of: carried.queries) }
     }
 
-    private nonisolated(nonsending) func seen() async throws -> [ArchiveCore<Archive>.Seen] {
+    private nonisolated(nonsending) func seen() async throws -> [ArchiveCore<Object>.Seen] {
         let carried = CarriedQueries(queries: queries)
-        let look = try await handle.elsewhere { try $0.look(for: carried.queries) }
-        let found = try await seen(in: look)
-        if try await handle.elsewhere({ try $0.isUnchanged(since: look.mark) }) { return found }
-        return try await seen(in: handle.elsewhere { try $0.pastLook(for: carried.queries) })
+        let live = try await handle.elsewhere { try $0.liveCandidates(for: carried.queries) }
+        let found = try await seen(in: live)
+        if try await handle.elsewhere({ try $0.isUnchanged(since: live.mark) }) { return found }
+        return try await seen(in: handle.elsewhere { try $0.snapshotCandidates(for: carried.queries) })
     }
 
     private nonisolated(nonsending) func seen(
-        in look: ArchiveCore<Archive>.Look
-    ) async throws -> [ArchiveCore<Archive>.Seen] {
-        var run = RunningQuery<ArchiveCore<Archive>.Seen, Archive>(queries)
+        in candidates: ArchiveCore<Object>.Candidates
+    ) async throws -> [ArchiveCore<Object>.Seen] {
+        var run = RunningQuery<ArchiveCore<Object>.Seen, Object>(queries)
         var begin = 0
-        while begin < look.count, !run.isComplete {
+        while begin < candidates.count, !run.isComplete {
             try Task.checkCancellation()
-            let next = begin..<min(begin + AsynchronousQuery.batch, look.count)
+            let next = begin..<min(begin + AsynchronousQuery.batch, candidates.count)
             begin = next.upperBound
-            for item in try await handle.elsewhere({ try $0.objects(next, of: look) }) where !run.isComplete {
+            for item in try await handle.elsewhere({ try $0.objects(next, of: candidates) })
+            where !run.isComplete {
                 run.add(item, item.object)
             }
         }
@@ -77,23 +78,23 @@ public struct AsynchronousQuery<Archive: Archivable>: QueryComposing {
 
 extension AsynchronousArchives: QueryComposing {
     /// Begins a query.
-    public func adding(_ query: Query<Archive>) -> AsynchronousQuery<Archive> {
+    public func adding(_ query: Query<Object>) -> AsynchronousQuery<Object> {
         AsynchronousQuery(handle: handle, queries: [query])
     }
 
     /// As ``ArchiveManager/process(queries:)``.
-    public nonisolated(nonsending) func process(queries: [Query<Archive>]) async throws -> [Archive] {
+    public nonisolated(nonsending) func process(queries: [Query<Object>]) async throws -> [Object] {
         try await AsynchronousQuery(handle: handle, queries: queries).getResults()
     }
 
     /// As ``ArchiveManager/countResults(of:)``.
-    public nonisolated(nonsending) func countResults(of queries: [Query<Archive>]) async throws -> Int {
+    public nonisolated(nonsending) func countResults(of queries: [Query<Object>]) async throws -> Int {
         try await AsynchronousQuery(handle: handle, queries: queries).count()
     }
 
     /// As ``ArchiveManager/deleteResults(of:)``.
     @discardableResult
-    public nonisolated(nonsending) func deleteResults(of queries: [Query<Archive>]) async throws -> Int {
+    public nonisolated(nonsending) func deleteResults(of queries: [Query<Object>]) async throws -> Int {
         try await AsynchronousQuery(handle: handle, queries: queries).deleteResults()
     }
 }

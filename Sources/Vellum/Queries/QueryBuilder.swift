@@ -16,34 +16,34 @@
 /// Without a sort the most recent objects come first.
 public struct QueryBuilder<Queriable: Archivist>: QueryComposing {
     /// The type of the objects.
-    public typealias Archive = Queriable.Archive
+    public typealias Object = Queriable.Object
 
     let archives: Queriable
     /// The steps so far.
-    public let queries: [Query<Archive>]
+    public let queries: [Query<Object>]
 
-    init(archives: Queriable, queries: [Query<Archive>] = []) {
+    init(archives: Queriable, queries: [Query<Object>] = []) {
         self.archives = archives
         self.queries = queries
     }
 
     /// The same with another step.
-    public func adding(_ query: Query<Archive>) -> QueryBuilder {
+    public func adding(_ query: Query<Object>) -> QueryBuilder {
         QueryBuilder(archives: archives, queries: queries + [query])
     }
 
     /// Runs the query. Counts as an access of each result.
-    public func getResults() -> [Archive] {
+    public func getResults() -> [Object] {
         archives.process(queries: queries)
     }
 
     /// The first result, without searching for others; `nil` if there is none.
-    public func firstResult() -> Archive? {
+    public func firstResult() -> Object? {
         limitResults(by: 1).getResults().first
     }
 
     /// The last result; `nil` if there is none. Builds all results.
-    public func lastResult() -> Archive? {
+    public func lastResult() -> Object? {
         getResults().last
     }
 
@@ -58,32 +58,31 @@ public struct QueryBuilder<Queriable: Archivist>: QueryComposing {
 
 extension Archivist {
     /// Begins a query that keeps the objects that meet all conditions.
-    public func findWhere(_ conditions: (QueryFinder<Archive>) -> QueryFinder<Archive>) -> QueryBuilder<Self>
-    {
+    public func findWhere(_ conditions: (QueryFinder<Object>) -> QueryFinder<Object>) -> QueryBuilder<Self> {
         QueryBuilder(archives: self).findWhere(conditions)
     }
 
     /// Begins a query that keeps the objects that meet the conditions: `where(\.age >= 18 && \.nick != nil)`.
-    public func `where`(_ conditions: QueryFinder<Archive>) -> QueryBuilder<Self> {
+    public func `where`(_ conditions: QueryFinder<Object>) -> QueryBuilder<Self> {
         QueryBuilder(archives: self).where(conditions)
     }
 
     /// Begins a query that keeps the objects whose property matches the finder.
     public func `where`<Property>(
-        _ path: KeyPath<Archive, Property>, _ finder: PropertyFinder<Property, Property>
+        _ path: KeyPath<Object, Property>, _ finder: PropertyFinder<Property, Property>
     ) -> QueryBuilder<Self> {
         QueryBuilder(archives: self).where(path, finder)
     }
 
     /// The same for an optional property.
     public func `where`<Wrapped>(
-        _ path: KeyPath<Archive, Wrapped?>, _ finder: PropertyFinder<Wrapped?, Wrapped>
+        _ path: KeyPath<Object, Wrapped?>, _ finder: PropertyFinder<Wrapped?, Wrapped>
     ) -> QueryBuilder<Self> {
         QueryBuilder(archives: self).where(path, finder)
     }
 
     /// Begins a query that sorts all objects.
-    public func sorted(_ orders: (QuerySorter<Archive>) -> QuerySorter<Archive>) -> QueryBuilder<Self> {
+    public func sorted(_ orders: (QuerySorter<Object>) -> QuerySorter<Object>) -> QueryBuilder<Self> {
         QueryBuilder(archives: self).sorted(orders)
     }
 

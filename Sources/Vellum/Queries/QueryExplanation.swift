@@ -11,9 +11,9 @@ public struct QueryExplanation: Sendable, Hashable {
 extension QueryExplanation: CustomStringConvertible {
     /// A line for each part.
     public var description: String {
-        var lines = [encoded.map { "encoded values are asked: \($0)" } ?? "every object is made"]
+        var lines = [encoded.map { "tests encoded values: \($0)" } ?? "decodes every object"]
         if !ofObjects.isEmpty {
-            lines.append("only objects can be asked about " + ofObjects.joined(separator: ", "))
+            lines.append("decodes objects to test " + ofObjects.joined(separator: ", "))
         }
         if let reason { lines.append(reason) }
         return lines.joined(separator: "\n")
@@ -22,7 +22,7 @@ extension QueryExplanation: CustomStringConvertible {
 
 extension QueryBuilder {
     /// How the query is carried out. `nil`, and logged, if the archive can't be read.
-    public func explain<Archive>() -> QueryExplanation? where Queriable == ArchiveManager<Archive> {
+    public func explain<Object>() -> QueryExplanation? where Queriable == ArchiveManager<Object> {
         archives.attempt("explain a query", else: nil) { try $0.explanation(of: queries) }
     }
 }

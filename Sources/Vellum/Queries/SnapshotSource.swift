@@ -1,12 +1,13 @@
 import ArchiveQuery
 import StorageEngine
 
-/// A snapshot as what a query goes through. Only what conditions of objects ask for is as it was: keys and values; nobody looks at
-/// the rest.
+/// A snapshot as the source of a query. Only keys and values are those of the snapshot, because the conditions of
+/// objects use nothing else.
 struct SnapshotSource: QuerySource {
     let snapshot: ArchiveSnapshot
 
-    /// In either order: nobody waits for what is far apart on disk, and the most recent are numbered first.
+    /// Both orders are the same here: a snapshot is read from memory pages without seeking, and numbers the most
+    /// recent entries first.
     func cursor(in order: QueryScanOrder) -> any QueryCursor {
         SnapshotCursor(snapshot, Array(0..<snapshot.count))
     }
@@ -16,13 +17,13 @@ struct SnapshotSource: QuerySource {
     }
 }
 
-/// For one thread.
+/// Not thread-safe.
 private final class SnapshotCursor: QueryCursor {
     private let snapshot: ArchiveSnapshot
     private let numbers: [Int]
     private(set) var visited = 0
     private var loaded: (key: String, entry: CurrentEntry)?
-    /// Key and value of the entry, for they are asked for by their addresses.
+    /// The value and the key of the loaded entry, which the query reads through pointers.
     private var room = UnsafeMutableRawBufferPointer(start: nil, count: 0)
 
     init(_ snapshot: ArchiveSnapshot, _ numbers: [Int]) {

@@ -1,23 +1,23 @@
 /// A query with throwing results: `try users.throwing.findWhere { $0.age(.less(than: 30)) }.getResults()`.
 /// Otherwise like a ``QueryBuilder``.
-public struct ThrowingQuery<Archive: Archivable>: QueryComposing {
-    let handle: ArchiveHandle<Archive>
+public struct ThrowingQuery<Object: Archivable>: QueryComposing {
+    let handle: ArchiveHandle<Object>
     /// The steps so far.
-    public let queries: [Query<Archive>]
+    public let queries: [Query<Object>]
 
     /// The same with another step.
-    public func adding(_ query: Query<Archive>) -> ThrowingQuery {
+    public func adding(_ query: Query<Object>) -> ThrowingQuery {
         ThrowingQuery(handle: handle, queries: queries + [query])
     }
 
     /// As ``QueryBuilder/getResults()``.
-    public func getResults() throws -> [Archive] { try handle.perform { try $0.process(queries) } }
+    public func getResults() throws -> [Object] { try handle.perform { try $0.process(queries) } }
 
     /// As ``QueryBuilder/firstResult()``.
-    public func firstResult() throws -> Archive? { try limitResults(by: 1).getResults().first }
+    public func firstResult() throws -> Object? { try limitResults(by: 1).getResults().first }
 
     /// As ``QueryBuilder/lastResult()``.
-    public func lastResult() throws -> Archive? { try getResults().last }
+    public func lastResult() throws -> Object? { try getResults().last }
 
     /// As ``QueryBuilder/count()``.
     public func count() throws -> Int { try handle.perform { try $0.seen(by: queries).count } }
@@ -34,7 +34,7 @@ public struct ThrowingQuery<Archive: Archivable>: QueryComposing {
 
 extension ThrowingArchives: QueryComposing {
     /// Begins a query.
-    public func adding(_ query: Query<Archive>) -> ThrowingQuery<Archive> {
+    public func adding(_ query: Query<Object>) -> ThrowingQuery<Object> {
         ThrowingQuery(handle: handle, queries: [query])
     }
 }

@@ -1,11 +1,11 @@
-/// The calls of an archive of values by key, without the ``KeyedValue`` around each. They do what those of its objects do, which
-/// are there as well.
+/// The calls of an archive for values by key, which wrap and unwrap ``KeyedValue``. The calls for objects work as
+/// well.
 extension ArchiveManager {
     /// As ``record(_:expiresIn:inMemory:owner:)`` for a value by key.
     public func record<Value>(
         _ value: Value, forKey key: String, expiresIn lifetime: Duration? = nil,
         inMemory memoryLifetime: Duration? = nil, owner: String? = nil
-    ) where Archive == KeyedValue<Value> {
+    ) where Object == KeyedValue<Value> {
         attempt("record", key, else: ()) {
             try $0.store(
                 KeyedValue(value, forKey: key),
@@ -13,12 +13,12 @@ extension ArchiveManager {
         }
     }
 
-    /// As ``record(all:expiresIn:inMemory:owner:)`` for values by their keys: all of them together or none. Which of them is the most
-    /// recent then isn't said.
+    /// As ``record(all:expiresIn:inMemory:owner:)`` for values by their keys: all of them are stored, or none. Which
+    /// one becomes the most recent is unspecified.
     public func record<Value>(
         all values: [String: Value], expiresIn lifetime: Duration? = nil,
         inMemory memoryLifetime: Duration? = nil, owner: String? = nil
-    ) where Archive == KeyedValue<Value> {
+    ) where Object == KeyedValue<Value> {
         record(
             all: values.map { KeyedValue($1, forKey: $0) }, expiresIn: lifetime, inMemory: memoryLifetime,
             owner: owner)
@@ -29,19 +29,20 @@ extension ArchiveManager {
         _ value: Value, forKey key: String, expiresIn lifetime: Duration? = nil,
         inMemory memoryLifetime: Duration? = nil, owner: String? = nil,
         dropping dropped: Set<ArchiveTerm> = []
-    ) where Archive == KeyedValue<Value> {
+    ) where Object == KeyedValue<Value> {
         update(
             KeyedValue(value, forKey: key), expiresIn: lifetime, inMemory: memoryLifetime, owner: owner,
             dropping: dropped)
     }
 
     /// As ``access(archiveWithKey:)``.
-    public func value<Value>(forKey key: String) -> Value? where Archive == KeyedValue<Value> {
+    public func value<Value>(forKey key: String) -> Value? where Object == KeyedValue<Value> {
         access(archiveWithKey: key)?.value
     }
 
-    /// The value of a key, as ``value(forKey:)``; assigning one updates it as ``update(_:)`` does, and assigning `nil` deletes it.
-    public subscript<Value>(key: String) -> Value? where Archive == KeyedValue<Value> {
+    /// The value with this key, as ``value(forKey:)``. Assigning a value updates it, as ``update(_:)`` does;
+    /// assigning `nil` deletes it.
+    public subscript<Value>(key: String) -> Value? where Object == KeyedValue<Value> {
         get { value(forKey: key) }
         set {
             if let newValue {
@@ -52,14 +53,14 @@ extension ArchiveManager {
         }
     }
 
-    /// As ``value(forKey:expiresIn:inMemory:owner:renewingBefore:waitingForProcesses:orCompute:)``, where `compute` returns the value
-    /// alone.
+    /// As ``value(forKey:expiresIn:inMemory:owner:renewingBefore:waitingForProcesses:orCompute:)``, but `compute`
+    /// returns only the value.
     @_disfavoredOverload
     public func value<Value>(
         forKey key: String, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
         owner: String? = nil, renewingBefore renewal: Duration? = nil,
         waitingForProcesses patience: Duration? = nil, orCompute compute: () throws -> Value
-    ) throws -> Value where Archive == KeyedValue<Value> {
+    ) throws -> Value where Object == KeyedValue<Value> {
         try throwing.value(
             forKey: key, expiresIn: lifetime, inMemory: memoryLifetime, owner: owner,
             renewingBefore: renewal, waitingForProcesses: patience, orCompute: compute)
@@ -70,7 +71,7 @@ extension ArchiveManager {
     public func modify<Value>(
         forKey key: String, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
         owner: String? = nil, _ change: (inout Value) throws -> Void
-    ) throws -> Value? where Archive == KeyedValue<Value> {
+    ) throws -> Value? where Object == KeyedValue<Value> {
         try throwing.modify(
             forKey: key, expiresIn: lifetime, inMemory: memoryLifetime, owner: owner, change)
     }
@@ -81,7 +82,7 @@ extension ArchiveManager {
         forKey key: String, default initial: @autoclosure () throws -> Value,
         expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil, owner: String? = nil,
         _ change: (inout Value) throws -> Void
-    ) throws -> Value where Archive == KeyedValue<Value> {
+    ) throws -> Value where Object == KeyedValue<Value> {
         try throwing.modify(
             forKey: key, default: initial(), expiresIn: lifetime, inMemory: memoryLifetime, owner: owner,
             change)
@@ -91,15 +92,15 @@ extension ArchiveManager {
     public func record<Value>(
         _ value: Value, forKey key: String, replacing expected: Value?, expiresIn lifetime: Duration? = nil,
         inMemory memoryLifetime: Duration? = nil, owner: String? = nil
-    ) throws -> Bool where Archive == KeyedValue<Value>, Value: Equatable {
+    ) throws -> Bool where Object == KeyedValue<Value>, Value: Equatable {
         try throwing.record(
             value, forKey: key, replacing: expected, expiresIn: lifetime, inMemory: memoryLifetime,
             owner: owner)
     }
 
-    /// The value of a key as it stands now, and after each change by whatever process; `nil` while there is none.
+    /// The value with this key, now and after each change by any process; `nil` while there is none.
     public func values<Value>(forKey key: String) -> FollowedValues<Value?>
-    where Archive == KeyedValue<Value>, Value: SendableMetatype {
+    where Object == KeyedValue<Value>, Value: SendableMetatype {
         handle.values(forKey: key) { $0.value }
     }
 }
@@ -107,7 +108,7 @@ extension ArchiveManager {
 extension ArchiveTransaction {
     /// As ``access(archiveWithKey:)`` for a value by key.
     public mutating func value<Value>(forKey key: String) throws -> Value?
-    where Archive == KeyedValue<Value> {
+    where Object == KeyedValue<Value> {
         try access(archiveWithKey: key)?.value
     }
 
@@ -115,7 +116,7 @@ extension ArchiveTransaction {
     public mutating func record<Value>(
         _ value: Value, forKey key: String, expiresIn lifetime: Duration? = nil,
         inMemory memoryLifetime: Duration? = nil, owner: String? = nil
-    ) throws where Archive == KeyedValue<Value> {
+    ) throws where Object == KeyedValue<Value> {
         try record(
             KeyedValue(value, forKey: key), expiresIn: lifetime, inMemory: memoryLifetime, owner: owner)
     }
@@ -125,7 +126,7 @@ extension ArchiveTransaction {
         _ value: Value, forKey key: String, expiresIn lifetime: Duration? = nil,
         inMemory memoryLifetime: Duration? = nil, owner: String? = nil,
         dropping dropped: Set<ArchiveTerm> = []
-    ) throws where Archive == KeyedValue<Value> {
+    ) throws where Object == KeyedValue<Value> {
         try update(
             KeyedValue(value, forKey: key), expiresIn: lifetime, inMemory: memoryLifetime, owner: owner,
             dropping: dropped)

@@ -1,6 +1,6 @@
-/// Archives of values that have no key of their own.
+/// Archives of values with separate keys.
 extension ArchivesFactory {
-    /// An archive of values by key: of `Data`, of `String`, or of any `Codable` type, without a type that wraps them.
+    /// An archive of values by key, such as `Data`, `String` or any `Codable` type. The values need no wrapper type.
     ///
     /// ```swift
     /// let images = try ArchivesFactory.shared.values(of: Data.self, named: "images")
@@ -8,7 +8,7 @@ extension ArchivesFactory {
     /// let bytes = images.value(forKey: "logo.png")
     /// ```
     ///
-    /// It is an ``ArchiveManager`` of ``KeyedValue``s, with all calls of that. The parameters are those of
+    /// Returns an ``ArchiveManager`` of ``KeyedValue``s, with all its calls. The parameters are those of
     /// ``archives(for:named:trySetMaxMemorySize:trySetMaxDiskSize:kind:durability:lifetime:slides:appliesSettings:)``.
     public func values<Value: Codable & Sendable>(
         of type: Value.Type = Value.self, named name: String, trySetMaxMemorySize memorySize: Int = 0,

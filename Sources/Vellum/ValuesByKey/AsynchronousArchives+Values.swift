@@ -1,10 +1,10 @@
-/// The calls of an archive of values by key, without the ``KeyedValue`` around each.
+/// The calls of an archive for values by key, which wrap and unwrap ``KeyedValue``.
 extension AsynchronousArchives {
     /// As ``ArchiveManager/record(_:forKey:expiresIn:inMemory:owner:)``.
     public nonisolated(nonsending) func record<Value>(
         _ value: Value, forKey key: String, expiresIn lifetime: Duration? = nil,
         inMemory memoryLifetime: Duration? = nil, owner: String? = nil
-    ) async throws where Archive == KeyedValue<Value> {
+    ) async throws where Object == KeyedValue<Value> {
         try await record(
             KeyedValue(value, forKey: key), expiresIn: lifetime, inMemory: memoryLifetime, owner: owner)
     }
@@ -13,7 +13,7 @@ extension AsynchronousArchives {
     public nonisolated(nonsending) func record<Value>(
         all values: [String: Value], expiresIn lifetime: Duration? = nil,
         inMemory memoryLifetime: Duration? = nil, owner: String? = nil
-    ) async throws where Archive == KeyedValue<Value> {
+    ) async throws where Object == KeyedValue<Value> {
         try await record(
             all: values.map { KeyedValue($1, forKey: $0) }, expiresIn: lifetime, inMemory: memoryLifetime,
             owner: owner)
@@ -24,7 +24,7 @@ extension AsynchronousArchives {
         _ value: Value, forKey key: String, expiresIn lifetime: Duration? = nil,
         inMemory memoryLifetime: Duration? = nil, owner: String? = nil,
         dropping dropped: Set<ArchiveTerm> = []
-    ) async throws where Archive == KeyedValue<Value> {
+    ) async throws where Object == KeyedValue<Value> {
         try await update(
             KeyedValue(value, forKey: key), expiresIn: lifetime, inMemory: memoryLifetime, owner: owner,
             dropping: dropped)
@@ -32,19 +32,19 @@ extension AsynchronousArchives {
 
     /// As ``ArchiveManager/value(forKey:)``.
     public nonisolated(nonsending) func value<Value>(forKey key: String) async throws -> Value?
-    where Archive == KeyedValue<Value> {
+    where Object == KeyedValue<Value> {
         try await access(archiveWithKey: key)?.value
     }
 
-    /// As ``value(forKey:expiresIn:inMemory:owner:renewingBefore:waitingForProcesses:orCompute:)``, where `compute` returns the value
-    /// alone.
+    /// As ``value(forKey:expiresIn:inMemory:owner:renewingBefore:waitingForProcesses:orCompute:)``, but `compute`
+    /// returns only the value.
     @_disfavoredOverload
     public nonisolated(nonsending) func value<Value>(
         forKey key: String, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
         owner: String? = nil, renewingBefore renewal: Duration? = nil,
         waitingForProcesses patience: Duration? = nil,
         orCompute compute: @escaping @Sendable () async throws -> sending Value
-    ) async throws -> Value where Archive == KeyedValue<Value>, Value: SendableMetatype {
+    ) async throws -> Value where Object == KeyedValue<Value>, Value: SendableMetatype {
         try await value(
             forKey: key, expiresIn: lifetime, inMemory: memoryLifetime, owner: owner,
             renewingBefore: renewal, waitingForProcesses: patience
@@ -58,7 +58,7 @@ extension AsynchronousArchives {
     public nonisolated(nonsending) func modify<Value>(
         forKey key: String, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
         owner: String? = nil, _ change: @escaping @Sendable (inout Value) throws -> Void
-    ) async throws -> Value? where Archive == KeyedValue<Value>, Value: SendableMetatype {
+    ) async throws -> Value? where Object == KeyedValue<Value>, Value: SendableMetatype {
         try await modify(
             archiveWithKey: key, expiresIn: lifetime, inMemory: memoryLifetime, owner: owner
         ) { try change(&$0.value) }?.value
@@ -70,7 +70,7 @@ extension AsynchronousArchives {
         forKey key: String, default initial: @escaping @Sendable @autoclosure () throws -> Value,
         expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil, owner: String? = nil,
         _ change: @escaping @Sendable (inout Value) throws -> Void
-    ) async throws -> Value where Archive == KeyedValue<Value>, Value: SendableMetatype {
+    ) async throws -> Value where Object == KeyedValue<Value>, Value: SendableMetatype {
         try await modify(
             archiveWithKey: key, default: KeyedValue(try initial(), forKey: key), expiresIn: lifetime,
             inMemory: memoryLifetime, owner: owner
@@ -81,7 +81,7 @@ extension AsynchronousArchives {
     public nonisolated(nonsending) func record<Value>(
         _ value: Value, forKey key: String, replacing expected: Value?, expiresIn lifetime: Duration? = nil,
         inMemory memoryLifetime: Duration? = nil, owner: String? = nil
-    ) async throws -> Bool where Archive == KeyedValue<Value>, Value: Equatable & Sendable {
+    ) async throws -> Bool where Object == KeyedValue<Value>, Value: Equatable & Sendable {
         try await record(
             KeyedValue(value, forKey: key), replacing: expected.map { KeyedValue($0, forKey: key) },
             expiresIn: lifetime, inMemory: memoryLifetime, owner: owner)

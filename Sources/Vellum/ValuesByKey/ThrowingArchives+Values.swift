@@ -1,10 +1,10 @@
-/// The calls of an archive of values by key, without the ``KeyedValue`` around each.
+/// The calls of an archive for values by key, which wrap and unwrap ``KeyedValue``.
 extension ThrowingArchives {
     /// As ``ArchiveManager/record(_:forKey:expiresIn:inMemory:owner:)``.
     public func record<Value>(
         _ value: Value, forKey key: String, expiresIn lifetime: Duration? = nil,
         inMemory memoryLifetime: Duration? = nil, owner: String? = nil
-    ) throws where Archive == KeyedValue<Value> {
+    ) throws where Object == KeyedValue<Value> {
         try record(
             KeyedValue(value, forKey: key), expiresIn: lifetime, inMemory: memoryLifetime, owner: owner)
     }
@@ -13,7 +13,7 @@ extension ThrowingArchives {
     public func record<Value>(
         all values: [String: Value], expiresIn lifetime: Duration? = nil,
         inMemory memoryLifetime: Duration? = nil, owner: String? = nil
-    ) throws where Archive == KeyedValue<Value> {
+    ) throws where Object == KeyedValue<Value> {
         try record(
             all: values.map { KeyedValue($1, forKey: $0) }, expiresIn: lifetime, inMemory: memoryLifetime,
             owner: owner)
@@ -24,7 +24,7 @@ extension ThrowingArchives {
         _ value: Value, forKey key: String, expiresIn lifetime: Duration? = nil,
         inMemory memoryLifetime: Duration? = nil, owner: String? = nil,
         dropping dropped: Set<ArchiveTerm> = []
-    ) throws where Archive == KeyedValue<Value> {
+    ) throws where Object == KeyedValue<Value> {
         try update(
             KeyedValue(value, forKey: key), expiresIn: lifetime, inMemory: memoryLifetime, owner: owner,
             dropping: dropped)
@@ -32,19 +32,19 @@ extension ThrowingArchives {
 
     /// As ``ArchiveManager/value(forKey:)``.
     public func value<Value>(forKey key: String) throws -> Value?
-    where Archive == KeyedValue<Value> {
+    where Object == KeyedValue<Value> {
         try access(archiveWithKey: key)?.value
     }
 
-    /// As ``value(forKey:expiresIn:inMemory:owner:renewingBefore:waitingForProcesses:orCompute:)``, where `compute` returns the value
-    /// alone.
+    /// As ``value(forKey:expiresIn:inMemory:owner:renewingBefore:waitingForProcesses:orCompute:)``, but `compute`
+    /// returns only the value.
     @_disfavoredOverload
     public func value<Value>(
         forKey key: String, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
         owner: String? = nil, renewingBefore renewal: Duration? = nil,
         waitingForProcesses patience: Duration? = nil,
         orCompute compute: () throws -> Value
-    ) throws -> Value where Archive == KeyedValue<Value> {
+    ) throws -> Value where Object == KeyedValue<Value> {
         try value(
             forKey: key, expiresIn: lifetime, inMemory: memoryLifetime, owner: owner,
             renewingBefore: renewal, waitingForProcesses: patience
@@ -58,7 +58,7 @@ extension ThrowingArchives {
     public func modify<Value>(
         forKey key: String, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
         owner: String? = nil, _ change: (inout Value) throws -> Void
-    ) throws -> Value? where Archive == KeyedValue<Value> {
+    ) throws -> Value? where Object == KeyedValue<Value> {
         try modify(
             archiveWithKey: key, expiresIn: lifetime, inMemory: memoryLifetime, owner: owner
         ) { try change(&$0.value) }?.value
@@ -70,7 +70,7 @@ extension ThrowingArchives {
         forKey key: String, default initial: @autoclosure () throws -> Value,
         expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil, owner: String? = nil,
         _ change: (inout Value) throws -> Void
-    ) throws -> Value where Archive == KeyedValue<Value> {
+    ) throws -> Value where Object == KeyedValue<Value> {
         try modify(
             archiveWithKey: key, default: KeyedValue(try initial(), forKey: key), expiresIn: lifetime,
             inMemory: memoryLifetime, owner: owner
@@ -81,7 +81,7 @@ extension ThrowingArchives {
     public func record<Value>(
         _ value: Value, forKey key: String, replacing expected: Value?, expiresIn lifetime: Duration? = nil,
         inMemory memoryLifetime: Duration? = nil, owner: String? = nil
-    ) throws -> Bool where Archive == KeyedValue<Value>, Value: Equatable {
+    ) throws -> Bool where Object == KeyedValue<Value>, Value: Equatable {
         try record(
             KeyedValue(value, forKey: key), replacing: expected.map { KeyedValue($0, forKey: key) },
             expiresIn: lifetime, inMemory: memoryLifetime, owner: owner)

@@ -25,13 +25,13 @@ extension ArchiveCore {
                 try migrate(name, &outcome)
             } catch let error as ArchiveError where error.isNewerVersion {
                 outcome.newer += 1
-                noteUnreadable(name, error)
+                reportUnreadable(name, error)
             } catch let error as ArchiveError {
                 outcome.unreadable += 1
-                noteUnreadable(name, error)
+                reportUnreadable(name, error)
             } catch StorageError.corrupted(let path, let offset, let reason) {
                 outcome.unreadable += 1
-                noteUnreadable(name, StorageError.corrupted(path: path, offset: offset, reason: reason))
+                reportUnreadable(name, StorageError.corrupted(path: path, offset: offset, reason: reason))
             } catch StorageError.valueTooLarge(let bytes, let limit, let archive) {
                 outcome.tooLarge += 1
                 log("migrate", name, StorageError.valueTooLarge(bytes: bytes, limit: limit, archive: archive))
@@ -52,7 +52,7 @@ extension ArchiveCore {
                 try archive.rewrite(
                     encoded.bytes, forKey: name, ifSequence: present.sequence, encoding: encoded.encoding)
             else { return nil }
-            try noteChanged(name)
+            try dropFromMemory(name)
             outcome.migrated += 1
             return ()
         }

@@ -59,7 +59,7 @@ extension AsynchronousArchives {
         var names = all[...]
         while !names.isEmpty {
             try Task.checkCancellation()
-            let (next, before) = (names.prefix(ArchiveCore<Archive>.namesAtOnce), outcome)
+            let (next, before) = (names.prefix(ArchiveCore<Object>.namesAtOnce), outcome)
             outcome = try await handle.elsewhere { core in
                 var outcome = before
                 try core.migrate(next, &outcome)

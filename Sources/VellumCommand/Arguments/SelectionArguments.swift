@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Sendable value type. Which entries of an archive a change is about, and whether it is asked for first.
+/// Selects the entries of an archive to change, and whether to ask before. Sendable value type.
 struct SelectionArguments: ParsableArguments {
     @Argument(help: "The archive's name.", completion: .archives)
     var archive: String

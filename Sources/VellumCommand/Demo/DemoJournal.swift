@@ -29,7 +29,7 @@ struct DemoJournal {
     init(_ log: Archive, _ data: DemoData, seed: UInt64) {
         self.log = log
         self.data = data
-        // Of its own, so that what is done to the cities doesn't depend on what is told of it.
+        // A separate generator, so that the changes of the cities don't depend on what is logged about them.
         generator = SeededGenerator(seed: ~seed)
     }
 

@@ -4,7 +4,7 @@ import CBOR
 enum ImportRecord {
     /// A record whose CBOR was written; `line` is where it began, counted from 1.
     case value(line: Int)
-    /// Something that isn't a record. Reading goes on behind it.
+    /// Something that isn't a record. Reading continues after it.
     case bad(line: Int, reason: String)
     /// The input ends within what begins there. Nothing comes behind it.
     case cut(line: Int, reason: String)

@@ -73,7 +73,7 @@ struct EventFollower {
         for (name, position) in positions.sorted(by: { $0.key.text < $1.key.text }) {
             do throws(StorageError) {
                 guard try position.archive.nextEvent() != position.next else { continue }
-                // A ring that was made anew begins with 0 again; the engine knows when a number is still to come.
+                // A recreated ring restarts at 0; the engine knows whether a number is still to come.
                 let batch = try position.archive.events(from: position.next)
                 positions[name]?.next = batch.next
                 if !batch.events.isEmpty || batch.lost > 0 {

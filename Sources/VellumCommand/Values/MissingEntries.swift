@@ -2,7 +2,7 @@ import StorageEngine
 import StoreInspection
 
 extension Archive {
-    /// Says what was lost when the index was made anew, when that can't be told entry by entry any more.
+    /// Reports the entries that were lost when the index was rebuilt, which can no longer be reported one by one.
     /// - Returns: whether there is anything.
     func complainOfLoss() throws(StorageError) -> Bool {
         guard let problem = try status().problem else { return false }

@@ -12,7 +12,7 @@ struct Visit: ArchiveCodable {
     var count: Int
 }
 
-/// A server without a network: it counts visits until it is to end.
+/// A server without a network, which counts visits until the shutdown.
 struct Server: Service {
     let visits: ArchiveManager<Visit>
 
@@ -33,7 +33,7 @@ metrics.add(visits, named: "visits")
 let group = ServiceGroup(
     services: [StoreService(factory, reporting: metrics), Server(visits: visits)],
     gracefulShutdownSignals: [.sigterm], logger: Logger(label: "app"))
-// Ends with the store, which is closed last.
+// Ends after the store was closed, which is last.
 let loop = Task { for await _ in visits.changes {} }
 try await group.run()
 await loop.value

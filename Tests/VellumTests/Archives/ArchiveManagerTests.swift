@@ -155,7 +155,8 @@ import Vellum
         #expect(try archives.core.archive.metadata("memory") == nil)
     }
 
-    /// Overwriting one that only memory had lost it: the mark that memory has it went with the former version.
+    /// What broke: overwriting an object that was in memory only lost it, because the mark that memory holds it was
+    /// removed with the former version.
     @Test func overwritingWhatIsInMemoryOnly() throws {
         let archives = try TemporaryStore().factory().archives(
             for: Note.self, trySetMaxMemorySize: 2_000, trySetMaxDiskSize: 500)
@@ -226,8 +227,7 @@ import Vellum
         #expect(archives.core.memory.keys == ["d"])
     }
 
-    /// What broke: an owner that somebody had forgotten to fill in was taken for none, and deleting what is its deleted all that
-    /// nobody owns.
+    /// What broke: an empty owner counted as none, so deleting its objects deleted all objects without an owner.
     @Test func anEmptyOwnerIsNoOwner() throws {
         let archives = try TemporaryStore().factory().archives(for: Note.self)
         archives.record(Note(primaryKey: "a", text: ""))
@@ -311,9 +311,9 @@ import Vellum
         #expect(elsewhere.statistics?.failedCalls == 0)
     }
 
-    /// Is decoded once another has recorded it anew.
+    /// An object during whose decoding another process records it again.
     private struct Overtaken: Archivable, Codable, Sendable {
-        /// The one who does.
+        /// The archive of that process.
         final class Overtaker: Sendable {
             let archives: ArchiveManager<Overtaken>
 
@@ -336,7 +336,8 @@ import Vellum
         }
     }
 
-    /// What broke: an object that another process recorded anew while it was read was given, and no hit was counted.
+    /// What broke: if another process recorded an object again while it was read, the old object was returned, and
+    /// no hit was counted.
     @Test func whatWasGivenIsAHit() throws {
         let store = TemporaryStore()
         let archives = try store.factory().archives(for: Overtaken.self)

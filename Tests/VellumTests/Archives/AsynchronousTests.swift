@@ -2,8 +2,8 @@ import Foundation
 import Testing
 import Vellum
 
-/// Asynchronous calls went through a queue even for what memory has, a hundred times as long as the look-up, and didn't
-/// compile from an actor for objects of a class. Half of them were missing.
+/// What broke: asynchronous calls went through a queue even for objects in memory, which took a hundred times as
+/// long as the look-up. From an actor they didn't compile for objects of a class, and half of them were missing.
 @Suite struct AsynchronousTests {
     private let store = TemporaryStore()
 
@@ -17,7 +17,7 @@ import Vellum
             let read = try await people.asynchronous.access(archiveWithKey: "ada")
             #expect(read?.age == 36 && read !== ada)
             try await people.asynchronous.insert(all: [Person(name: "bob", age: 1)], owner: "o")
-            // The condition is asked where it was written.
+            // The condition is tested on the caller's actor.
             let found = try await people.asynchronous.findWhere { person in
                 person.name(
                     .isValid { [self] name in
@@ -70,7 +70,7 @@ import Vellum
         #expect(notes.statistics?.memoryHits == 1_000)
     }
 
-    /// More than one batch of objects, and a limit within the second.
+    /// More than one batch of objects, with a limit within the second.
     @Test func queriesOfManyObjects() async throws {
         let notes = try store.factory().archives(for: Note.self)
         for number in 0..<600 { notes.record(Note(primaryKey: "\(number)", text: "\(number % 7)")) }
@@ -86,5 +86,5 @@ import Vellum
     }
 }
 
-/// Which thread this is.
+/// Identifies the current thread.
 private func unsafeThread() -> ObjectIdentifier { ObjectIdentifier(Thread.current) }

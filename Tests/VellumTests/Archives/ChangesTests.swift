@@ -3,11 +3,11 @@ import StorageEngine
 import Testing
 import Vellum
 
-/// What happens in an archive, as one that follows it sees it.
+/// The changes of an archive, as a follower sees them.
 @Suite struct ChangesTests {
     private let store = TemporaryStore()
 
-    /// The kinds of what happens to `keys` while `body` runs, oldest first.
+    /// The kinds of changes of `keys` while `body` runs, oldest first.
     private func kinds(
         _ archives: ArchiveManager<Note>, count: Int, _ body: () throws -> Void
     ) async throws -> [ArchiveChange] {
@@ -75,7 +75,7 @@ import Vellum
         #expect(try notes.core.archive.peek("a") == Array("no note".utf8))
     }
 
-    /// One that doesn't keep up is told how much it lost, and goes on with what is still known.
+    /// A slow follower learns how many changes it lost, and continues with those that are still known.
     @Test func oneThatIsTooSlowLosesTheOldest() async throws {
         let notes = try store.factory().archives(for: Note.self)
         var changes = notes.changes.makeAsyncIterator()

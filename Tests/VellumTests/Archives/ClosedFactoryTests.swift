@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 import Vellum
 
-/// A factory that is closed beside threads that use its archives.
+/// Closes a factory while threads use its archives.
 @Suite struct ClosedFactoryTests {
     private let store = TemporaryStore()
 
@@ -12,14 +12,14 @@ import Vellum
         let count = Atomic(0)
     }
 
-    /// What broke: a change that was made just before the archive was closed was made once more, for its end met the closing;
-    /// and calls threw `closed`, although the next call is to open the archive again.
+    /// What broke: a change made just before the archive was closed was repeated, because its end coincided with the
+    /// closing; and calls threw `closed`, although the next call should reopen the archive.
     @Test func changesCountOnceBesideClosing() async throws {
         let factory = store.factory()
         let notes = try factory.archives(for: Note.self)
         notes.record(Note(primaryKey: "n", text: "0"))
         let ends = Counter()
-        // Not a task: it would keep one of the few threads of all.
+        // Not a task, because it would block one of the few threads that all tasks share.
         Thread.detachNewThread {
             while ends.count.load(ordering: .relaxed) == 0 {
                 factory.close()
@@ -43,7 +43,7 @@ import Vellum
         #expect(notes.access(archiveWithKey: "n")?.text == "3000")
     }
 
-    /// What broke: one archive that a stopped process kept from being opened held up all others of the factory.
+    /// What broke: one archive that a stopped process prevented from being opened blocked all others of the factory.
     @Test func oneThatCannotBeOpenedHoldsUpNoOther() throws {
         let factory = store.factory()
         let notes = try factory.archives(for: Note.self, named: "A")
@@ -83,7 +83,8 @@ import Vellum
         }
     }
 
-    /// What broke: what only memory has was lost when another thread recorded the key in a batch just before.
+    /// What broke: an object that was in memory only was lost if another thread had just recorded the key in a
+    /// batch.
     @Test func aBatchForgetsNothingNewer() throws {
         let notes = try store.factory().archives(
             for: Note.self, trySetMaxMemorySize: 40_000_000, trySetMaxDiskSize: 20_000)

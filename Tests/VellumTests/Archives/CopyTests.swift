@@ -2,12 +2,12 @@ import Foundation
 import Testing
 import Vellum
 
-/// Objects are values to an archive: what a caller does to an object of a class afterwards reaches neither the archive
-/// nor another caller, in any tier.
+/// Objects behave as values: if a caller changes an instance of a class, that reaches neither the archive nor other
+/// callers, in any tier.
 @Suite struct CopyTests {
     private let store = TemporaryStore()
 
-    /// A class that writes its own bytes.
+    /// A class that encodes itself.
     private class Page: Archivable {
         var primaryKey: String
         var text: String
@@ -49,7 +49,7 @@ import Vellum
         second.age = 2
         #expect(people.findWhere { $0.age(.isEqual(with: 36)) }.getResults().map(\.age) == [36])
 
-        // Read from disk into memory, the same.
+        // The same for an object that was read from disk into memory.
         let elsewhere = try store.factory().archives(for: Person.self)
         let read = try #require(elsewhere.access(archiveWithKey: "ada"))
         #expect(elsewhere.core.memory.keys == ["ada"])
@@ -71,7 +71,8 @@ import Vellum
         #expect(elsewhere.access(archiveWithKey: "index")?.text == "one")
     }
 
-    /// A structure is copied as well if a part of it isn't, however deep: here in a property, in an array.
+    /// A structure is copied, too, if a part of it has a reference type, however deep: here in a property, in an
+    /// array.
     @Test func aStructureWithPartsOfReferenceType() throws {
         let teams = try store.factory().archives(for: Team.self)
         let (leader, member) = (Person(name: "ada", age: 36), Person(name: "charles", age: 45))
@@ -87,7 +88,7 @@ import Vellum
         #expect(elsewhere.access(archiveWithKey: "t")?.leader.age == 36)
     }
 
-    /// Without such parts nothing has to be made anew for each access.
+    /// Without such parts an access decodes nothing.
     @Test func aStructureOfValuesIsKeptAsItIs() throws {
         let notes = try store.factory().archives(for: Note.self)
         notes.record(Note(primaryKey: "a", text: "one"))

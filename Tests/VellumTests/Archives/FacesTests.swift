@@ -3,15 +3,15 @@ import StorageEngine
 import Testing
 import Vellum
 
-/// What one face of an archive can do, the others can. What broke: transactions, changes and computed objects were missing in the
-/// one that throws, and explanations in the one that waits.
+/// All interfaces of an archive have the same calls. What broke: transactions, changes and computed objects were
+/// missing in the throwing one, and explanations in the asynchronous one.
 @Suite struct FacesTests {
     private let store = TemporaryStore()
 
-    /// A function of the interface page, by what a call of it looks like.
+    /// A function of the interface page, by its name and labels.
     private struct Call {
         var name: String
-        /// Those that have to be written, and those that may be.
+        /// Labels without a default value, and all labels.
         var required: Set<String> = []
         var labels: Set<String> = []
         var isVariadic = false
@@ -21,7 +21,7 @@ import Vellum
             guard let name = declaration.firstMatch(of: /func `?(\w+)`?(?:<[^(]*>)?\(/) else { return nil }
             self.name = String(name.output.1)
             isVariadic = declaration.contains("...")
-            isOfValues = declaration.contains("Archive == KeyedValue<")
+            isOfValues = declaration.contains("Object == KeyedValue<")
             var depth = 0
             var parameter = ""
             for character in declaration[name.range.upperBound...] {
@@ -70,7 +70,7 @@ import Vellum
         ("ArchivesFactory", "AsynchronousFactory"),
     ])
     func eachFaceHasWhatTheOtherHas(face: String, other: String) throws {
-        // To follow values blocks nobody and throws nothing; a place is said before anything is open.
+        // Following values neither blocks nor throws, and the store's place is set before anything is open.
         let exceptions: Set = ["values", "useStore"]
         let wanted = try calls(of: face).filter {
             !$0.isVariadic && (!exceptions.contains($0.name) || $0.labels.contains("named"))
@@ -114,7 +114,8 @@ import Vellum
         #expect(texts["a"] == "x")
     }
 
-    /// `delete(keys:)` was one change for who knew the archive's type, and one for each key for who had an `Archivist`.
+    /// What broke: `delete(keys:)` was atomic on an `ArchiveManager`, but deleted one key after the other on an
+    /// `Archivist`.
     @Test func severalKeysAreDeletedTogetherByWhoever() throws {
         func delete<Archives: Archivist>(_ keys: [String], of archives: Archives) {
             archives.delete(keys: keys)
@@ -122,7 +123,7 @@ import Vellum
         let notes = try store.factory().archives(for: Note.self)
         notes.insert(Note(primaryKey: "a", text: ""), Note(primaryKey: "b", text: ""))
         let calls = Guarded<[TimedCall]>([])
-        notes.core.shared.times.tell { call, _ in calls.withLock { $0.append(call) } }
+        notes.core.shared.times.add { call, _ in calls.withLock { $0.append(call) } }
         delete(["a", "b"], of: notes)
         #expect(notes.keys() == [] && calls.withLock { $0 } == [.change])
         let shelf = Shelf([Note(primaryKey: "a", text: "")])

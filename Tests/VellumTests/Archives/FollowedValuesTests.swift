@@ -5,8 +5,8 @@ import TestSupport
 import Testing
 import Vellum
 
-/// A view that showed an object had to put it together from changes, read it anew after gaps, and missed what happened between
-/// its first reading and the first change.
+/// What broke: a view that showed an object had to derive it from changes and read it again after gaps, and missed
+/// changes between its first reading and the first change.
 @Suite(.timeLimit(.minutes(1))) struct FollowedValuesTests {
     private let store = TemporaryStore()
 
@@ -40,7 +40,7 @@ import Vellum
         #expect(await values.next() == .some(nil))
     }
 
-    /// More changes than the archive remembers, while nobody takes them.
+    /// More changes than the archive keeps, while nobody reads them.
     @Test func theLastIsNeverMissed() async throws {
         let notes = try store.factory().archives(for: Note.self)
         var values = notes.values(forKey: "a").makeAsyncIterator()
@@ -120,7 +120,8 @@ import Vellum
         #expect(people.access(archiveWithKey: "ada")?.age == 38)
     }
 
-    /// A view that shows it hears of each change by whatever process; nobody follows when it is gone.
+    /// A view that shows the value is told of each change by any process. Once it is released, nothing follows the
+    /// archive.
     @MainActor @Test func viewsObserveIt() async throws {
         let factory = store.factory()
         let notes = try factory.archives(for: Note.self)

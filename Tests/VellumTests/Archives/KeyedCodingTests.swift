@@ -2,11 +2,12 @@ import Foundation
 import Testing
 import Vellum
 
-/// A type whose bytes don't say its key could not be archived: only the library's own coding of values by key was told it.
+/// What broke: a type whose bytes don't contain its key couldn't be archived. Only the library's own coding of
+/// values by key was passed the key.
 @Suite struct KeyedCodingTests {
     private let store = TemporaryStore()
 
-    /// Bytes of somebody else's, under a key.
+    /// Bytes in a foreign format, under a key.
     private struct Picture: Archivable, Equatable {
         var primaryKey: String
         var pixels: [UInt8]
@@ -17,7 +18,7 @@ import Vellum
         }
     }
 
-    /// The key isn't among the properties; all else is the library's coding.
+    /// The key isn't encoded; everything else uses the library's coding.
     private struct Page: ArchiveCodable, Equatable {
         enum CodingKeys: CodingKey { case title, words }
         var primaryKey = ""
@@ -55,7 +56,7 @@ import Vellum
         #expect(try await elsewhere.asynchronous.where(\.title == "Home").getResults() == [home])
         #expect(try elsewhere.modify(archiveWithKey: "/") { $0.words += 1 }?.primaryKey == "/")
         let explanation = try elsewhere.throwing.where(\.words == 7).explain()
-        #expect(explanation.encoded == nil && explanation.reason?.contains("coding of its own") == true)
+        #expect(explanation.encoded == nil && explanation.reason?.contains("its own coding") == true)
     }
 
     @Test func theLibrarysOwnWayIsStillSeen() throws {

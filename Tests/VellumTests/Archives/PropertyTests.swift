@@ -1,7 +1,7 @@
 import Testing
 import Vellum
 
-/// Properties that are archivable themselves: they are in archives of their own too, and the object has them anyway.
+/// Archivable properties: they are stored in archives of their own, and in the object.
 @Suite struct PropertyTests {
     private let factory: ArchivesFactory
     private let engines: ArchiveManager<Engine>
@@ -44,7 +44,7 @@ import Vellum
         #expect(cars.access(archiveWithKey: "c")?.engine.power == 2)
     }
 
-    /// The object has them in its own bytes, so that nothing which happens to them elsewhere makes it incomplete.
+    /// The object's own bytes contain them, so it stays complete whatever happens to their entries.
     @Test func anObjectOutlivesItsPropertiesEntries() throws {
         let small = TemporaryStore().factory()
         let engines = try small.archives(for: Engine.self, trySetMaxMemorySize: 100, trySetMaxDiskSize: 100)
@@ -86,7 +86,7 @@ import Vellum
         #expect(people.access(archiveWithKey: "ada")?.age == 36)
     }
 
-    /// That a property can't be stored keeps nobody from storing the object.
+    /// If a property can't be stored, the object is stored anyway.
     @Test func oneThatCannotBeStoredIsLoggedAndLeftOut() throws {
         let messages = LoggedMessages()
         factory.logger = messages.logger

@@ -4,8 +4,8 @@ import TestSupport
 import Testing
 import Vellum
 
-/// After `rm -rf` of the store's folder a program went on recording into files that nobody could open, then got errors that
-/// nobody saw, and was given the dead archive by its factory until it was started anew.
+/// What broke: after `rm -rf` of the store's folder a program kept recording into files that nobody could open. Then
+/// it got errors that nobody saw, and its factory returned the dead archive until the program was restarted.
 @Suite struct RemovedStoreTests {
     private let store = TemporaryStore()
     private let log = LoggedMessages()
@@ -17,14 +17,14 @@ import Vellum
 
     private func note(_ key: String) -> Note { Note(primaryKey: key, text: "text of \(key)") }
 
-    /// What somebody finds who opens the store now.
+    /// The object that a newly opened store has.
     private func found(_ key: String) throws -> Note? {
         try store.factory().archives(for: Note.self).peek(archiveWithKey: key)
     }
 
     private func removeStore() throws { try removeFolderInUse(store.path) }
 
-    /// An archive that had the note "a" when its store was removed.
+    /// An archive that contained the note "a" when its store was removed.
     private func removedNotes() throws -> ArchiveManager<Note> {
         let notes = try notes(store.factory())
         notes.record(note("a"))
@@ -68,7 +68,7 @@ import Vellum
         #expect(try found("c") == note("c"))
     }
 
-    /// What is in memory is asked no file, but now and then.
+    /// A hit in memory checks no file, except once in a while.
     @Test func aHitInMemoryNoticesSoon() throws {
         let notes = try removedNotes()
         var hits = 0
@@ -163,8 +163,8 @@ import Vellum
         #expect("\(try #require(error))".contains("too late"))
     }
 
-    /// What broke: what was made in a removed collection's place was what somebody had asked for last, without saying of which
-    /// kind: a cache of two megabytes, which evicted most of what was recorded.
+    /// What broke: if the last request for a removed collection hadn't named a kind, a cache of two megabytes was
+    /// created in its place, which evicted most of the objects.
     @Test func whatIsMadeAnewIsOfItsKind() throws {
         let factory = store.factory()
         let notes = try factory.archives(for: Note.self, kind: .collection, durability: .full)

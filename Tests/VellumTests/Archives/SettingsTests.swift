@@ -2,8 +2,8 @@ import Foundation
 import Testing
 import Vellum
 
-/// Limits that code gives to an archive that exists were dropped in silence, and two types under one name overwrote each
-/// other's objects when they came by different factories or processes.
+/// What broke: limits requested for an existing archive were ignored silently, and two types with one name overwrote
+/// each other's objects if they came from different factories or processes.
 @Suite struct SettingsTests {
     private let store = TemporaryStore()
 

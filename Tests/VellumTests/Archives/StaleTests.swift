@@ -2,7 +2,8 @@ import Foundation
 import Testing
 import Vellum
 
-/// After a change of a type each access to each old value was logged again, and nobody could find or delete them all.
+/// What broke: after a type had changed, every access to an old value was logged again, and nobody could find or
+/// delete all old values.
 @Suite struct StaleTests {
     private let store = TemporaryStore()
 
@@ -44,7 +45,7 @@ import Vellum
         #expect(things.accessAll().map(\.primaryKey) == ["new"])
     }
 
-    /// What broke: of what was damaged when an index was made anew no call knew, and nobody said so.
+    /// What broke: entries lost to damage when an index was rebuilt were reported by no call.
     @Test func damageIsSaidWhenTheArchiveIsOpened() throws {
         let factory = store.factory()
         let notes = try factory.archives(for: Note.self)

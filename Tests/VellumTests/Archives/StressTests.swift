@@ -4,8 +4,8 @@ import TestSupport
 import Testing
 import Vellum
 
-/// S10: threads that do everything at once to one archive. Each has keys that it alone stores and deletes, so that it
-/// knows which version of those may still be found; all look at all keys.
+/// S10: threads that run all operations on one archive at once. Each has keys that only it stores and deletes, so
+/// that it knows which versions may be found; all threads read all keys.
 @Suite struct StressTests {
     private struct Numbered: ArchiveCodable {
         var primaryKey: String
@@ -36,7 +36,7 @@ import Vellum
         var wrong: [String] = []
     }
 
-    /// Of each thread; VELLUM_STRESS_OPERATIONS=1000000 is the long form.
+    /// Operations per thread; VELLUM_STRESS_OPERATIONS=1000000 is the long form.
     private static let operations =
         ProcessInfo.processInfo.environment["VELLUM_STRESS_OPERATIONS"].flatMap { Int($0) } ?? 3_000
 
@@ -91,13 +91,13 @@ import Vellum
         let archives: ArchiveManager<Numbered>
         var random: SeededGenerator
         var tally = Tally()
-        /// What this thread stored last under its keys; those that it deleted are not here.
+        /// The latest objects that this thread stored under its keys, without deleted ones.
         private var stored: [String: Stored] = [:]
 
         private struct Stored {
             var version: Int
             var isOwned = false
-            /// From then on it has expired.
+            /// When it expires.
             var end = ContinuousClock.now + .seconds(3_600)
         }
 
@@ -150,7 +150,7 @@ import Vellum
         }
 
         private mutating func store(_ key: String) {
-            // Some fit into memory alone.
+            // Some fit only into memory.
             let size = number(0..<200) == 0 ? 10_000 : number(0..<600)
             let object = Numbered(key, version: tally.operations, size: size)
             var new = Stored(version: object.version)
@@ -170,13 +170,13 @@ import Vellum
                 }
                 stored[key] = new
             } catch StorageError.valueTooLarge {
-                // What was there before stays.
+                // The previous object stays.
             } catch {
                 tally.wrong.append("\(key): \(error)")
             }
         }
 
-        /// An object may always be gone, but never be an earlier one, another's, or one that has expired.
+        /// An object may be missing at any time, but must never be an earlier version, another key's, or expired.
         private mutating func check(_ object: Numbered?, _ key: String, asked: ContinuousClock.Instant) {
             guard let object else { return }
             tally.found += 1

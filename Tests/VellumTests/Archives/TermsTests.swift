@@ -3,8 +3,8 @@ import StorageEngine
 import Testing
 import Vellum
 
-/// An update took lifetime and owner away, so that whoever deleted all sessions of a user missed those that had been used
-/// since.
+/// What broke: an update removed lifetime and owner, so deleting all sessions of a user missed those that had been
+/// used since.
 @Suite struct TermsTests {
     private let store = TemporaryStore()
     private let note = Note(primaryKey: "a", text: "1")
@@ -49,7 +49,7 @@ import Vellum
         #expect(try sessions.core.archive.metadata("b")?.owner == "ada", "there was none")
     }
 
-    /// What only memory has is updated there, and by its own terms.
+    /// An object in memory only is updated there, with its own terms.
     @Test func whatOnlyMemoryHasKeepsTerms() throws {
         let sessions = try store.factory().archives(
             for: Note.self, trySetMaxMemorySize: 2_000, trySetMaxDiskSize: 500)

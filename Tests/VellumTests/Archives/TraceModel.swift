@@ -1,34 +1,34 @@
 import Vellum
 
-/// An archive of notes without any storage: what each step of two programs that share it leaves in the memory of each
-/// and on disk.
+/// A model of an archive of notes: the state of both programs' memory and of the disk after each step of two
+/// programs that share it.
 struct TraceModel {
     struct Terms {
-        /// Microseconds; nil: for ever.
+        /// In microseconds; `nil` for no limit.
         var lifetime: Int64?
         var memoryLifetime: Int64?
         var owner: String?
     }
 
-    /// Where an object of a key is: on disk, or in the memory of one program alone. Each may have one of its own there, as
-    /// long as there is none on disk.
+    /// Where the object of a key is: on disk, or only in the memory of one program. While there is none on disk,
+    /// each program may have its own.
     private struct Place: Hashable {
         var key: String
-        /// The program whose memory alone has it.
+        /// The only program that has it in memory.
         var program: Int?
     }
 
     private struct Entry {
         var note: Note
         var bytes: Int
-        /// Each store makes a new one.
+        /// Incremented with each store.
         var version: Int
         var terms: Terms
         var deadline: Int64
         var accessed: Int64
     }
 
-    /// What a program's memory has, valid any more or not.
+    /// The content of a program's memory, including invalid objects.
     private struct Held {
         var key: String
         var bytes: Int
@@ -58,7 +58,7 @@ struct TraceModel {
     var diskBytes: Int { entries.reduce(0) { $0 + ($1.key.program == nil ? $1.value.bytes : 0) } }
     func memoryBytes(_ program: Int) -> Int { held[program].reduce(0) { $0 + $1.bytes } }
     func memoryKeys(_ program: Int) -> [String] { held[program].map(\.key) }
-    /// Keys in the order of their use, those left out that have expired.
+    /// Keys in the order of their use, without expired ones.
     var order: [String] { places.filter { !isExpired($0) }.map(\.key) }
     var expired: [String] { places.filter { isExpired($0) }.map(\.key) }
 
@@ -66,7 +66,7 @@ struct TraceModel {
 
     // MARK: Storing
 
-    /// Returns whether there was room for it anywhere. An update keeps what the terms don't say.
+    /// Returns whether any tier has room for it. An update keeps unspecified terms.
     mutating func record(_ note: Note, _ terms: Terms, isUpdate: Bool, by program: Int) -> Bool {
         let (key, bytes) = (note.primaryKey, TraceModel.size(note))
         guard bytes <= max(diskLimit, memoryLimit) else { return false }
@@ -92,7 +92,7 @@ struct TraceModel {
         return true
     }
 
-    /// What an update finds: the program's own, what is on disk, or what another one has.
+    /// The object that an update finds: the program's own, the one on disk, or another program's.
     private func former(_ key: String, of program: Int) -> Entry? {
         [Place(key: key, program: program), Place(key: key), Place(key: key, program: 1 - program)]
             .first { entries[$0] != nil && !isExpired($0) }.flatMap { entries[$0] }
@@ -120,7 +120,7 @@ struct TraceModel {
         while memoryBytes(program) > limit, let oldest = held[program].last { drop(oldest.key, by: program) }
     }
 
-    /// What leaves the only memory that has it is gone.
+    /// An object that leaves the only memory that holds it is lost.
     private mutating func drop(_ key: String, by program: Int) {
         guard let place = held[program].firstIndex(where: { $0.key == key }) else { return }
         let gone = held[program].remove(at: place)
@@ -134,7 +134,7 @@ struct TraceModel {
         places.removeAll { $0 == place }
     }
 
-    /// Wherever it is.
+    /// In every place.
     private mutating func remove(_ key: String) {
         for place in places where place.key == key { remove(place) }
     }
@@ -178,7 +178,7 @@ struct TraceModel {
         return entry.note
     }
 
-    /// Those found are used in both tiers, and none comes into memory for it.
+    /// Counts as a use of the objects in both tiers, and loads none into memory.
     mutating func accessAll(limit: Int, by program: Int) -> [Note] {
         var found: [Note] = []
         for place in places where found.count < limit && place.program ?? program == program {
@@ -224,7 +224,7 @@ struct TraceModel {
         evict(downTo: disk)
     }
 
-    /// A program looks through its memory, as it does when it is asked for the size.
+    /// A program checks its whole memory, as it does when it returns its size.
     mutating func sweep(_ program: Int) {
         for found in held[program] where entries[found.place(in: program)]?.version != found.version {
             drop(found.key, by: program)

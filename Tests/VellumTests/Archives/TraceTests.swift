@@ -4,8 +4,8 @@ import Testing
 
 import Vellum
 
-/// Both tiers against a plain model, step by step: order, sizes, limits, lifetimes, and two programs that share the
-/// store.
+/// Compares both tiers with a plain model after each step: order, sizes, limits, lifetimes, and two programs that
+/// share the store.
 @Suite struct TraceTests {
     struct Limits: Sendable, CustomTestStringConvertible {
         var memory: Int
@@ -32,7 +32,7 @@ import Vellum
         let hand = ClockHand()
         try Clock.$hand.withValue(hand) {
             let store = TemporaryStore()
-            // Each factory is to the store as a program of its own.
+            // To the store, each factory is a separate program.
             let factories = [store.factory(), store.factory()]
             var bench = Bench(
                 archives: try factories.map {
@@ -52,7 +52,7 @@ import Vellum
         }
     }
 
-    /// Does one step in both, and says which.
+    /// Performs one step in both, and returns its description.
     private func take(_ bench: inout Bench) throws -> String {
         let program = bench.number(0...9) < 7 ? 0 : 1
         let archives = bench.archives[program]
@@ -93,7 +93,7 @@ import Vellum
 
     private func record(_ bench: inout Bench, _ key: String, by program: Int) -> String {
         let most = max(bench.model.memoryLimit, bench.model.diskLimit)
-        // Now and then one that a tier, or both, have no room for.
+        // Sometimes an object that exceeds the limit of one or both tiers.
         let size = bench.number(64...(bench.number(0...9) == 0 ? min(most + 100, 5_000) : 900))
         let note = Note.sized(key, size)
         let terms = TraceModel.Terms(
@@ -127,7 +127,7 @@ import Vellum
         return "resize to \(memory), \(disk) by \(program)"
     }
 
-    /// Time passes; what has expired is found by nobody, and is gone once it was looked for.
+    /// Advances the time. Nobody finds expired objects, and a look-up removes them.
     private func pass(_ bench: inout Bench) -> String {
         let milliseconds = bench.number(1...800)
         bench.hand.pass(.milliseconds(milliseconds))
@@ -135,7 +135,7 @@ import Vellum
         let expired = bench.model.expired
         for key in expired {
             let program = bench.number(0...1)
-            // The other may have one of that key in its memory, or it has one of its own.
+            // The other program may have an object with this key in memory, or this one has its own.
             let note = bench.model.access(key, by: program)
             #expect(bench.archives[program].access(archiveWithKey: key) == note)
         }
@@ -152,7 +152,7 @@ import Vellum
     private func compare(_ bench: inout Bench, _ step: String) throws -> Bool {
         var isSame = true
         for (program, archives) in bench.archives.enumerated() {
-            // Asking for the size makes memory look at what others did.
+            // Reading the size makes memory check what other processes changed.
             let bytes = try archives.throwing.statistics().memoryBytes
             bench.model.sweep(program)
             let keys = archives.core.memory.keys

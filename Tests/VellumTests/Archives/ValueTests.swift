@@ -2,9 +2,9 @@ import Foundation
 import Testing
 import Vellum
 
-/// Structures that hold a class behind the library's back were kept as they were: whoever got one shared its parts with
-/// everybody, without recording, and with a race between tasks that the compiler can't see. What the compiler doesn't
-/// prove to be `Sendable` is kept in its bytes. Run below the thread sanitizer the last tests fail by its report too.
+/// What broke: structures that hide a class from their coding were kept as they were. So all callers shared its
+/// parts, without recording, and with data races that the compiler can't see. Objects of types that aren't proven
+/// `Sendable` are kept as bytes. With the thread sanitizer, the last tests also fail by its report.
 @Suite struct ValueTests {
     private let store = TemporaryStore()
 
@@ -12,7 +12,7 @@ import Vellum
         var count = 0
     }
 
-    /// The coding says nothing of the class.
+    /// The coding hides the class.
     struct OwnEncoding: ArchiveCodable {
         var primaryKey: String
         var counter = Counter()
@@ -34,7 +34,7 @@ import Vellum
         }
     }
 
-    /// Nothing but its own bytes.
+    /// Only its own encoding.
     struct OwnBytes: Archivable {
         var primaryKey: String
         var counter = Counter()
@@ -49,7 +49,7 @@ import Vellum
         }
     }
 
-    /// The class is left out.
+    /// The coding leaves out the class.
     struct LeftOut: ArchiveCodable {
         var primaryKey: String
         var counter = Counter()
@@ -72,7 +72,7 @@ import Vellum
         counter(first).count = 8
         #expect(objects.peek(archiveWithKey: key).map { counter($0).count } == 0)
 
-        // Read from disk into memory, the same.
+        // The same for an object that was read from disk into memory.
         let elsewhere = try store.factory().archives(for: Object.self)
         let read = try #require(elsewhere.access(archiveWithKey: key))
         counter(read).count = 9
@@ -92,7 +92,7 @@ import Vellum
         try expectCopies(of: LeftOut(primaryKey: "k")) { $0.counter }
     }
 
-    /// Eight threads change what they were given; none was given what another has.
+    /// Eight threads change the objects that they got; no two threads share one.
     @Test(arguments: 0..<2) func threadsShareNothing(round: Int) throws {
         let objects = try store.factory().archives(for: OwnBytes.self)
         objects.record(OwnBytes(primaryKey: "k"))
@@ -113,7 +113,7 @@ import Vellum
         try store.factory().archives(for: type)
     }
 
-    /// `Sendable` types have the fast way, at whatever door the compiler knows them.
+    /// `Sendable` types are kept as they are, whichever call tells the compiler about them.
     @Test func whatTheCompilerProves() throws {
         let factory = store.factory()
         #expect(keepsObjects(try factory.archives(for: Note.self)))

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Vellum
 
-/// Who wanted to keep bytes or a text by a key, or two archives of one type, had to make up a type for each.
+/// What was missing: storing bytes or texts by key, or having two archives of one type, required wrapper types.
 @Suite struct ValuesByKeyTests {
     private let store = TemporaryStore()
 
@@ -59,7 +59,7 @@ import Vellum
         #expect(throws: ArchiveError.self) { try factory.values(of: Int.self, named: "scores") }
     }
 
-    /// Each of these needed the wrapper around the value.
+    /// What broke: each of these calls needed the wrapper around the value.
     @Test func valuesAloneAreComputedChangedAndFollowed() throws {
         let texts = try store.factory().values(of: String.self, named: "texts")
         #expect(try texts.value(forKey: "/") { "hello" } == "hello")

@@ -2,7 +2,8 @@ import Foundation
 import Testing
 import Vellum
 
-/// Several objects could only be stored one after the other, so that others found some of them new and others old.
+/// What broke: several objects could only be stored one after the other, so others found some of them new and some
+/// old.
 @Suite struct BatchesTests {
     private let store = TemporaryStore()
 
@@ -56,7 +57,7 @@ import Vellum
         #expect(try factory.archives(for: Engine.self).access(archiveWithKey: "v8")?.power == 300)
     }
 
-    /// What broke: they were stored before it was known whether the transaction would go through.
+    /// What broke: properties were stored before it was known whether the transaction would complete.
     @Test func thosePropertiesAreStoredOnlyIfTheTransactionIs() throws {
         let factory = store.factory()
         let cars = try factory.archives(for: Car.self, trySetMaxDiskSize: 1_000)
@@ -79,7 +80,7 @@ import Vellum
         #expect(engines.keys() == ["v2"], "what counts in the end")
     }
 
-    /// Two keys that every batch gives the same text, looked at by another process' handle in one transaction.
+    /// Every batch stores the same text under two keys; another process's handle reads both in one transaction.
     @Test func nobodySeesAPartOfIt() async throws {
         let notes = try store.factory().archives(for: Note.self)
         let other = try store.factory().archives(for: Note.self)

@@ -4,7 +4,8 @@ import TestSupport
 import Testing
 import Vellum
 
-/// A counter in an archive lost counts: between an access and an update of it somebody else could store another.
+/// What broke: a counter in an archive lost counts, because somebody else could store another value between its
+/// access and its update.
 @Suite struct ModifyingTests {
     private let store = TemporaryStore()
 
@@ -70,8 +71,8 @@ import Vellum
         #expect(try notes.core.archive.metadata("b")?.owner == "o")
     }
 
-    /// What broke: the outer one found its object changed each time, and tried for ten seconds while the inner change was made
-    /// again and again.
+    /// What broke: the outer change found its object changed each time. It retried for ten seconds, and repeated the
+    /// inner change each time.
     @Test func aChangeThatChangesItself() async throws {
         let notes = try store.factory().archives(for: Note.self)
         notes.record(note("a", "1"))
@@ -94,7 +95,7 @@ import Vellum
             try notes.transaction { changes in
                 guard let present = try changes.access(archiveWithKey: "a") else { return }
                 try changes.update(present)
-                // By way of another transaction, and in another key's.
+                // Inside another transaction, and inside the change of another key.
                 try notes.modify(archiveWithKey: "b") { _ in
                     try notes.transaction { try $0.record(self.note("a", "4")) }
                 }
@@ -115,7 +116,7 @@ import Vellum
             }
         }
         #expect(notes.access(archiveWithKey: "a")?.text == "4")
-        // Of another object, or of another archive, one may change within the other.
+        // Another object or another archive may be changed inside.
         let others = try store.factory().archives(for: Note.self, named: "others")
         try notes.modify(archiveWithKey: "a") { note in
             note.text += "5"
@@ -158,7 +159,7 @@ import Vellum
         #expect(try notes.core.archive.peek("a") == Array("no note".utf8))
     }
 
-    /// What broke: a counter over a value that no longer decodes threw for ever, although an access finds nothing there.
+    /// What broke: `modify` of a value that can't be decoded always threw, although an access finds nothing there.
     @Test func aStaleValueIsReplacedByOneToBeginWith() throws {
         let factory = store.factory()
         let log = LoggedMessages()
@@ -171,7 +172,7 @@ import Vellum
         #expect(log.all.count == 1 && log.all[0].contains("cannot read a value"))
     }
 
-    /// What broke: an object that only memory has room for could be recorded, and not modified: `batchTooLarge`.
+    /// What broke: an object that only memory has room for could be recorded, but `modify` threw `batchTooLarge`.
     @Test func anObjectInMemoryOnlyIsModifiedToo() throws {
         let notes = try store.factory().archives(for: Note.self, trySetMaxDiskSize: 1_000)
         let large = Note.sized("a", 3_000)

@@ -5,8 +5,8 @@ import TestSupport
 import Testing
 import Vellum
 
-/// Whoever cached what is expensive to make wrote the looking up, the making and the recording each time, and a hundred
-/// requests for one key made it a hundred times.
+/// What was missing: programs that cached expensive results wrote the look-up, the computation and the recording
+/// each time, and a hundred requests for one key computed it a hundred times.
 @Suite struct ComputingTests {
     private let store = TemporaryStore()
 
@@ -87,7 +87,7 @@ import Vellum
                         await gate.pass()
                         return Person(name: "ada", age: 36)
                     }
-                    // Nobody has the object of another.
+                    // No two callers share an object.
                     person.age += 1
                     return person.age
                 }
@@ -113,7 +113,7 @@ import Vellum
         #expect(notes.access(archiveWithKey: "b") == nil)
     }
 
-    /// One that gives up takes nothing from the others, and the last one ends the computation.
+    /// A caller that gives up doesn't affect the others, and the last one cancels the computation.
     @Test func cancellingIsForOneOnly() async throws {
         let notes = try store.factory().archives(for: Note.self)
         let gate = Gate()
@@ -166,7 +166,7 @@ import Vellum
         }
     }
 
-    /// What broke: two computations that needed each other waited for each other for ever.
+    /// What broke: two computations that needed each other waited forever.
     @Test func whatWaitsForEachOtherIsRefused() async throws {
         let notes = try store.factory().archives(for: Note.self)
         let others = try store.factory().archives(for: Note.self)
@@ -214,7 +214,7 @@ import Vellum
             do { _ = try await task.value } catch { thrown.append(error) }
         }
         expectRefusal(thrown)
-        // Nothing of it stays.
+        // No state of it remains.
         let last = try notes.value(forKey: "a") {
             _ = try notes.value(forKey: "b") { Note(primaryKey: "b", text: "") }
             return Note(primaryKey: "a", text: "")
@@ -222,7 +222,7 @@ import Vellum
         #expect(last.primaryKey == "a")
     }
 
-    /// Of many processes that miss one key at once each made what is expensive to make.
+    /// What broke: if many processes missed one key at once, each computed the expensive result.
     @Test func oneComputesForAllProcesses() async throws {
         let made = Counter()
         let handles = try (0..<4).map { _ in try store.factory().archives(for: Note.self) }
@@ -243,7 +243,8 @@ import Vellum
         }
         for thread in threads { try thread.wait() }
         #expect(made.value == 1 && last.text == "made")
-        // What is being renewed elsewhere is good enough, and who is stopped is waited for no longer than was said.
+        // An object that another process renews is returned, and a stopped process is waited for no longer than
+        // requested.
         let claim = try handles[1].core.archive.claim("a")
         #expect(claim != nil)
         handles[0].record(last, expiresIn: .seconds(5))

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Vellum
 
-/// The code in the documents is code that is compiled.
+/// The code in the documents is compiled.
 @Suite struct DocumentationTests {
     private static let root = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -16,7 +16,7 @@ import Vellum
         try read(document).matches(of: /(?s)```swift\n(.*?)```/).map { String($0.output.1) }
     }
 
-    /// Lines without their indents, so that a statement in a document may stand in a function.
+    /// Lines without indentation, so that a statement of a document may be inside a function.
     private func lines(_ code: some StringProtocol) -> String {
         code.split(separator: "\n", omittingEmptySubsequences: false)
             .map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: "\n")
@@ -50,8 +50,8 @@ import Vellum
         }
     }
 
-    /// `import Vellum` alone was not enough for `Data` and `Logger`, and, with the compiler's feature for which members have to be
-    /// imported, neither for values of former versions nor for what an error says.
+    /// What broke: `import Vellum` was not enough for `Data` and `Logger`. With the compiler's feature for the
+    /// visibility of members, it was also not enough for values of former versions and for an error's description.
     @Test(
         .enabled(if: Compiler.shared != nil, "needs the compiler and the built module"),
         arguments: [
@@ -98,7 +98,7 @@ import Vellum
 
         """
 
-    /// What a page links to is a page, or a type of the library.
+    /// Links on pages lead to a page, or to a type of the library.
     @Test func everyPageIsOnTheLandingPageAndEveryLinkLeadsSomewhere() throws {
         let folder = Self.root.appending(path: "Sources/Vellum/Vellum.docc")
         let pages = try FileManager.default.contentsOfDirectory(atPath: folder.path).map {

@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The public interface of a module as one page of Markdown, made of the symbol graphs that the compiler gives: each type with
-/// its declaration, what its documentation begins with, and the same of its members.
+/// The public interface of a module as one page of Markdown, from the compiler's symbol graphs: each type with its
+/// declaration and the first sentence of its documentation, and the same for its members.
 struct InterfacePage {
     private struct Graph: Decodable {
         struct Symbol: Decodable {
@@ -31,7 +31,7 @@ struct InterfacePage {
             var availability: [Availability]?
             var location: Location?
 
-            /// On one line, with what has to hold where an extension adds it.
+            /// On one line, with the constraints of the extension that declares it.
             var declaration: String {
                 let text = declarationFragments.map(\.spelling).joined().split(whereSeparator: \.isWhitespace)
                     .joined(separator: " ")
@@ -42,7 +42,7 @@ struct InterfacePage {
                 return (isSetElsewhere ? plain + " { get }" : text)
                     + (conditions.isEmpty ? "" : ", where " + conditions.joined(separator: ", "))
             }
-            /// Whether only the library sets it, which the graph doesn't say.
+            /// Whether only the library sets it; the graph doesn't tell.
             private var isSetElsewhere: Bool {
                 guard kind.identifier == "swift.property", let location, let file = URL(string: location.uri),
                     let source = try? String(contentsOf: file, encoding: .utf8)
@@ -67,7 +67,7 @@ struct InterfacePage {
                 }
                 let paragraph = lines.joined(separator: " ")
                 let end = paragraph.firstRange(of: /[.:](?= [A-Z`]|$)/)?.lowerBound ?? paragraph.endIndex
-                // What stands between two marks of code is a link, of which the last part says enough here.
+                // Double backquotes enclose a link, whose last part is enough here.
                 let parts = paragraph[..<end].components(separatedBy: "``")
                 return parts.enumerated().map { (place, part) in
                     place % 2 == 0 ? part : "`" + (part.components(separatedBy: "/").last ?? "") + "`"
@@ -86,17 +86,19 @@ struct InterfacePage {
 
     private init(symbols: [Graph.Symbol]) { self.symbols = symbols }
 
-    /// The same with types of another module, which this one calls its own, in place of the names for them.
+    /// The same, with the types of another module that this one exports under names of its own, in place of those
+    /// names.
     func with(_ types: Set<String>, of other: InterfacePage) -> InterfacePage {
         InterfacePage(
             symbols: symbols.filter { !types.contains($0.path) }
                 + other.symbols.filter { types.contains($0.pathComponents[0]) })
     }
 
-    /// What has no documentation of its own.
+    /// Symbols without documentation.
     var undocumented: [String] { symbols.filter { $0.abstract.isEmpty }.map(\.path).sorted() }
 
-    /// Sections of the types, by name; what stands in no type of the module is under the name of what it extends.
+    /// Sections of the types, by name. Symbols outside the module's types are listed under the type that they
+    /// extend.
     func sections(_ heading: String = "##") -> String {
         let types = symbols.filter(\.isType)
         let members = Dictionary(grouping: symbols.filter { !$0.isType }, by: \.owner)
@@ -119,7 +121,7 @@ struct InterfacePage {
     }
 }
 
-/// `Interface.md` is the interface as the compiler sees it, and each part of it is documented.
+/// `Interface.md` is the interface that the compiler reports, and every symbol in it is documented.
 @Suite struct InterfacePageTests {
     private static let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -158,7 +160,7 @@ struct InterfacePage {
             graphs: files.map { try Data(contentsOf: folder.appending(path: $0)) })
     }
 
-    /// What is built only for who asks for it by a trait has no graph here: its public lines, and what is said of each.
+    /// Types that are only built with a trait have no graph here: these are their public lines and documentation.
     private func serviceLifecycle() throws -> String {
         let file = Self.page.deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
@@ -184,7 +186,7 @@ struct InterfacePage {
         return text
     }
 
-    /// With `VELLUM_RENEW_GOLDEN=1` the page is written anew.
+    /// With `VELLUM_RENEW_GOLDEN=1` this rewrites the page.
     @Test(.enabled(if: isLinux, "elsewhere the compiler writes some declarations differently"))
     func thePageIsTheInterface() throws {
         let own = try interface(of: "Vellum")

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Vellum
 
-/// Whoever wanted to know which keys there are had to make all objects.
+/// What was missing: listing the keys required decoding all objects.
 @Suite struct KeysTests {
     private let store = TemporaryStore()
 
@@ -99,7 +99,7 @@ import Vellum
         notes.record(note("longer"), expiresIn: .seconds(100_000))
         for key in ["used", "updated", "touched", "found", "left"] {
             #expect(try left(key) > .seconds(7_000))
-            // As if they had been recorded a while ago.
+            // As though they had been recorded a while ago.
             try notes.core.archive.setLifetime(.seconds(4_000), forKey: key)
         }
         let other = try store.factory().archives(for: Note.self, lifetime: .seconds(8_000), slides: true)
@@ -107,7 +107,7 @@ import Vellum
         #expect(other.access(archiveWithKey: "longer") != nil)
         other.update(note("updated"))
         #expect(other.touch(archiveWithKey: "touched"))
-        // What broke: what a query or a list of all returned was used, and lived no longer for it.
+        // What broke: objects that a query or `accessAll` returned were used, but their lifetimes weren't renewed.
         #expect(other.where(\.primaryKey == "found").getResults().count == 1)
         #expect(other.accessAll(limitedBy: 1).map(\.primaryKey) == ["found"])
         for key in ["used", "updated", "touched", "found"] { #expect(try left(key) > .seconds(6_000)) }
@@ -119,7 +119,7 @@ import Vellum
         let notes = try store.factory().archives(for: Note.self, lifetime: .seconds(40), slides: true)
         notes.record(note("a"))
         try notes.core.archive.setLifetime(.seconds(35), forKey: "a")
-        // Not by a task, which may be resumed far later among many.
+        // Not in a task, which may be resumed much later among many.
         Thread.sleep(forTimeInterval: 5.5)
         #expect(notes.access(archiveWithKey: "a") != nil, "an eighth has passed: it is read from disk")
         #expect(try #require(notes.remainingLifetime(for: "a")) > .seconds(35))
@@ -136,12 +136,12 @@ import Vellum
 
     // MARK: The latest
 
-    /// The ten most recent of a million objects cost a list of the million keys.
+    /// What broke: the ten most recent of a million objects cost a list of a million keys.
     @Test func theLatestCostWhatTheyAreNotWhatThereIs() throws {
         let notes = try store.factory().archives(for: Note.self, trySetMaxDiskSize: 10.megaBytes)
         notes.record(all: (0..<20_000).map { Note(primaryKey: "\($0)", text: "") })
         let latest = try notes.core.latest(10)
-        #expect(latest.looked == 10)
+        #expect(latest.visited == 10)
         #expect(latest.objects.map(\.object.primaryKey) == (19_990..<20_000).reversed().map { "\($0)" })
         #expect(notes.accessAll(limitedBy: 3).map(\.primaryKey) == ["19999", "19998", "19997"])
         #expect(notes.access(archiveWithKey: "7") != nil)

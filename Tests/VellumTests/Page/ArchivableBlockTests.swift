@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Vellum
 
-/// The usage page's types: one that writes its own bytes, and ones that leave that to the library.
+/// The usage page's types: one that encodes itself, and some that the library encodes.
 @Suite struct ArchivableBlockTests {
     private struct NoUser: Error {}
 
@@ -64,7 +64,7 @@ import Vellum
         let store = TemporaryStore()
         try store.factory().archives(for: ByLibrary.User.self)
             .record(ByLibrary.User(userName: "ada", fullName: "Ada Lovelace", age: 36))
-        // The same archive: it is named for the type.
+        // The same archive, because it is named after the type.
         let read = try store.factory().archives(for: ByTypeAlias.User.self).access(archiveWithKey: "ada")
         #expect(read?.userName == "ada" && read?.fullName == "Ada Lovelace" && read?.age == 36)
     }
@@ -80,7 +80,7 @@ import Vellum
         }
     }
 
-    /// Whoever calls may use either spelling, whichever a type implements.
+    /// Callers may use either spelling, whichever a type implements.
     @Test func bothSpellingsOfTheCoding() throws {
         let bytes = try OtherSpelling(number: 7).archive()
         #expect(bytes == Data("7".utf8))

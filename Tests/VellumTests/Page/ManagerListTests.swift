@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Vellum
 
-/// The usage page's list of an archive's methods and properties: each is there with that signature, and does what the
+/// The usage page's list of an archive's methods and properties: each exists with that signature, and does what the
 /// list says.
 @Suite struct ManagerListTests {
     private struct User: Codable, Archivable, Equatable {

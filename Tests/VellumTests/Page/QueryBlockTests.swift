@@ -89,7 +89,7 @@ import Vellum
         #expect(userCache.accessAll(limitedBy: 1).map(\.userName) == ["plain1"])
     }
 
-    /// Those of the list that suit a property of the page's user; each has its answer.
+    /// The finders of the list that fit a property of the page's user, with their results.
     @Test func listOfFinders() {
         func count(_ conditions: (QueryFinder<User>) -> QueryFinder<User>) -> Int {
             userCache.findWhere(conditions).getResults().count

@@ -1,7 +1,7 @@
 import Testing
 import Vellum
 
-/// The usage page's two storage algorithms, a step after the other.
+/// The usage page's two storage algorithms, step by step.
 @Suite struct StorageAlgorithmTests {
     private let store = TemporaryStore()
 
@@ -26,7 +26,7 @@ import Vellum
         notes.record(Note.sized("d", 100))
         #expect(memory(notes) == ["d", "c"])
         #expect(try notes.keysByUse() == ["d", "c", "a", "b"])
-        // Step 5: the disk is full as well; as many go as it takes.
+        // Step 5: the disk is full as well, so as many objects as necessary are evicted.
         notes.record(Note.sized("e", 200))
         #expect(memory(notes) == ["e"])
         #expect(try notes.keysByUse() == ["e", "d", "c"])
@@ -38,7 +38,7 @@ import Vellum
         let before = try archives()
         before.insert(Note.sized("a", 100), Note.sized("b", 100), Note.sized("c", 100))
         let notes = try archives()
-        // Step 5: it is nowhere.
+        // Step 5: it is in no tier.
         #expect(notes.access(archiveWithKey: "none") == nil)
         #expect(notes.statistics?.misses == 1)
         // Steps 3 and 4: only on disk; it is in memory afterwards.
@@ -52,13 +52,13 @@ import Vellum
         #expect(notes.statistics?.memoryHits == 1 && notes.statistics?.hits == 3)
         #expect(memory(notes) == ["a", "b"])
         #expect(try notes.keysByUse() == ["a", "b", "c"])
-        // Step 4 makes room in memory as storing does, and none is taken on disk.
+        // Step 4 makes room in memory, as storing does, and takes none on disk.
         #expect(notes.access(archiveWithKey: "c") != nil)
         #expect(memory(notes) == ["c", "a"])
         #expect(notes.statistics?.evictions == 0)
     }
 
-    /// What the disk has no room for any more is in no tier: memory never has what the store hasn't.
+    /// An object that was evicted from disk is in no tier: memory never holds what the store doesn't.
     @Test func whatTheDiskEvictsLeavesMemory() throws {
         let notes = try store.factory().archives(
             for: Note.self, trySetMaxMemorySize: 1_000, trySetMaxDiskSize: 250)

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import Vellum
 
-/// What `vellum` shows of objects that a program keeps: types by name, values by their properties.
+/// What `vellum` shows of a program's objects: types by name, values by their properties.
 @Suite struct BrowsedTests {
     private struct Letter: ArchiveCodable {
         struct Address: Codable {
@@ -52,7 +52,7 @@ import Vellum
         try factory.archives(for: Raw.self).throwing.record(Raw(primaryKey: "raw"))
     }
 
-    /// What the built program says.
+    /// The output of the built program.
     private func vellum(_ arguments: String...) throws -> String {
         let outcome = try ChildProcess.run(
             ChildProcess.program(named: "vellum"), arguments + ["--store", store.path])

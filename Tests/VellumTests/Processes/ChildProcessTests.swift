@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What the tests start inherits their input and output and nothing else of theirs: a pipe in a child of another test
-/// doesn't end with the test that made it.
+/// Processes that tests start inherit only standard input and output. What broke: a pipe inherited by another test's
+/// child didn't end with the test that created it.
 @Suite struct ChildProcessTests {
     @Test func childrenInheritNoDescriptorsOfTheTests() async throws {
         var ends: [Int32] = [-1, -1]

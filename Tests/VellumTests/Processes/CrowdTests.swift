@@ -4,8 +4,8 @@ import TestSupport
 import Testing
 import Vellum
 
-/// Three processes of eight threads each that do everything at once to the archives of one store: nothing is lost or counted twice,
-/// batches stay whole, and who follows sees the last.
+/// Three processes with eight threads each run all operations on the archives of one store: nothing is lost or
+/// counted twice, batches stay whole, and followers see the last value.
 @Suite struct CrowdTests {
     private struct Account: ArchiveCodable, Sendable, Equatable {
         static var archiveTypeName: String { "ObjectWorker.Account" }
@@ -19,7 +19,7 @@ import Vellum
 
     @Test func everythingAtOnce() async throws { try await run(operations: 12_000) }
 
-    /// `VELLUM_SOAK_OPERATIONS`: how many in all.
+    /// `VELLUM_SOAK_OPERATIONS` sets the total number.
     @Test(.enabled(if: Soak.seconds > 0, "runs in a soak"))
     func crowdSoak() async throws {
         let given = ProcessInfo.processInfo.environment["VELLUM_SOAK_OPERATIONS"].flatMap { Int($0) }
@@ -80,7 +80,7 @@ import Vellum
         #expect(try migrated.migrateAll().present == 2_000)
         for number in 0..<2_000 { #expect(migrated.peek(archiveWithKey: "\(number)")?.width == number) }
 
-        // Whoever follows gets to the last, whatever there was before.
+        // Every follower reaches the last value, whatever came before.
         let end = Account(primaryKey: "account 0", balance: 0, changes: -1)
         accounts.record(end)
         #expect(await last.value == end)

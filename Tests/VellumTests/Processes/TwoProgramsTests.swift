@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// S9: two programs on one store. Whatever one of them deletes, replaces, lets expire or evicts, the other one's memory
-/// never gives any more, by whatever call it is asked next.
+/// S9: two programs on one store. After one of them deletes, replaces, expires or evicts an object, the next call of
+/// the other one doesn't return it from memory, whichever call it is.
 @Suite struct TwoProgramsTests {
     @Test func neitherMemoryServesWhatTheOtherEnded() async throws {
         try await play(rounds: 4_000, seconds: 0)
@@ -14,7 +14,7 @@ import Testing
         try await play(rounds: 4_000, seconds: Soak.seconds * 0.05)
     }
 
-    /// At least so many rounds, and for so long.
+    /// The least number of rounds, and the least duration.
     private func play(rounds leastRounds: Int, seconds: Double) async throws {
         let store = TemporaryStore()
         let folder = store.path + "-pipes"
@@ -51,7 +51,7 @@ import Testing
             #expect(stale == 0 && lost == 0, "seed \(seed), \(program)")
             let (rounds, hits) = (try number("rounds"), try number("memory hits"))
             #expect(rounds >= leastRounds)
-            // Each other round, the second look is one into memory.
+            // Every other round, the second access is a hit in memory.
             #expect(hits >= rounds * 4 / 10, "memory has to be what was asked")
             figures.add("\(program): rounds", rounds)
             figures.add("memory hits", hits)

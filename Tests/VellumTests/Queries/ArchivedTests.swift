@@ -174,14 +174,14 @@ import Vellum
         #expect(seen == "ann")
     }
 
-    /// The archive gets the values in the order in which the property has them.
+    /// The archive gets the values in the order in which they were assigned.
     @Test func manyThreads() {
         shelf.record(Citizen(name: "one", age: -1))
         let property = property("one")
         DispatchQueue.concurrentPerform(iterations: 8) { thread in
             for number in 0..<500 {
                 property.wrappedValue = Citizen(name: "one", age: thread * 1_000 + number)
-                // Read by whichever thread, it is a value that was assigned.
+                // Any thread reads one of the assigned values.
                 guard let age = property.wrappedValue?.age, age >= 0, age % 1_000 < 500 else {
                     Issue.record("no value that was assigned")
                     return
@@ -221,7 +221,8 @@ import Vellum
     }
 }
 
-/// A property of an `@Observable` class didn't compile, and a view that showed it didn't learn of changes.
+/// What broke: a property of an `@Observable` class didn't compile, and a view that showed it wasn't told of
+/// changes.
 @Suite struct ObservedPropertyTests {
     private static let store = TemporaryStore()
     private static let factory = store.factory()

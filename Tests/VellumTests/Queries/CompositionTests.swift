@@ -3,7 +3,8 @@ import StorageEngine
 import Testing
 import Vellum
 
-/// Conditions could only be met all together, and a page of results, their number and their deletion took every object.
+/// What was missing: conditions could only be combined by "and", and a page of results, their number and their
+/// deletion built every object.
 @Suite struct CompositionTests {
     private let store = TemporaryStore()
 
@@ -104,7 +105,7 @@ import Vellum
         #expect(shelf.where(\.age > 6).deleteResults() == 2 && shelf.keys.count == 7)
     }
 
-    /// What is stored anew while the query runs isn't what was found.
+    /// An object that is stored again while the query runs isn't the one that was found.
     @Test func whatChangedMeanwhileStays() throws {
         let archives = try citizens()
         let other = try store.factory().archives(for: Citizen.self)

@@ -3,8 +3,8 @@ import StorageEngine
 import Testing
 import Vellum
 
-/// Entries whose bytes are damaged are left out of results, and that is said. What broke: a query that asks the encoded values
-/// said nothing.
+/// Damaged entries are left out of results, and reported. What broke: a query that tests encoded values didn't
+/// report them.
 @Suite struct DamagedEntriesTests {
     private let store = TemporaryStore()
 

@@ -1,7 +1,7 @@
 import Testing
 import Vellum
 
-/// A query says what it asks, for an evaluator that has encoded values only.
+/// A query describes its conditions, for evaluators that only have encoded values.
 @Suite struct DescriptionTests {
     private func condition(
         _ find: (QueryFinder<Citizen>) -> QueryFinder<Citizen>

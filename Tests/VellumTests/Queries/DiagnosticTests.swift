@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What the compiler says about queries and properties in somebody's module.
+/// The compiler's diagnostics for queries and properties in a user's module.
 @Suite(.enabled(if: Compiler.shared != nil, "needs the compiler and the built module"))
 struct DiagnosticTests {
     private static let types = """
@@ -130,7 +130,8 @@ struct DiagnosticTests {
         }
     }
 
-    /// What the documentation of `Archived` says that Swift refuses. Once it doesn't, that should be said no longer.
+    /// Swift refuses what the documentation of `Archived` says that it refuses. If this fails, change the
+    /// documentation.
     @Test func whereNoPropertyMayBeWrapped() throws {
         let refused: [(code: String, error: String)] = [
             ("@Archived var user: User?", "not yet supported in top-level code"),

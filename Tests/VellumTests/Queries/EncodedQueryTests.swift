@@ -4,7 +4,7 @@ import StorageEngine
 import Testing
 import Vellum
 
-/// Queries that ask encoded values: only of properties that provably are what is encoded.
+/// Queries test encoded values only for properties that are proven to be encoded under a name.
 @Suite struct EncodedQueryTests {
     struct Plain: ArchiveCodable, Equatable {
         struct Home: Codable, Equatable {
@@ -21,7 +21,7 @@ import Vellum
         var tags: [String] = []
         var nick: String?
         var home: Home?
-        // Computed of others.
+        // Computed from others.
         var initial: String { String(name.prefix(1)) }
         var years: Int { age }
         var isOld: Bool { age > 60 }
@@ -37,7 +37,7 @@ import Vellum
         }
     }
 
-    /// What is decoded isn't always what is encoded.
+    /// Types whose decoded properties differ from the encoded ones.
     struct Lenient: ArchiveCodable {
         var primaryKey: String { name }
         var name: String
@@ -69,7 +69,7 @@ import Vellum
 
     private let store = TemporaryStore()
 
-    /// What encoded values are asked for a find; `nil` if objects are.
+    /// The predicate on encoded values for a find; `nil` if objects are tested.
     private func asked<Object>(
         _ archives: ArchiveManager<Object>, _ find: (QueryFinder<Object>) -> QueryFinder<Object>
     ) throws -> String? {
@@ -110,7 +110,7 @@ import Vellum
         #expect(try asked(archives) { $0.isOld(.isEqual(true)) } == nil)
         #expect(try asked(archives) { $0.home(.isNotNil) } == nil)
         #expect(try asked(archives) { $0.age(.isValid { $0 > 3 }) } == nil)
-        // What can be asked is asked, and the objects for the rest.
+        // Conditions that can be tested on encoded values are, and the rest on objects.
         #expect(try asked(archives) { $0.years(.less(than: 9)).age(.less(than: 5)) } == "find age < 5")
         #expect(archives.findWhere { $0.years(.less(than: 4)).age(.less(than: 5)) }.getResults().count == 4)
         #expect(archives.findWhere { $0.initial(.isEqual("n")) }.getResults().count == 20)
@@ -172,7 +172,7 @@ import Vellum
         let other = try StorageEngine.Store.open(at: store.path)
         defer { other.close() }
         let bytes = try other.archive(named: "Plain")
-        // No object, and nothing that the query asks for; then one that it asks for.
+        // A value that isn't an object and doesn't match the query; then one that matches.
         try bytes.put([0xa1, 0x61, 0x78, 0x01], forKey: "stranger", encoding: .cbor)
         #expect(archives.findWhere { $0.age(.isEqual(7)) }.getResults().map(\.name) == ["n7"])
         #expect(archives.statistics?.undecodable == 0)

@@ -5,7 +5,7 @@ import Vellum
 @Suite struct FinderTests {
     private typealias Finder = QueryFinder<Citizen>
 
-    /// The names of those whom the conditions leave.
+    /// The names of the objects that meet the conditions.
     private func found(_ citizens: [Citizen], _ conditions: (Finder) -> Finder) -> [String] {
         Shelf(citizens).findWhere(conditions).getResults().map(\.name)
     }

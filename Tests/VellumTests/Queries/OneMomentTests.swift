@@ -4,8 +4,8 @@ import TestSupport
 import Testing
 import Vellum
 
-/// A query that ran beside transactions could meet one account as it was before a transfer and another as it was after, so that the
-/// sum of all was another each time.
+/// What broke: a query that ran during transactions could find one account as it was before a transfer and another
+/// as it was after it, so the sum of all accounts varied.
 @Suite struct OneMomentTests {
     private let store = TemporaryStore()
 
@@ -53,7 +53,7 @@ import Vellum
     }
 
     @Test func sumsAreAlwaysTheSame() async throws {
-        // Another process, as it were, so that memory helps nobody.
+        // Like another process, so that memory doesn't help.
         let other = try store.factory().archives(for: Account.self)
         try await besideTransfers(try store.factory().archives(for: Account.self)) { accounts in
             for round in 0..<10 {
@@ -83,7 +83,7 @@ import Vellum
         }
     }
 
-    /// Of a snapshot the queries ask the same as of the archive itself.
+    /// Queries on a snapshot test the same as on the archive itself.
     @Test func theSnapshotAnswersAsTheArchiveDoes() throws {
         let notes = try store.factory().archives(
             for: Note.self, trySetMaxMemorySize: 100_000, trySetMaxDiskSize: 20_000)
@@ -111,7 +111,7 @@ import Vellum
         for number in 0..<60 { notes.record(Note(primaryKey: "\(number)", text: "\(number % 7)")) }
         let core = notes.core
         let queries: [Query<Note>] = [.where(\.text == "3")]
-        // What is encoded for a property is found out by trying it on a stored value.
+        // The encoded name of a property is found by experiments with a stored value.
         #expect(try core.seen(by: queries).count == 9)
         let snapshot = try core.archive.snapshot()
         notes.deleteAll()

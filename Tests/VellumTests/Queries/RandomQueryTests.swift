@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 import Vellum
 
-/// Queries put together at random against the same steps with Swift's own methods.
+/// Compares random queries with the same steps in Swift's own methods.
 @Suite struct RandomQueryTests {
     private typealias Plain = ([Citizen]) -> [Citizen]
 
@@ -20,7 +20,7 @@ import Vellum
         #expect(results > 2_000)
     }
 
-    /// The same in a store, where encoded values are asked first.
+    /// The same in a store, which tests encoded values first.
     @Test func asPlainClosuresInAStore() throws {
         var random = SeededGenerator.announced("random queries in a store")
         var results = 0
@@ -34,7 +34,7 @@ import Vellum
                 let steps = (0..<Int.random(in: 0...5, using: &random)).map { _ in step(&random) }
                 let queries = steps.map(\.query)
                 if try archives.core.encodedPredicate(of: queries) != nil { asked += 1 }
-                // Results become the most recent, so that each query begins with the order that the one before left.
+                // Results become the most recent, so each query begins with the order that the previous one left.
                 let present = try archives.keysByUse().compactMap { key in citizens.first { $0.name == key } }
                 let expected = steps.reduce(present) { $1.plain($0) }.map(\.name)
                 #expect(

@@ -1,7 +1,7 @@
 import Testing
 import Vellum
 
-/// Queries are executed one after the other, and take no more items than they need.
+/// Queries run one after the other, and take no more items than necessary.
 @Suite struct RunTests {
     /// Counts how many items were taken.
     private final class Source: Sequence, IteratorProtocol {

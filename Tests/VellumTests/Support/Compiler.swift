@@ -1,9 +1,9 @@
 import Foundation
 import TestSupport
 
-/// The Swift compiler, as somebody who uses the built library calls it.
+/// The Swift compiler, called as users of the built library call it.
 struct Compiler {
-    /// nil where there is no compiler, or the module isn't beside the tests.
+    /// `nil` if there is no compiler, or the module isn't beside the tests.
     static let shared = Compiler()
 
     private let modules: URL
@@ -19,7 +19,7 @@ struct Compiler {
         moduleMap = folder.appending(path: "CPlatform.build/module.modulemap")
     }
 
-    /// What the compiler says about a file; empty if nothing.
+    /// The compiler's output for a file.
     func check(_ code: String, options: [String] = []) throws -> String {
         let folder = FileManager.default.temporaryDirectory.appending(
             path: "vellum-snippet-\(UUID().uuidString)")

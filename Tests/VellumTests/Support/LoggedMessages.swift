@@ -1,7 +1,7 @@
 import Logging
 import StorageEngine
 
-/// What was logged, a line each.
+/// The logged messages, one line each.
 final class LoggedMessages: Sendable {
     private let lines = Guarded<[String]>([])
 

@@ -1,8 +1,8 @@
 import Foundation
 import Vellum
 
-/// An archive in memory that writes down what it is asked to do.
-final class Shelf<Archive: Archivable>: Archivist, @unchecked Sendable {
+/// An archive in memory that records its calls.
+final class Shelf<Object: Archivable>: Archivist, @unchecked Sendable {
     enum Call: Equatable {
         case record(String)
         case access(String)
@@ -11,25 +11,25 @@ final class Shelf<Archive: Archivable>: Archivist, @unchecked Sendable {
 
     private let lock = NSRecursiveLock()
     /// The most recent last.
-    private var objects: [(key: String, object: Archive)] = []
+    private var objects: [(key: String, object: Object)] = []
     private var made: [Call] = []
     /// Called while an object is recorded, as a type's own `archive()` is.
     var whileRecording: () -> Void = {}
 
-    init(_ objects: [Archive] = []) {
+    init(_ objects: [Object] = []) {
         self.objects = objects.reversed().map { ($0.primaryKey, $0) }
     }
 
     var calls: [Call] { lock.withLock { made } }
     var keys: [String] { lock.withLock { objects.map(\.key).sorted() } }
-    func peek(_ key: String) -> Archive? { lock.withLock { objects.last { $0.key == key }?.object } }
+    func peek(_ key: String) -> Object? { lock.withLock { objects.last { $0.key == key }?.object } }
 
     var maxSize: Int { .max }
     var currentSize: Int { 0 }
     func latestAccessedTime(for key: String) -> Date? { nil }
     func deleteAllInvalidateArchives(invalidateTimeInterval: TimeInterval) {}
 
-    func record(_ object: Archive) {
+    func record(_ object: Object) {
         lock.withLock {
             made.append(.record(object.primaryKey))
             whileRecording()
@@ -38,17 +38,17 @@ final class Shelf<Archive: Archivable>: Archivist, @unchecked Sendable {
         }
     }
 
-    func update(_ object: Archive) { record(object) }
+    func update(_ object: Object) { record(object) }
 
-    func access(archiveWithKey key: String) -> Archive? {
+    func access(archiveWithKey key: String) -> Object? {
         lock.withLock {
             made.append(.access(key))
             return peek(key)
         }
     }
 
-    func accessAll(limitedBy limit: Int) -> [Archive] { Array(accessAll().prefix(limit)) }
-    func accessAll() -> [Archive] { lock.withLock { objects.reversed().map(\.object) } }
+    func accessAll(limitedBy limit: Int) -> [Object] { Array(accessAll().prefix(limit)) }
+    func accessAll() -> [Object] { lock.withLock { objects.reversed().map(\.object) } }
 
     func delete(archiveWithKey key: String) {
         lock.withLock {
@@ -59,7 +59,7 @@ final class Shelf<Archive: Archivable>: Archivist, @unchecked Sendable {
 
     func deleteAll() { lock.withLock { objects = [] } }
 
-    func process(queries: [Query<Archive>]) -> [Archive] {
+    func process(queries: [Query<Object>]) -> [Object] {
         Query.run(queries, over: accessAll()) { $0 }
     }
 }

@@ -11,6 +11,6 @@ final class TemporaryStore: Sendable {
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
-    /// Each factory has handles of its own, as another process would.
+    /// Each factory has its own handles, like another process.
     func factory() -> ArchivesFactory { ArchivesFactory(storePath: path) }
 }

@@ -6,7 +6,7 @@ struct Note: ArchiveCodable, Equatable {
     var primaryKey: String
     var text: String
 
-    /// Encoded to `size` bytes, at least 64; where the length of the length leaves no such size, to one less.
+    /// Encodes to `size` bytes, at least 64; one byte less where the length prefix leaves no such size.
     static func sized(_ key: String, _ size: Int, filler: Character = "x") -> Note {
         var note = Note(primaryKey: key, text: String(repeating: filler, count: size))
         while let count = try? note.archive().count, count > size { note.text.removeLast(count - size) }

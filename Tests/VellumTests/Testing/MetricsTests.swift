@@ -4,12 +4,12 @@ import Vellum
 import VellumMetrics
 import VellumTesting
 
-/// Whoever wanted to see in a dashboard how well a cache works copied its statistics by hand.
+/// What was missing: showing an archive's statistics in a dashboard required copying them by hand.
 @Suite struct MetricsTests {
     private let store = TestStore()
     private let kit = TestMetrics()
 
-    /// An archive that has a note already when it begins to be reported.
+    /// An archive that contains a note before it is reported.
     private func reportedNotes() throws -> (ArchiveManager<Note>, ArchiveMetrics) {
         let notes = try store.factory.archives(for: Note.self)
         notes.record(Note(primaryKey: "before", text: ""))
@@ -32,7 +32,7 @@ import VellumTesting
         #expect(try kit.expectMeter("vellum.objects", [("archive", "Note")]).lastValue == 3)
         let bytes = try kit.expectMeter("vellum.disk.bytes", [("archive", "Note")]).lastValue
         #expect(bytes == Double(notes.statistics?.diskBytes ?? 0))
-        // The archive that is made in place of a removed one counts from 0.
+        // The counters of the archive that replaces a removed one start at 0.
         try store.reset()
         notes.record(Note(primaryKey: "c", text: ""))
         metrics.report()
@@ -50,7 +50,7 @@ import VellumTesting
             try kit.expectTimer("vellum.duration", [("archive", "Note"), ("call", call)]).values
         }
         notes.record(Note(primaryKey: "a", text: ""))
-        // Memory answers the first.
+        // The first one is a hit in memory.
         for key in ["a", "never", "none"] { _ = notes.access(archiveWithKey: key) }
         notes.record(all: [Note(primaryKey: "b", text: ""), Note(primaryKey: "c", text: "")])
         _ = notes.where(\.text == "").getResults()

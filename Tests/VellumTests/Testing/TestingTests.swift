@@ -3,7 +3,8 @@ import Testing
 import Vellum
 import VellumTesting
 
-/// What a user's own tests had to make for themselves: folders, sleeps, and a mirror of all calls of an archive.
+/// What was missing: tests of programs needed their own temporary folders, sleeps, and a fake with all calls of an
+/// archive.
 @Suite struct TestingTests {
     private let store = TestStore()
 
@@ -55,7 +56,7 @@ import VellumTesting
         #expect(!FileManager.default.fileExists(atPath: path))
     }
 
-    /// Three calls are enough for what a program mostly does.
+    /// Most programs need a fake with only three calls.
     @Test func aFakeIsSmall() {
         final class Nobody: ArchiveAccess {
             func record(_ object: Note) {}
@@ -75,9 +76,9 @@ import VellumTesting
 
     @Test func theFakeAnswersAsAnArchiveDoes() throws {
         let real = try store.factory.archives(for: Citizen.self)
-        func play<Archives: Archivist>(_ archives: Archives) -> [[String]] where Archives.Archive == Citizen {
+        func play<Archives: Archivist>(_ archives: Archives) -> [[String]] where Archives.Object == Citizen {
             for age in 0..<20 { archives.record(Citizen(name: "c\(age)", age: age)) }
-            // One character to Swift, two keys to a store.
+            // One character for Swift, but two keys in a store.
             for (age, name) in ["caf\u{e9}", "cafe\u{301}"].enumerated() {
                 archives.record(Citizen(name: name, age: 10 + age))
             }

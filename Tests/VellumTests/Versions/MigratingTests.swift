@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import Vellum
 
-/// Programs that are killed while they migrate, beside one that doesn't know the new version.
+/// Kills programs while they migrate, next to one that doesn't know the new version.
 @Suite struct MigratingTests {
     private let store = TemporaryStore()
 

@@ -1,6 +1,6 @@
 import Vellum
 
-/// One type as three versions of a program know it.
+/// One type in three versions of a program.
 enum Version0 {
     struct Thing: ArchiveCodable, Equatable {
         static var archiveTypeName: String { "Thing" }
@@ -45,7 +45,7 @@ enum Version3 {
         }
     }
 
-    /// Memory keeps its bytes.
+    /// Memory holds it as bytes.
     final class Object: ArchiveCodable, ArchiveVersioned {
         static var archiveName: String { "Thing" }
         static var archiveTypeName: String { "Thing" }

@@ -4,7 +4,8 @@ import TestSupport
 import Testing
 import Vellum
 
-/// A type that got another property lost all that was stored of it, unless it wrote an `init(from:)` that knew all its past.
+/// What broke: a type with a new property lost all stored objects, unless it had an `init(from:)` for all former
+/// versions.
 @Suite struct VersionsTests {
     private let store = TemporaryStore()
 
@@ -52,7 +53,7 @@ import Vellum
             "of a type without versions there is none")
     }
 
-    /// Properties that had another name, or none, in what is stored, are found by it all the same.
+    /// Queries find objects by properties that had another name, or didn't exist, in the stored version.
     @Test func queriesFindAllVersions() throws {
         let things = try new()
         for number in 0..<50 {
@@ -70,7 +71,7 @@ import Vellum
         #expect(things.where(\.height == 7).count() == 100)
         things.where(\.width >= 10).deleteResults()
         #expect(things.count == 20)
-        // With old ones alone there is nothing to learn from.
+        // With old values alone there is nothing to learn from.
         things.where(\.primaryKey, .contains("new")).deleteResults()
         #expect(try new().where(\.name == "thing 3").count() == 2)
     }
@@ -107,7 +108,7 @@ import Vellum
         #expect(old.staleKeys().isEmpty && old.deleteStale() == 0)
         #expect(try old.migrateAll() == ArchiveMigration(newer: 1))
         #expect(log.all.contains { $0.contains("update the program") })
-        // To look again, at this one or at others, says nothing more.
+        // Reading it or others again logs nothing more.
         try new().throwing.record(.init("b", "second"))
         let told = log.all.count
         for key in ["a", "b", "a"] {
@@ -117,12 +118,13 @@ import Vellum
         try new().delete(archiveWithKey: "b")
         #expect(old.statistics?.newer == 2 && old.statistics?.undecodable == 0)
         #expect(try old.core.archive.peek("a") == stored)
-        // To record is to replace, whatever is there.
+        // `record` replaces any value.
         try old.throwing.record(.init(primaryKey: "a", name: "mine"))
         #expect(try new().access(archiveWithKey: "a")?.label == "mine!")
     }
 
-    /// An update that looked, and stored when another process had brought the value into a form to come.
+    /// What must not happen: an update reads a value, another process stores a newer version of it, and the update
+    /// replaces that.
     @Test func anUpdateComesBeforeOrAfterANewerVersionNeverInPlaceOfIt() throws {
         let (old, new) = (try old(), try new())
         for round in 0..<200 {

@@ -3,7 +3,7 @@ import StoreInspection
 
 /// What becomes of the list when the archive's figures change.
 extension EntriesScreen {
-    /// Takes the entries anew if they changed, unless the rows are held still.
+    /// Lists the entries again if they changed, unless the rows are held still.
     static func figuresCame(_ model: inout Model) -> [Effect] {
         guard let entries = model.entries, entries.ticket == nil, case .live = model.pace else { return [] }
         guard let sample = model.sample(entries.archive) else {

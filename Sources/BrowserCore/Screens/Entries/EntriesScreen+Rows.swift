@@ -75,7 +75,7 @@ extension EntriesScreen {
         return rearrange(&model, takingListing: false, isForced: true)
     }
 
-    /// Asks for the rows anew. What a person asked for is forced and takes the place of what is under way.
+    /// Requests the rows again. A request by a person is forced, and replaces one under way.
     static func rearrange(_ model: inout Model, takingListing: Bool, isForced: Bool) -> [Effect] {
         guard var entries = model.entries else { return [] }
         var effects: [Effect] = []

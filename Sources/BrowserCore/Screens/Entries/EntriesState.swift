@@ -63,7 +63,7 @@ struct EntriesState: Sendable {
 
 /// What columns have shown since the archive was opened.
 struct SeenRows: Sendable, Hashable {
-    /// Columns of the widest key, as far as it is asked for.
+    /// Width of the widest key in columns, among the requested ones.
     private(set) var keyColumns = 0
     private(set) var hasExpiry = false
     private(set) var hasOwner = false

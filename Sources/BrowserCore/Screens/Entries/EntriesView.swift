@@ -151,7 +151,7 @@ enum EntriesView {
         } else {
             left.append(Span("  filter \"\(arrangement.filter)\"", look[.accent]))
         }
-        // Since the index was made anew nobody can tell which.
+        // The index was rebuilt, so it is unknown which entries were lost.
         if let summary, summary.damagedPlaces > 0 {
             left.append(Span("  log damaged: some may be missing", look[.danger]))
         }

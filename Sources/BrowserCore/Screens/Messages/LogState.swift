@@ -8,7 +8,7 @@ struct LogState: Sendable {
     var available: Range<Int>?
     /// The number of the event to come when `available` was so.
     var nextEvent: UInt64 = 0
-    /// How many messages there were before the archive's counter began: that is made anew with the index.
+    /// The number of messages before the archive's counter began, which restarts when the index is rebuilt.
     private var uncounted = 0
     /// What was read of them.
     private(set) var lines: [Int: LogLine] = [:]
@@ -34,7 +34,7 @@ struct LogState: Sendable {
         archiveProblem = archive.problem
         guard archive.problem == nil else { return }
         let counted = Int(clamping: archive.records)
-        // An archive or an index that was made anew counts from nothing.
+        // The counters of a recreated archive or a rebuilt index restart.
         if let known = available, counted + uncounted < known.upperBound {
             forget()
             uncounted = 0

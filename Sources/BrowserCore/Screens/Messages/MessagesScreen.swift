@@ -60,7 +60,7 @@ enum MessagesScreen: ScreenParts {
         guard let available = model.log?.available, !available.isEmpty else { return [] }
         let row = max(0, min(row, available.count - 1))
         model.log?.cursor = available.lowerBound + row
-        // Whoever goes to the newest message wants to see the next ones too.
+        // A person who goes to the newest message wants to see the next ones, too.
         model.log?.follows = row == available.count - 1
         return []
     }

@@ -124,7 +124,7 @@ enum MonitorScreen: ScreenParts {
         }
         let count = monitor.count(model.events)
         guard count > 0 else { return [] }
-        // Whoever goes to the newest event wants to see the next ones too.
+        // A person who goes to the newest event wants to see the next ones, too.
         monitor.follows = row >= count - 1
         monitor.number = monitor.number(row: max(0, min(row, count - 1)), model.events)
         return []

@@ -59,7 +59,7 @@ struct MonitorState: Sendable {
         matching = numbers
     }
 
-    /// Another filter: all events are looked at anew.
+    /// With another filter, all events are filtered again.
     mutating func setFilter(_ filter: EventFilter, _ log: EventLog) {
         self.filter = filter
         matching = nil

@@ -3,7 +3,7 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// What is asked of an archive. A value; safe to share between threads.
+/// A question to an archive. A value; safe to share between threads.
 package struct QueryRequest: Sendable, Hashable {
     package var archive: ArchiveAddress
     package var pipeline: QueryPipeline

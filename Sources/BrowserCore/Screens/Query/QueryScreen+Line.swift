@@ -97,7 +97,7 @@ extension QueryScreen {
         let text = chosen.text + (chosen.text.last?.isLetter == true || chosen.kind != .word ? " " : "")
         query.field.replace(cycle.place, with: text)
         cycle.place = cycle.place.lowerBound..<cycle.place.lowerBound + text.count
-        // With one choice there is nothing to go through: Tab goes on behind it.
+        // With a single choice there is nothing to cycle through: Tab continues after it.
         query.cycle = cycle.completions.count > 1 ? cycle : nil
     }
 

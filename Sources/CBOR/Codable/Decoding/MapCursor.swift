@@ -56,7 +56,7 @@ struct MapCursor {
     mutating func search(
         _ name: UnsafeRawBufferPointer, number: Int?, _ reader: CBORReader
     ) throws(ReadFault) -> Int? {
-        try settle()
+        try finishPendingValue()
         let signature = KeySignature.bit(of: name)
         if table == nil, steps > Self.stepsBeforeTable {
             table = try KeyTable(count: count, first: first, reader)
@@ -103,12 +103,12 @@ struct MapCursor {
 
     /// The keys of all entries, each once, in the map's order.
     mutating func keys(_ reader: CBORReader) throws(ReadFault) -> [MapKey] {
-        try settle()
+        try finishPendingValue()
         if table == nil { table = try KeyTable(count: count, first: first, reader) }
         return try table?.keys(reader) ?? []
     }
 
-    // MARK: Going on
+    // MARK: Advancing
 
     /// Advances past the entry that was found, whose value ends at `end`.
     @inline(__always)
@@ -121,7 +121,7 @@ struct MapCursor {
     /// Leaves the value that was found to `decoder`, which may read it later.
     mutating func wait(for decoder: ValueDecoder) { pending = decoder }
 
-    private mutating func settle() throws(ReadFault) {
+    private mutating func finishPendingValue() throws(ReadFault) {
         guard let decoder = pending else { return }
         pending = nil
         let end = try decoder.endOrFault()
@@ -130,7 +130,7 @@ struct MapCursor {
 
     /// Where the map ends.
     mutating func end(of start: CBORReader) throws(ReadFault) -> Int {
-        try settle()
+        try finishPendingValue()
         var reader = start
         reader.offset = offset
         var place = index
