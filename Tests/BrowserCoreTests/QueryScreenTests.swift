@@ -213,7 +213,7 @@ struct QueryScreenTests {
         let tabs = try String(contentsOfFile: path + ".tsv", encoding: .utf8)
         #expect(
             tabs.hasPrefix(
-                "key\ttext\tlong\tnumber\taddress\na\t\"a\"\"\u{301}\"\t\(long)\t\t\nb\tb,\u{301}\t\(long)\t\t\n"
+                "key\ttext\tlong\tnumber\taddress\na\ta\"\u{301}\t\(long)\t\t\nb\tb,\u{301}\t\(long)\t\t\n"
             ))
     }
 

@@ -89,7 +89,6 @@ struct LogTests {
         try store.done("put", "A", "k", input: "1")
         for arguments in [
             ["keys", "L"], ["get", "L", "k"], ["put", "L", "k"], ["rm", "L", "k", "--yes"],
-            ["rm", "L", "--all", "--yes"], ["rm", "L", "--all", "--dry-run"],
             ["expire", "L", "k", "--now", "--yes"], ["undo", "L"], ["undo", "L", "--list"],
             ["why", "L", "k"],
             ["export", "L"], ["import", "L", "-", "--key", "id", "--format", "ndjson"],

@@ -183,13 +183,8 @@ extension Archive {
     /// A number that changes with every change of an entry by any process.
     package func changeMark() throws(StorageError) -> UInt64 { try engine().withIndex { $0.head.raw } }
 
-<<<<<<< HEAD
-    /// Whether somebody is changing the archive now, by whatever process: what can be seen of that moves ``changeMark()`` only when it
-    /// is through (F5).
-=======
     /// Whether any process is changing the archive now. A change may become visible before it moves ``changeMark()``
     /// at its end (F5).
->>>>>>> a6ba6221b967b4563c9d2ecadd8889722235ff1a
     package func isBeingChanged() throws(StorageError) -> Bool {
         try engine().withIndex { $0.sectionOwner != 0 }
     }

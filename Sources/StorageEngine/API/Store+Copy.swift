@@ -14,7 +14,8 @@ extension Store {
         progress: (BackupProgress) -> Bool = { _ in true }
     ) throws(StorageError) -> BackupReport? {
         try ArchiveName.validate(newName)
-        guard try !target.hasArchive(newName) else {
+        let isTaken = try target.hasArchive(newName)
+        guard !isTaken else {
             throw .invalidArchiveName(reason: "there is an archive \"\(newName)\" in \(target.path) already")
         }
         var report = BackupReport()

@@ -53,7 +53,8 @@ enum ArchiveCopying {
         _ archive: String, of source: Store, as name: String, to target: Store, removesSource: Bool = false,
         summary: (String) -> String
     ) throws {
-        guard try !target.archiveNames().contains(where: { ExactText($0) == ExactText(name) }) else {
+        let isTaken = try target.archiveNames().contains { ExactText($0) == ExactText(name) }
+        guard !isTaken else {
             throw CommandFailure(
                 "there is an archive \(TerminalSafe.quoted(name)) in \(target.path) already", status: .nothing
             )

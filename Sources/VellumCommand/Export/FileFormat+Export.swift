@@ -7,12 +7,12 @@ import Glibc
 #endif
 
 extension FileFormat {
-    /// What to write into a file: what its name says; lines of JSON for standard output, and for what is no regular file, such as
-    /// a pipe.
+    /// The format to write a file in: the one that its name says; lines of JSON for standard output and other devices and
+    /// pipes, whose names say nothing.
     static func toWrite(_ fileName: String) throws(CommandFailure) -> FileFormat {
         var status = stat()
-        let isThere = fileName != "-" && stat(fileName, &status) == 0
-        if fileName == "-" || isThere && status.st_mode & S_IFMT != S_IFREG { return .ndjson }
+        if fileName == "-" || fileName.hasPrefix("/dev/") { return .ndjson }
+        if stat(fileName, &status) == 0, status.st_mode & S_IFMT != S_IFREG { return .ndjson }
         if let format = FileFormat(fileName: fileName) { return format }
         if fileName.lowercased().hasSuffix(".json") { return .json }
         throw CommandFailure(
