@@ -49,7 +49,8 @@ import Testing
         }
         let quickest = taken.min() ?? .zero
         #expect(processor < 0.1, "\(comment): \(processor) s of processor time")
-        #expect(quickest < (Soak.seconds > 0 ? Self.bound : .seconds(Self.mostSeconds)), "\(comment): \(taken)")
+        #expect(
+            quickest < (Soak.seconds > 0 ? Self.bound : .seconds(Self.mostSeconds)), "\(comment): \(taken)")
         var figures = Figures("F6 look beside a process stopped at \(comment)")
         figures.add("slowest", nanoseconds: UInt64((taken.max() ?? .zero) / .nanoseconds(1)))
         figures.report()
