@@ -251,7 +251,7 @@ open class Nest: @unchecked Sendable {
 
     /// `body` adds the seeds that it removes or replaces to `gone`, so that they are released after the key is
     /// unlocked.
-    private func withTurn<Value>(of key: String, _ body: (_ gone: inout [Seed]) throws -> Value) rethrows
+    private func withLock<Value>(of key: String, _ body: (_ gone: inout [Seed]) throws -> Value) rethrows
         -> Value
     {
         var gone: [Seed] = []
