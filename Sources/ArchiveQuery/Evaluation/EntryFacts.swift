@@ -14,7 +14,9 @@ public struct EntryFacts: QueryEntry, Sendable, Hashable {
     public var recency: UInt64
     public var encoding: ValueEncoding
     public var sequence: UInt64
+}
 
+extension EntryFacts {
     init(_ entry: any QueryEntry) {
         key = entry.key
         valueBytes = entry.valueBytes

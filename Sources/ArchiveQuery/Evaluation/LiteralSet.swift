@@ -51,6 +51,9 @@ struct LiteralSet {
     /// Texts of ASCII alone, in order: they are found without making a string of what is stored.
     private var plainTexts: [(bytes: [UInt8], place: Int)] = []
     private var hasOtherTexts = false
+    private var hasDates = false
+    /// Values that are written as texts, and are dates.
+    private var writtenDates: [Double: Int] = [:]
     private var characters: [Character: Int] = [:]
 
     /// How many different values there are.
@@ -63,7 +66,9 @@ struct LiteralSet {
             guard places[key] == nil else { continue }
             let place = places.count
             places[key] = place
+            if case .date = literal { hasDates = true }
             guard case .text(let text) = literal else { continue }
+            if let date = TextValue(text).date { writtenDates[date] = place }
             if text.utf8.allSatisfy({ $0 < 0x80 }) {
                 plainTexts.append((Array(text.utf8), place))
             } else {
@@ -76,6 +81,19 @@ struct LiteralSet {
 
     /// The number of the value that is equal to the item; `nil`: none is.
     func place(of item: StoredItem) -> Int? {
+        place(ofPlain: item) ?? placeOfDate(item)
+    }
+
+    /// A text that is a date is one, on either side.
+    private func placeOfDate(_ item: StoredItem) -> Int? {
+        switch item {
+        case .date(let date): writtenDates[date]
+        case .text(let text) where hasDates: DateText.date(text).flatMap { places[.date($0)] }
+        default: nil
+        }
+    }
+
+    private func place(ofPlain item: StoredItem) -> Int? {
         if case .text(let text) = item, UTF8Text.isASCII(text) {
             if let place = plainPlace(of: text) { return place }
             // A few characters that are not ASCII are the same as one that is.

@@ -13,6 +13,9 @@ struct TextValue {
     private let bytes: [UInt8]
     private let isASCII: Bool
 
+    /// The date that it is, if it is one.
+    var date: Double? { bytes.withUnsafeBytes { DateText.date($0) } }
+
     init(_ string: String) {
         self.string = MarkOrder.string(string)
         bytes = Array(string.utf8)

@@ -3,11 +3,16 @@ import StorageEngine
 
 /// How a query is carried out.
 public struct QueryOptions {
-    /// Most bytes that sorts, groupings and the like may keep in memory together, about; `limit` behind a sort makes it
-    /// keep little. By default 256 MiB.
+    /// Most bytes that sorts, groupings and the like may keep in memory together, about; what has no room there goes to
+    /// temporary files. By default 256 MiB.
     public var memoryLimit = 256 << 20
+    /// Most bytes of temporary files, in the folder that the environment calls `TMPDIR`, or `/tmp`. By default 4 GiB.
+    public var temporaryLimit = 4 << 30
     /// Whether ``QueryReport`` says how long each stage took, which costs some ten nanoseconds a row and stage.
     public var measuresStages = false
+    /// Whether ``QueryReport/warnings`` names properties that no entry has, and the nearest one that some have. To be sure, all
+    /// entries are gone through once more where none of those that were asked has one; so it is off unless a person asks.
+    public var looksForMistakes = false
     /// The moment that ages and remaining times count from.
     public var now = Timestamp.now()
     /// Called after each thousand entries; returning false ends the query with ``QueryError/cancelled``.
@@ -54,6 +59,8 @@ public struct QueryReport: Sendable, Hashable {
     public var transcoded = 0
     /// The most memory that stages kept at a time, in bytes, about.
     public var memory = 0
+    /// The most bytes that temporary files had at a time.
+    public var temporary = 0
     /// Until the first entry was looked at, and in all.
     public var preparation = Duration.zero
     public var duration = Duration.zero
@@ -85,7 +92,7 @@ final class OutputSink: RowSink {
     }
 
     override func take(_ row: RowReader) throws -> Bool {
-        guard let kept = try row.kept(hasColumns: hasColumns) else { return true }
+        guard let kept = try row.kept(hasColumns ? .columns : .value) else { return true }
         rows += 1
         guard hasColumns, let document = kept.document else {
             return try body(QueryRow(entry: kept.facts, value: kept.document, columns: []))

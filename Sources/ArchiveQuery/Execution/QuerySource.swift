@@ -55,6 +55,8 @@ public protocol QueryCursor: AnyObject, QueryEntry {
     func load() throws -> QueryCursorReading
     /// The same, with what it gave: one call for what is asked of nearly every entry.
     func loadValue() throws -> QueryCursorValue
+    /// Reads the key, and need not read the value for it; the key is valid until the next call of any of these.
+    func loadKey() throws -> (reading: QueryCursorReading, key: UnsafeRawBufferPointer)
     /// UTF-8, valid until the next call of `advance()`.
     var keyBytes: UnsafeRawBufferPointer { get }
     /// Valid until the next call of `advance()`; nil for an entry that only a process' memory holds.
@@ -78,6 +80,12 @@ public struct QueryCursorValue {
 }
 
 extension QueryCursor {
+    public func loadKey() throws -> (reading: QueryCursorReading, key: UnsafeRawBufferPointer) {
+        let reading = try load()
+        guard reading == .present else { return (reading, UnsafeRawBufferPointer(start: nil, count: 0)) }
+        return (reading, keyBytes)
+    }
+
     public func loadValue() throws -> QueryCursorValue {
         let reading = try load()
         guard reading == .present else {
@@ -112,6 +120,11 @@ extension EntryScan: QueryCursor {
     public func loadValue() throws -> QueryCursorValue {
         let (reading, value, encoding) = try readValue()
         return QueryCursorValue(reading: Self.reading(reading), content: value, encoding: encoding)
+    }
+
+    public func loadKey() throws -> (reading: QueryCursorReading, key: UnsafeRawBufferPointer) {
+        let (reading, head) = try readHead()
+        return (Self.reading(reading), head?.key ?? UnsafeRawBufferPointer(start: nil, count: 0))
     }
 
     private static func reading(_ reading: Reading) -> QueryCursorReading {

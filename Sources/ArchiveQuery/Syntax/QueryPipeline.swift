@@ -22,15 +22,39 @@ public enum PipelineStage: Sendable, Hashable {
     /// Leaves out the first rows, this many; a negative number is 0.
     case skip(Int)
     /// Keeps these properties of each row, in this order. Later stages see no others, but metadata.
-    case select([QueryProperty])
-    /// One row for each different value of the property, in the order in which they come. Numbers and texts differ as in
-    /// a comparison; arrays, maps and bytes where their encodings do.
-    case distinct(QueryProperty)
+    case select([QueryColumn])
+    /// One row for each different combination of the properties' values, in the order in which they come. Numbers and texts
+    /// differ as in a comparison; arrays, maps and bytes where their encodings do.
+    case distinct([QueryColumn])
     /// One row with these figures of all rows.
-    case aggregate([QueryAggregate])
-    /// One row for each different value of the property, as ``distinct(_:)`` tells them apart, with these figures of the
-    /// rows that have it; in ascending order of the values, the rows without the property last.
-    case group(by: QueryProperty, [QueryAggregate])
+    case aggregate([QueryFigure])
+    /// One row for each different combination of the properties' values, as ``distinct(_:)`` tells them apart, with these
+    /// figures of the rows that have it; in ascending order of the values, the rows without a property last.
+    case group(by: [QueryColumn], [QueryFigure])
+}
+
+/// A property of rows, and what its column is called.
+public struct QueryColumn: Sendable, Hashable {
+    public var property: QueryProperty
+    /// `as`: what later stages and the result call it; nil: as it is written.
+    public var name: String?
+
+    public init(_ property: QueryProperty, as name: String? = nil) {
+        self.property = property
+        self.name = name
+    }
+}
+
+/// A figure of many rows, and what its column is called.
+public struct QueryFigure: Sendable, Hashable {
+    public var aggregate: QueryAggregate
+    /// `as`: what later stages and the result call it; nil: as ``QueryAggregate/columnName`` says.
+    public var name: String?
+
+    public init(_ aggregate: QueryAggregate, as name: String? = nil) {
+        self.aggregate = aggregate
+        self.name = name
+    }
 }
 
 /// A property to sort by, and which end comes first.
@@ -58,16 +82,24 @@ public enum QueryAggregate: Sendable, Hashable {
     /// The greatest value, in the order of a sort; null if no row has a value with a place in it.
     case maximum(QueryProperty)
 
+    /// How many different values there are, told apart as by ``PipelineStage/distinct(_:)``; what is absent is none.
+    case countDistinct(QueryProperty)
+    /// The number in the middle, of an even count the mean of the two; other values are left out; null if there is none.
+    case median(QueryProperty)
+    /// The number that so many percent, 0 to 100, are below; between two numbers in proportion. Null if there is none.
+    case percentile(QueryProperty, Double)
+
     /// The property that it is about.
     public var property: QueryProperty? {
         switch self {
         case .count: nil
-        case .sum(let property), .average(let property), .minimum(let property), .maximum(let property):
+        case .sum(let property), .average(let property), .minimum(let property), .maximum(let property),
+            .countDistinct(let property), .median(let property), .percentile(let property, _):
             property
         }
     }
 
-    /// `count`, `sum`, `avg`, `min` or `max`: the word of the language, and the name of the column.
+    /// `count`, `sum`, `avg`, `min`, `max`, `count distinct`, `median` or `percentile`: the words of the language.
     public var name: String {
         switch self {
         case .count: "count"
@@ -75,6 +107,14 @@ public enum QueryAggregate: Sendable, Hashable {
         case .average: "avg"
         case .minimum: "min"
         case .maximum: "max"
+        case .countDistinct: "count distinct"
+        case .median: "median"
+        case .percentile: "percentile"
         }
+    }
+
+    /// What its column is called, where no other figure is of its kind: its words, `p95` for a percentile.
+    public var columnName: String {
+        if case .percentile(_, let percent) = self { "p" + QueryText.percent(percent) } else { name }
     }
 }

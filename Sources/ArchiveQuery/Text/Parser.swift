@@ -10,6 +10,10 @@ struct Parser {
     private let tokens: [Token]
     private(set) var position = 0
     var depth = 0
+    /// Operators of the calculation that is being read.
+    var operators = 0
+    /// Where a property stands to the right of a comparison, in a word that may be meant as a text.
+    var bareWord: Int?
     /// What was looked for at the current word, in vain.
     private(set) var expected: [QueryExpectation] = []
 
@@ -37,9 +41,12 @@ struct Parser {
         if !expected.contains(expectation) { expected.append(expectation) }
     }
 
-    /// Takes the word if it is next.
+    /// Whether the token begins with a minus, as a negative number does.
+    var beginsWithMinus: Bool { !isAtEnd && bytes[token.range.lowerBound] == UInt8(ascii: "-") }
+
+    /// Takes the word if it is next, in either case.
     mutating func accept(_ word: String) -> Bool {
-        if case .word(word) = token.kind {
+        if token.isWord(word) {
             advance()
             return true
         }
@@ -67,7 +74,8 @@ struct Parser {
     /// What is wrong at the current word.
     func failure(advice: String? = nil) -> QuerySyntaxError {
         // A property may always go on; who made a mistake behind it hardly meant that.
-        let likely = expected.filter { $0 != .word(".") && $0 != .word("[") }
+        let likely = expected.filter { !Self.continuations.contains($0) }
+        let advice = advice ?? bareWordAdvice
         var error = QuerySyntaxError(
             range: token.range, found: token.shown, expected: likely.isEmpty ? expected : likely,
             advice: advice)
@@ -77,6 +85,18 @@ struct Parser {
             error.advice = problem
         }
         return error
+    }
+
+    private static let continuations = ([".", "["] + QueryOperator.allCases.map(\.rawValue)).map {
+        QueryExpectation.word($0)
+    }
+
+    /// For who writes `name = New York`.
+    private var bareWordAdvice: String? {
+        guard let bareWord, bareWord + 1 == position, case .word(let first) = tokens[bareWord].kind,
+            case .word(let second) = token.kind
+        else { return nil }
+        return "a text stands in quotes: \(QueryText.quoted(first + " " + second))"
     }
 
     // MARK: Pipelines
@@ -115,14 +135,18 @@ struct Parser {
         var joined: [PipelineStage] = []
         for stage in stages {
             switch (joined.last, stage) {
-            case (.group(let property, []), .aggregate(let figures)),
-                (.aggregate(let figures), .group(let property, [])):
-                joined[joined.count - 1] = .group(by: property, figures)
+            case (.group(let columns, []), .aggregate(let figures)),
+                (.aggregate(let figures), .group(let columns, [])):
+                joined[joined.count - 1] = .group(by: columns, figures)
             default: joined.append(stage)
             }
         }
         return joined.map { stage in
-            if case .group(let property, []) = stage { .group(by: property, [.count]) } else { stage }
+            if case .group(let columns, []) = stage {
+                .group(by: columns, [QueryFigure(.count)])
+            } else {
+                stage
+            }
         }
     }
 }
@@ -141,10 +165,19 @@ extension Token {
         }
     }
 
+    /// Whether it is that word, in either case.
+    func isWord(_ word: String) -> Bool {
+        if case .word(let written) = kind { written == word || written.lowercased() == word } else { false }
+    }
+
     /// A stage's name where a stage ends: the `|` is missing.
     var misplacedStageAdvice: String? {
-        guard case .word(let word) = kind, Parser.stageNames.contains(word) else { return nil }
-        return "a | goes before each stage"
+        guard case .word(let word) = kind else { return nil }
+        if Parser.stageNames.contains(word.lowercased()) { return "a | goes before each stage" }
+        return Parser.otherNames[word.lowercased()].map {
+            "a | goes before each stage, and this one is called \($0)"
+        }
+            ?? Parser.advice[word.lowercased()]
     }
 }
 

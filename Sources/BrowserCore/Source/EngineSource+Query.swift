@@ -43,6 +43,7 @@ extension EngineSource {
                 var options = QueryOptions()
                 options.memoryLimit = EngineSource.queryMemory
                 options.measuresStages = true
+                options.looksForMistakes = true
                 options.progress = { progress(Double($0.visited) / Double(max(1, $0.total))) }
                 return try plan.run(over: archive, options: options) { row in
                     try body(row)

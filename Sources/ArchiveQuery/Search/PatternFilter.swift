@@ -1,0 +1,207 @@
+import Foundation
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Sendable value type; safe to use from any thread. What a regular expression needs to find in a text, for the many texts that
+/// don't have it: looking for bytes takes a small part of the time that the expression itself does.
+struct PatternFilter: Sendable {
+    /// Characters of ASCII in a row that each match has in it.
+    private var literal: [UInt8] = []
+    /// Whether a match begins with them, and the text with the match.
+    private var isPrefix = false
+    /// Whether the expression says nothing else, but for the end of the text.
+    private var isWhole = false
+    private var endsText = false
+
+    init(_ pattern: String) {
+        guard let scanned = PatternScan(pattern) else { return }
+        // These three are what some characters beyond ASCII are equal to.
+        let literal = scanned.literal
+        guard !literal.isEmpty, !literal.contains(where: { [0x4b, 0x3b, 0x60].contains($0) }) else { return }
+        self.literal = literal
+        isPrefix = scanned.isPrefix
+        isWhole = scanned.isWhole
+        endsText = scanned.endsText
+    }
+
+    /// Whether the expression matches; nil where only itself can tell.
+    func verdict(_ text: UnsafeRawBufferPointer) -> Bool? {
+        guard !literal.isEmpty else { return nil }
+        guard let place = place(in: text) else { return false }
+        // Marks may make other characters of these, and `$` also stands before a last line end.
+        guard isWhole, UTF8Text.isASCII(text) else { return nil }
+        guard endsText else { return true }
+        if text.contains(where: { $0 < 0x20 }) { return nil }
+        if isPrefix { return text.count == literal.count }
+        return place == text.count - literal.count || text.suffix(literal.count).elementsEqual(literal)
+    }
+
+    private func place(in text: UnsafeRawBufferPointer) -> Int? {
+        guard text.count >= literal.count, let base = text.baseAddress else { return nil }
+        return literal.withUnsafeBytes { wanted -> Int? in
+            guard let start = wanted.baseAddress else { return nil }
+            if isPrefix { return memcmp(base, start, wanted.count) == 0 ? 0 : nil }
+            var place = 0
+            // Only where the first byte is the others are compared.
+            while place <= text.count - wanted.count,
+                let found = memchr(base + place, Int32(wanted[0]), text.count - wanted.count - place + 1)
+            {
+                place = UnsafeRawPointer(found) - base
+                if memcmp(base + place, start, wanted.count) == 0 { return place }
+                place += 1
+            }
+            return nil
+        }
+    }
+}
+
+extension UTF8Text {
+    /// The text in the normal form in which texts are compared (NFC).
+    static func normalized(_ bytes: UnsafeRawBufferPointer) -> String {
+        let text = string(bytes)
+        // Below U+0300, whose first byte is 0xcc, every text is in it.
+        return bytes.contains { $0 >= 0xcc } ? normalized(text) : text
+    }
+
+    static func normalized(_ text: String) -> String {
+        MarkOrder.string(text).precomposedStringWithCanonicalMapping
+    }
+}
+
+/// What stands in a regular expression between its special characters. Careful rather than clever: what it isn't sure of ends
+/// the row of characters.
+private struct PatternScan {
+    var literal: [UInt8] = []
+    var isPrefix = false
+    var isWhole = false
+    var endsText = false
+
+    private let bytes: [UInt8]
+    private var place = 0
+    private var run: [UInt8] = []
+    private var runIsPrefix = false
+
+    /// Nil for an expression of alternatives, and for one with options.
+    init?(_ pattern: String) {
+        bytes = Array(pattern.utf8)
+        guard !pattern.contains("(?"), !pattern.contains("\\Q") else { return nil }
+        let isAnchored = bytes.first == UInt8(ascii: "^")
+        place = isAnchored ? 1 : 0
+        runIsPrefix = isAnchored
+        isWhole = true
+        while place < bytes.count {
+            guard scanPart() else { return nil }
+        }
+        endRun()
+        isPrefix = isPrefix && !literal.isEmpty
+    }
+
+    /// False where the scan can't go on.
+    private mutating func scanPart() -> Bool {
+        let byte = bytes[place]
+        switch byte {
+        case UInt8(ascii: "|"), UInt8(ascii: "^"): return false
+        case UInt8(ascii: "$"):
+            if place == bytes.count - 1 { endsText = true } else { isWhole = false }
+            place += 1
+            return true
+        case UInt8(ascii: "\\"):
+            guard place + 1 < bytes.count else { return false }
+            let next = bytes[place + 1]
+            place += 2
+            // A letter or digit behind a backslash has a meaning, another sign is itself.
+            if next < 0x80, !next.isLetter, !next.isDigit { return take(next) }
+            // What follows may belong to it, as in \x41 and \p{L}.
+            return next.isLetter && "dDsSwWbB".utf8.contains(next) ? other() : false
+        case UInt8(ascii: "."):
+            place += 1
+            return other()
+        case UInt8(ascii: "["), UInt8(ascii: "("): return skipGroup() && other()
+        case UInt8(ascii: ")"), UInt8(ascii: "]"), UInt8(ascii: "}"), UInt8(ascii: "{"), UInt8(ascii: "*"),
+            UInt8(ascii: "+"), UInt8(ascii: "?"):
+            return false
+        default:
+            place += 1
+            return byte < 0x80 ? take(byte) : other()
+        }
+    }
+
+    /// A character that stands for itself, with how often.
+    private mutating func take(_ byte: UInt8) -> Bool {
+        switch quantifier() {
+        case nil: run.append(byte)
+        case .atLeastOne:
+            run.append(byte)
+            isWhole = false
+            endRun()
+        case .perhapsNone:
+            isWhole = false
+            endRun()
+        }
+        return true
+    }
+
+    /// What stands for several characters.
+    private mutating func other() -> Bool {
+        isWhole = false
+        endRun()
+        _ = quantifier()
+        return true
+    }
+
+    private mutating func endRun() {
+        if run.count > literal.count || runIsPrefix && !run.isEmpty {
+            (literal, isPrefix) = (run, runIsPrefix)
+        }
+        (run, runIsPrefix) = ([], false)
+    }
+
+    private enum Quantifier {
+        case atLeastOne, perhapsNone
+    }
+
+    /// How often what stands before is there; nil: once.
+    private mutating func quantifier() -> Quantifier? {
+        guard place < bytes.count else { return nil }
+        var found: Quantifier
+        switch bytes[place] {
+        case UInt8(ascii: "+"): found = .atLeastOne
+        case UInt8(ascii: "*"), UInt8(ascii: "?"): found = .perhapsNone
+        case UInt8(ascii: "{"):
+            found = .perhapsNone
+            while place < bytes.count, bytes[place] != UInt8(ascii: "}") { place += 1 }
+        default: return nil
+        }
+        place += 1
+        // Reluctant or possessive.
+        if place < bytes.count, bytes[place] == UInt8(ascii: "?") || bytes[place] == UInt8(ascii: "+") {
+            place += 1
+        }
+        return found
+    }
+
+    /// Over a set or a group, whatever is in it.
+    private mutating func skipGroup() -> Bool {
+        var open: [UInt8] = []
+        while place < bytes.count {
+            let byte = bytes[place]
+            place += 1
+            switch byte {
+            case UInt8(ascii: "\\"): place += 1
+            case UInt8(ascii: "["): open.append(byte)
+            case UInt8(ascii: "(") where open.last != UInt8(ascii: "["): open.append(byte)
+            case UInt8(ascii: "]"): if open.last == UInt8(ascii: "[") { open.removeLast() }
+            case UInt8(ascii: ")"): if open.last == UInt8(ascii: "(") { open.removeLast() }
+            default: break
+            }
+            if open.isEmpty { return place <= bytes.count }
+        }
+        return false
+    }
+}

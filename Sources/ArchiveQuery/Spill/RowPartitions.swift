@@ -1,0 +1,40 @@
+/// Rows that a grouping had no memory for, in temporary files by what they are grouped by: rows of one group are in one file,
+/// in the order in which they came. For one thread.
+final class RowPartitions {
+    private static let count = 16
+    /// Files within files; rows of one group never part.
+    static let deepest = 6
+
+    private var files: [TemporaryFile] = []
+    private let depth: Int
+    private let room: QueryRoom
+
+    init(depth: Int, room: QueryRoom) throws(QueryError) {
+        self.depth = depth
+        self.room = room
+        for _ in 0..<Self.count { files.append(try TemporaryFile(room.temporary)) }
+    }
+
+    func add(_ row: KeptRow, tie: UInt64, _ key: GroupKey) throws(QueryError) {
+        var hasher = Hasher()
+        // Another sharing out at each depth.
+        hasher.combine(depth)
+        hasher.combine(key)
+        let place = Int(UInt(bitPattern: hasher.finalize()) % UInt(Self.count))
+        try files[place].append(RowRecord(tie: tie, row: row).encoded)
+    }
+
+    /// Calls `body` with the rows of each file, and `end` behind each. The files are gone afterwards.
+    func forEachFile(_ body: (RowRecord) throws -> Void, end: () throws -> Void) throws {
+        while let file = files.popLast() {
+            try file.rewind()
+            var isEmpty = true
+            while let record = try file.next().map(RowRecord.init) {
+                isEmpty = false
+                try room.step()
+                try body(record)
+            }
+            if !isEmpty { try end() }
+        }
+    }
+}
