@@ -367,13 +367,19 @@ _vellum_query() {
     repeating_flags=()
     non_repeating_flags=(--json --csv --explain --version -h --help)
     repeating_options=()
-    non_repeating_options=(--store)
+    non_repeating_options=(--store --memory --temp)
     __vellum_offer_flags_options 2
 
     # Offer option value completions
     case "${prev}" in
     '--store')
         __vellum_add_completions -d
+        return
+        ;;
+    '--memory')
+        return
+        ;;
+    '--temp')
         return
         ;;
     esac

@@ -147,9 +147,10 @@ private struct KeptValues {
     func percentile(_ percent: Double) -> NumberValue? {
         guard !numbers.isEmpty else { return nil }
         let sorted = numbers.sorted { NumberValue.compare($0, $1).map { $0 < 0 } ?? false }
-        let place = percent / 100 * Double(sorted.count - 1)
-        let lower = Int(place.rounded(.down))
-        let part = place - Double(lower)
+        // Hundredths, so that whole percents make no rounding errors.
+        let hundredths = percent * Double(sorted.count - 1)
+        let lower = Int((hundredths / 100).rounded(.down))
+        let part = (hundredths - Double(lower) * 100) / 100
         guard part > 0, lower + 1 < sorted.count else { return sorted[lower] }
         let (low, high) = (sorted[lower].double, sorted[lower + 1].double)
         return .float(low == high ? low : low + (high - low) * part)

@@ -3,8 +3,8 @@ package enum NameGuess {
     /// Names that are longer are no typing mistakes.
     private static let longest = 64
 
-    /// The nearest one: the same but for the case, or with few letters wrong, missing or exchanged; or the only one that ends
-    /// with the name as a part of its own. Nil if none is near.
+    /// The nearest one: the same but for the case, or with few letters wrong, missing or exchanged; or one that ends
+    /// with the name as a part of its own, or begins with it. Nil if none is near.
     package static func nearest(to name: String, among names: [String]) -> String? {
         let folded = name.lowercased()
         if let same = names.first(where: { $0.lowercased() == folded && $0 != name }) { return same }
@@ -14,6 +14,15 @@ package enum NameGuess {
             .min { $0.distance < $1.distance }
         if let near, near.distance <= most { return near.name }
         return names.first { $0.lowercased().hasSuffix("." + folded) }
+            ?? names.first { begins($0, with: folded) }
+    }
+
+    /// Whether it is the beginning of the name, but for one letter: `contry` of `countrycode`.
+    private static func begins(_ name: String, with folded: String) -> Bool {
+        guard folded.count >= 4, folded.count <= longest else { return false }
+        return (folded.count - 1...folded.count + 1).contains { length in
+            length < name.count && distance(folded, name.prefix(length).lowercased()) <= 1
+        }
     }
 
     /// Letters to insert, to leave out, to replace, or pairs of neighbours to exchange (optimal string alignment).

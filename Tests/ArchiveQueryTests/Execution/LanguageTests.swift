@@ -112,6 +112,9 @@ struct LanguageTests {
             try many.columns("group by g | median v, count distinct v") == [
                 ["0", "51.0", "50"], ["1", "51", "51"],
             ])
+        // What lies between is no worse than the numbers.
+        let few = try ListSource(json: (0..<293).map { #"{"v":\#($0 * 10)}"# })
+        #expect(try few.columns("percentile v 95") == [["2774.0"]])
         // Numbers differ as in a comparison.
         let same = try ListSource(
             json: ["3", "3.0", "\"3\"", "[3]", "null", "true"].map { #"{"v":\#($0)}"# })

@@ -34,6 +34,8 @@ struct MistakeTests {
         ("find address.zap = \"1\"", ["no entry has the property address.zap; did you mean address.zip?"]),
         ("sum items[].prise", ["no entry has the property items[].prise; did you mean items[].price?"]),
         ("find population * nume > 3", ["no entry has the property nume; did you mean name?"]),
+        ("sum populasion", ["no entry has the property populasion; did you mean population?"]),
+        ("sum bopul", ["no entry has the property bopul; did you mean population?"]),
         ("find entirely = 1", ["no entry has the property entirely"]),
         (
             "find country = GERMANY",
