@@ -394,16 +394,14 @@ extension QueryPredicate {
             let like = LikePattern(pattern, caseSensitive: caseSensitive)
             return search(property, { like.matches(utf8: $0) }, { like.matches($0) })
         case .matches(let property, let pattern):
-            // Texts are the same in any normal form, as for =.
-            let normal = UTF8Text.normalized(pattern)
-            let compiled = TextPattern(normal) { pattern, reason in
+            let compiled = TextPattern(pattern) { pattern, reason in
                 answers.warn("matches \(QueryText.quoted(pattern)): \(reason)")
             }
             guard compiled.isValid else { throw .invalidPattern(pattern) }
-            let filter = PatternFilter(normal)
+            let filter = PatternFilter(UTF8Text.normalized(pattern))
             return search(
-                property, { filter.verdict($0) ?? compiled.matches(UTF8Text.normalized($0)) },
-                { compiled.matches(UTF8Text.normalized($0)) })
+                property, { filter.verdict($0) ?? compiled.matches(UTF8Text.string($0)) },
+                { compiled.matches($0) })
         default: preconditionFailure("no search")
         }
     }

@@ -1,76 +1,43 @@
 import Foundation
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
 /// Sendable value type; safe to use from any thread. What a regular expression needs to find in a text, for the many texts that
 /// don't have it: looking for bytes takes a small part of the time that the expression itself does.
 struct PatternFilter: Sendable {
-    /// Characters of ASCII in a row that each match has in it.
-    private var literal: [UInt8] = []
+    /// Characters of ASCII in a row that each match has in it; nil: none are known.
+    private let literal: ByteSearch?
     /// Whether a match begins with them, and the text with the match.
-    private var isPrefix = false
+    private let isPrefix: Bool
     /// Whether the expression says nothing else, but for the end of the text.
-    private var isWhole = false
-    private var endsText = false
+    private let isWhole: Bool
+    private let endsText: Bool
 
     init(_ pattern: String) {
-        guard let scanned = PatternScan(pattern) else { return }
-        // These three are what some characters beyond ASCII are equal to.
-        let literal = scanned.literal
-        guard !literal.isEmpty, !literal.contains(where: { [0x4b, 0x3b, 0x60].contains($0) }) else { return }
-        self.literal = literal
-        isPrefix = scanned.isPrefix
-        isWhole = scanned.isWhole
-        endsText = scanned.endsText
+        let scanned = PatternScan(pattern)
+        literal = scanned.flatMap { ByteSearch($0.literal) }
+        isPrefix = scanned?.isPrefix ?? false
+        isWhole = scanned?.isWhole ?? false
+        endsText = scanned?.endsText ?? false
     }
 
     /// Whether the expression matches; nil where only itself can tell.
     func verdict(_ text: UnsafeRawBufferPointer) -> Bool? {
-        guard !literal.isEmpty else { return nil }
-        guard let place = place(in: text) else { return false }
+        guard let literal else { return nil }
+        guard isPrefix ? literal.isPrefix(of: text) : literal.place(in: text) != nil else { return false }
         // Marks may make other characters of these, and `$` also stands before a last line end.
         guard isWhole, UTF8Text.isASCII(text) else { return nil }
         guard endsText else { return true }
         if text.contains(where: { $0 < 0x20 }) { return nil }
-        if isPrefix { return text.count == literal.count }
-        return place == text.count - literal.count || text.suffix(literal.count).elementsEqual(literal)
-    }
-
-    private func place(in text: UnsafeRawBufferPointer) -> Int? {
-        guard text.count >= literal.count, let base = text.baseAddress else { return nil }
-        return literal.withUnsafeBytes { wanted -> Int? in
-            guard let start = wanted.baseAddress else { return nil }
-            if isPrefix { return memcmp(base, start, wanted.count) == 0 ? 0 : nil }
-            var place = 0
-            // Only where the first byte is the others are compared.
-            while place <= text.count - wanted.count,
-                let found = memchr(base + place, Int32(wanted[0]), text.count - wanted.count - place + 1)
-            {
-                place = UnsafeRawPointer(found) - base
-                if memcmp(base + place, start, wanted.count) == 0 { return place }
-                place += 1
-            }
-            return nil
-        }
+        if isPrefix { return text.count == literal.bytes.count }
+        return text.suffix(literal.bytes.count).elementsEqual(literal.bytes)
     }
 }
 
 extension UTF8Text {
     /// The text in the normal form in which texts are compared (NFC).
-    static func normalized(_ bytes: UnsafeRawBufferPointer) -> String {
-        let text = string(bytes)
-        // Below U+0300, whose first byte is 0xcc, every text is in it.
-        return bytes.contains { $0 >= 0xcc } ? normalized(text) : text
-    }
-
     static func normalized(_ text: String) -> String {
-        MarkOrder.string(text).precomposedStringWithCanonicalMapping
+        // Below U+0300, whose first byte is 0xcc, every text is in it.
+        guard text.utf8.contains(where: { $0 >= 0xcc }) else { return text }
+        return MarkOrder.string(text).precomposedStringWithCanonicalMapping
     }
 }
 

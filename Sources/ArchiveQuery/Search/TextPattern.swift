@@ -23,7 +23,8 @@ package final class TextPattern: Sendable {
         self.report = report
         do {
             // Foundation takes the empty pattern, which is found everywhere, for none.
-            expression = try NSRegularExpression(pattern: pattern.isEmpty ? "(?:)" : pattern)
+            expression = try NSRegularExpression(
+                pattern: pattern.isEmpty ? "(?:)" : UTF8Text.normalized(pattern))
         } catch {
             expression = nil
             reportOnce("no regular expression, so it matches nothing")
@@ -35,6 +36,8 @@ package final class TextPattern: Sendable {
 
     package func matches(_ text: String) -> Bool {
         guard let expression else { return false }
+        // Texts are the same in any normal form, as for =.
+        let text = UTF8Text.normalized(text)
         let whole = NSRange(location: 0, length: text.utf16.count)
         var isFound = false
         var start: ContinuousClock.Instant?

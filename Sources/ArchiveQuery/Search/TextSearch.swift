@@ -7,6 +7,8 @@ package struct TextSearch: Sendable {
     private let characters: [Character]
     /// The same for texts of ASCII; nil if such a text has to be compared character by character too.
     private let bytes: [UInt8]?
+    /// The same where it is of ASCII and the case counts.
+    private let plain: ByteSearch?
 
     package init(_ string: String, caseSensitive: Bool) {
         self.caseSensitive = caseSensitive
@@ -17,6 +19,7 @@ package struct TextSearch: Sendable {
         let utf8 = Array(needle.precomposedStringWithCanonicalMapping.utf8)
         // In ASCII only CR and LF make one character of two bytes.
         bytes = utf8.contains { $0 == 0x0d || $0 == 0x0a } ? nil : utf8
+        plain = caseSensitive ? ByteSearch(utf8) : nil
     }
 
     package func isFound(in text: String) -> Bool {
@@ -31,6 +34,7 @@ package struct TextSearch: Sendable {
 
     /// As ``isFound(in:)`` for a text that is stored as UTF-8.
     package func isFound(inUTF8 text: UnsafeRawBufferPointer) -> Bool {
+        if let plain, let answer = plain.isFoundWhole(in: text) { return answer }
         if let bytes, let answer = isFound(bytes, in: text.assumingMemoryBound(to: UInt8.self)) {
             return answer
         }
