@@ -53,7 +53,7 @@ import Testing
                 == 3)
         // Columns that the query names need not wait.
         let lines = try store.done("query", "Large", "select id | sort @key", "--csv").lines
-        #expect(lines.count == 18 && lines[0] == "id")
+        #expect(lines == ["id"] + Array(repeating: "1", count: 16))
     }
 
     @Test func whatAPersonProbablyMeantIsNamed() throws {

@@ -25,7 +25,7 @@ extension QueryError: CustomStringConvertible {
                 + "entries, select fewer properties, or put a limit behind the sort"
         case .noTemporaryFile(let folder, let reason):
             "the query needs a temporary file, and none can be made in \(folder): \(reason); TMPDIR names another folder"
-        case .temporaryFileFailed(let reason): "the query's temporary file failed: \(reason)"
+        case .temporaryFileFailed(let reason): "the query's temporary file failed: \(reason); TMPDIR names another folder for it"
         case .invalidPattern(let pattern): Self.words(invalidPattern: pattern)
         case .cancelled: "the query was cancelled"
         }
