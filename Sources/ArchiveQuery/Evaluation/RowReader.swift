@@ -329,7 +329,9 @@ final class RowReader {
             case .property(let name, let way):
                 guard let content, let start = try scan.pointee.place(of: name) else { return [] }
                 try Self.collect(elements.steps[...], content, from: start, into: &places)
-                if !places.isEmpty { seenWays[way] = true }
+                // An empty list says nothing against what its elements would have.
+                let isEmptyList = try Self.isEmptyList(elements.steps, content, from: start)
+                if isEmptyList || !places.isEmpty { seenWays[way] = true }
             case .column(let index):
                 guard let content, let start = try Self.column(index, content, []) else { return [] }
                 try Self.collect(elements.steps[...], content, from: start, into: &places)
@@ -365,6 +367,17 @@ final class RowReader {
             }
         }
         return reader.offset
+    }
+
+    /// Whether the first list on the way is there and has no elements.
+    private static func isEmptyList(
+        _ steps: [QueryProperty.Step], _ bytes: UnsafeRawBufferPointer, from place: Int
+    ) throws(CBORError) -> Bool {
+        let way = Array(steps.prefix { $0 != .each })
+        guard let list = try follow(way, bytes, from: place) else { return false }
+        let item = try StoredItem.read(bytes, at: list)
+        guard case .array = item else { return false }
+        return try item.count() == 0
     }
 
     /// The same where elements of lists are on the way: all ends, one behind the other.

