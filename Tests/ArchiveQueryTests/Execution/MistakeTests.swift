@@ -95,7 +95,10 @@ struct MistakeTests {
         #expect(try warnings("find popluation = 1", of: ListSource([])) == [])
         let empty = try ListSource(json: [#"{"tags":[]}"#, #"{"tags":[]}"#])
         #expect(try warnings("find tags[] = 1", of: empty) == [])
-        #expect(try warnings("find tag[] = 1", of: empty) == ["no entry has the property tag[]; did you mean tags?"])
+        #expect(
+            try warnings("find tag[] = 1", of: empty) == [
+                "no entry has the property tag[]; did you mean tags?"
+            ])
         #expect(try warnings("find @size > 10000 and popluation = 1") == [])
         #expect(try warnings("find @key = \"0\" and popluation = 1") == [])
     }
