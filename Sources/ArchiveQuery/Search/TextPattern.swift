@@ -23,7 +23,8 @@ package final class TextPattern: Sendable {
         self.report = report
         do {
             // Foundation rejects the empty pattern, which matches everywhere.
-            expression = try NSRegularExpression(pattern: pattern.isEmpty ? "(?:)" : pattern)
+            expression = try NSRegularExpression(
+                pattern: pattern.isEmpty ? "(?:)" : UTF8Text.normalized(pattern))
         } catch {
             expression = nil
             reportOnce("not a regular expression, so it matches nothing")
@@ -43,10 +44,10 @@ package final class TextPattern: Sendable {
         return outcome == .found
     }
 
-    /// What came of looking into one text.
+    /// The result of searching one text.
     enum Outcome {
         case found, absent
-        /// It takes longer than allowed, or the engine keeps too much in mind.
+        /// It takes longer than allowed, or needs too much of the engine's memory.
         case tooSlow, tooManyWays
 
         var isGivenUp: Bool { self == .tooSlow || self == .tooManyWays }
@@ -54,6 +55,8 @@ package final class TextPattern: Sendable {
 
     func search(_ text: String, within allowed: Duration) -> Outcome {
         guard let expression else { return .absent }
+        // Normal forms of one text are equal, as they are for =.
+        let text = UTF8Text.normalized(text)
         let whole = NSRange(location: 0, length: text.utf16.count)
         var outcome = Outcome.absent
         var start: ContinuousClock.Instant?
