@@ -396,7 +396,7 @@ _vellum_query() {
     repeating_flags=()
     non_repeating_flags=(--json --csv --spreadsheet --explain --version -h --help)
     repeating_options=()
-    non_repeating_options=(-s --store --file --format --output)
+    non_repeating_options=(-s --store --file --format --output --memory --temp)
     __vellum_offer_flags_options 2
 
     # Offer option value completions
@@ -415,6 +415,12 @@ _vellum_query() {
         ;;
     '--output')
         __vellum_add_completions -f
+        return
+        ;;
+    '--memory')
+        return
+        ;;
+    '--temp')
         return
         ;;
     esac

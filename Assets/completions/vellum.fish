@@ -35,7 +35,7 @@ function __vellum_parse_tokens -S
         case 'put'
             __vellum_parse_subcommand 3 's/store=' 'text' 'raw' 'expires=' 'memory-expires=' 'owner=' 'kind=' 'disk=' 'memory=' 'version' 'h/help'
         case 'query'
-            __vellum_parse_subcommand 2 's/store=' 'json' 'csv' 'spreadsheet' 'file=' 'format=' 'output=' 'explain' 'version' 'h/help'
+            __vellum_parse_subcommand 2 's/store=' 'json' 'csv' 'spreadsheet' 'file=' 'format=' 'output=' 'explain' 'memory=' 'temp=' 'version' 'h/help'
         case 'rm'
             __vellum_parse_subcommand -r 2 's/store=' 'all' 'owner=' 'where=' 'dry-run' 'yes' 'version' 'h/help'
         case 'expire'
@@ -243,6 +243,8 @@ complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options 
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum query" format' -l 'format' -d 'Print the rows as this: json is one array, ndjson an object a line.' -rfka 'table json ndjson csv tsv'
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum query" output' -l 'output' -d 'Write to this file, which gets its name when it is whole; its name tells the format.' -rF
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum query" explain' -l 'explain' -d 'Print how the query was carried out instead of its rows; with --json as one object.'
+complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum query" memory' -l 'memory' -d 'What the query may keep in memory before it takes temporary files.' -rfka ''
+complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum query" temp' -l 'temp' -d 'What its temporary files may take, in TMPDIR or /tmp.' -rfka ''
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum query" version' -l 'version' -d 'Show the version.'
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum query" h help' -s 'h' -l 'help' -d 'Show help information.'
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum rm" s store' -s 's' -l 'store' -d 'The store\'s folder (default: $VELLUM_STORE, else the only store in the caches folder).' -rfa '(__vellum_complete_directories)'

@@ -56,6 +56,8 @@ package struct QueryTarget: FuzzTarget {
             #"find t has any ["a", 1.5, null] and count(t) >= 2 and n between 1 and 2.5e3 | count, sum n, avg n"#,
             #"find d > 2026-01-31T09:05:00.5+02:00 or @idle > 5m or @size < 2KiB | group by a | max n | sort max"#,
             "skip 1 | distinct a.b | limit 3", "find a is null or empty and b in [true, 3d] | sum n by a",
+            #"find (n + 2) * -3 / t[0] >= n - 1h and b.c[].x > 1 and t[] like "a%\\_" and not a starts with "x" | count distinct t[], median n"#,
+            #"find a = ["odd name"] or 1970-01-01 + n > d | distinct a as x, t[] | percentile x 99.5 as p by x, n - 1"#,
         ]
         let values = [
             #"{"countrycode":"ID","population":8540121,"name":"Jakarta","a":{"b":["x",1,null]},"t":["a",2.5],"n":1e400}"#,

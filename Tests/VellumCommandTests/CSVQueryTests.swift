@@ -72,22 +72,44 @@ import Testing
         #expect(try store.run("export", "Thing", "--spreadsheet").status == 2)
     }
 
-    /// All entries were kept for the names of their properties, however many there were.
-    @Test func entriesThatTakeTooMuchMemoryAreRefused() throws {
+    /// All entries are needed for the names of their properties. What doesn't fit into memory waits in a file.
+    @Test func entriesThatTakeTooMuchMemoryWaitInAFile() throws {
         let opened = try Store.open(at: store.path)
         let archive = try opened.archive(
             named: "Large", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
-        let content = CBORValue.bytes([UInt8](repeating: 7, count: 16 << 20))
-        let value = CBORValue.map(["id": 1, "content": content]).encoded
-        for number in 0..<17 { try archive.put(value, forKey: "large \(number)", encoding: .cbor) }
+        let content = String(repeating: "7", count: 60_000)
+        for number in 0..<17 {
+            let name = number == 0 ? "last" : "id"
+            let value = CBORValue.map([.text(name): 1, "content": .text(content)]).encoded
+            try archive.put(value, forKey: "large \(number)", encoding: .cbor)
+        }
         opened.close()
-        let result = try store.run("query", "Large", "--csv")
-        #expect(result.status == 2 && result.output.isEmpty)
+        let roomy = try store.done("query", "Large", "--csv")
+        #expect(roomy.lines.count == 18 && roomy.lines[0] == "key,id,content,last")
+        #expect(try store.done("query", "Large", "--csv", "--memory", "100KB").text == roomy.text)
+        let result = try store.run(
+            "query", "Large", "sort content", "--csv", "--memory", "100KB", "--temp", "300KB")
+        #expect(result.status == 3 && result.output.isEmpty)
         #expect(
-            result.errors.contains("more than 268 MB")
-                && result.errors.contains("select the properties"))
+            result.errors.contains("more than the 300000 bytes of temporary files")
+                && result.errors.contains("--temp"))
+        #expect(
+            try store.run("query", "Large", "count distinct content as n, median n", "--memory", "1KB").status
+                == 3)
         // Columns that the query names need not wait.
         let lines = try store.done("query", "Large", "select id | sort @key", "--csv").lines
-        #expect(lines == ["id"] + Array(repeating: "1", count: 17))
+        #expect(lines == ["id"] + Array(repeating: "1", count: 16))
+    }
+
+    @Test func whatAPersonProbablyMeantIsNamed() throws {
+        _ = try store.done(
+            "import", "City", "-", "--format", "ndjson", "--key", "id",
+            input: #"{"id":"a","population":3}"# + "\n")
+        let result = try store.run("query", "City", "sum popluation")
+        #expect(result.status == 0 && result.text == "0\n")
+        #expect(result.errors.contains("no entry has the property popluation; did you mean population?"))
+        #expect(
+            try store.done("query", "City", "--json", "select population * 2 as twice").text
+                == "{\"twice\":6}\n")
     }
 }

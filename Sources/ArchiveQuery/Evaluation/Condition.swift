@@ -88,16 +88,20 @@ private final class Comparison: Condition {
     private let access: RowShape.Access
     private let relation: QueryRelation
     private let value: LiteralValue
+    private let sight: Sight
 
-    init(_ access: RowShape.Access, _ relation: QueryRelation, _ value: LiteralValue) {
+    init(_ access: RowShape.Access, _ relation: QueryRelation, _ value: LiteralValue, _ sight: Sight) {
         self.access = access
         self.relation = relation
         self.value = value
+        self.sight = sight
         super.init(cost: access.cost)
     }
 
     override func isMet(by row: RowReader) throws(RowFault) -> Bool {
-        value.isMet(relation, by: try row.item(access))
+        let item = try row.item(access)
+        sight.note(item.kind)
+        return value.isMet(relation, by: item)
     }
 }
 
@@ -106,20 +110,25 @@ private final class IntegerComparison: Condition {
     private let name: Int
     private let relation: QueryRelation
     private let number: Int64
+    private let sight: Sight
 
-    init(_ name: Int, _ relation: QueryRelation, _ number: Int64) {
+    init(_ name: Int, _ relation: QueryRelation, _ number: Int64, _ sight: Sight) {
         self.name = name
         self.relation = relation
         self.number = number
+        self.sight = sight
         super.init(cost: .value)
     }
 
     override func isMet(by row: RowReader) throws(RowFault) -> Bool {
         if let (bytes, place) = try row.place(ofProperty: name), let stored = bytes.smallInteger(at: place) {
+            sight.note(.number)
             return relation.holds(stored < number ? -1 : stored > number ? 1 : 0)
         }
         let value = LiteralValue.number(.integer(Int128(number)))
-        return value.isMet(relation, by: try row.item(.property(name, [])))
+        let item = try row.item(.property(name, [], way: 0))
+        sight.note(item.kind)
+        return value.isMet(relation, by: item)
     }
 }
 
@@ -129,10 +138,12 @@ private final class TextEquality: Condition {
     private let text: TextValue
     /// The text itself, if it is short and ASCII.
     private let word: ShortText?
+    private let sight: Sight
 
-    init(_ name: Int, _ text: TextValue) {
+    init(_ name: Int, _ text: TextValue, _ sight: Sight) {
         self.name = name
         self.text = text
+        self.sight = sight
         word = ShortText(ascii: text.string)
         super.init(cost: .value)
     }
@@ -140,44 +151,130 @@ private final class TextEquality: Condition {
     override func isMet(by row: RowReader) throws(RowFault) -> Bool {
         guard let (bytes, place) = try row.place(ofProperty: name) else { return false }
         if let word, let stored = ShortText(ofItemIn: bytes, at: place) {
+            sight.note(.text)
             if stored == word { return true }
             // ASCII texts with different bytes are different.
             if stored.isASCII { return false }
         }
-        return LiteralValue.text(text).isMet(.equal, by: try row.item(.property(name, [])))
+        let item = try row.item(.property(name, [], way: 0))
+        sight.note(item.kind)
+        return LiteralValue.text(text).isMet(.equal, by: item)
     }
 }
 
 extension Condition {
     /// The comparison, in a specialised form where one is faster.
     fileprivate static func comparison(
-        _ access: RowShape.Access, _ relation: QueryRelation, _ literal: QueryLiteral
+        _ access: RowShape.Access, _ relation: QueryRelation, _ literal: QueryLiteral, _ sight: Sight
     ) -> Condition {
+        let value = LiteralValue(literal)
         switch (access, literal) {
-        case (.property(let name, []), .integer(let number)): IntegerComparison(name, relation, number)
-        case (.property(let name, []), .text(let text)) where relation == .equal:
-            TextEquality(name, TextValue(text))
-        default: Comparison(access, relation, LiteralValue(literal))
+        case (.elements, _):
+            return PropertyCondition(access, sight) { value.isMet(relation, by: $0) }
+        case (.property(let name, [], _), .integer(let number)):
+            return IntegerComparison(name, relation, number, sight)
+        case (.property(let name, [], _), .text(let text)) where relation == .equal:
+            return TextEquality(name, TextValue(text), sight)
+        case (_, .date(let microseconds)):
+            // Parses a text only once to see whether it is a date.
+            let date = StoredItem.date(microseconds: microseconds)
+            return PropertyCondition(access, notingItself: sight) { item in
+                if case .text(let text) = item, let stored = DateText.date(text) {
+                    sight.note(.date)
+                    return relation.holds(stored, date)
+                }
+                sight.note(item.kind)
+                return value.isMet(relation, by: item)
+            }
+        default: return Comparison(access, relation, value, sight)
         }
     }
 }
 
-/// Every other test of one property. The closure's errors come from the property's encoding.
+/// Whether two properties of a row have this relation.
+private final class Relation: Condition {
+    private let left: RowShape.Access
+    private let relation: QueryRelation
+    private let right: RowShape.Access
+    private let sight: Sight
+
+    init(_ left: RowShape.Access, _ relation: QueryRelation, _ right: RowShape.Access, _ sight: Sight) {
+        self.left = left
+        self.relation = relation
+        self.right = right
+        self.sight = sight
+        super.init(cost: max(left.cost, right.cost))
+    }
+
+    override func isMet(by row: RowReader) throws(RowFault) -> Bool {
+        var isMet = false
+        try row.forEachItem(left) { (item) throws(RowFault) in
+            try row.forEachItem(right) { other in
+                isMet = holds(item, other)
+                return !isMet
+            }
+            return !isMet
+        }
+        return isMet
+    }
+
+    private func holds(_ item: StoredItem, _ other: StoredItem) -> Bool {
+        switch (item, other) {
+        case (.number(let left), .number(let right)):
+            sight.note(.comparable)
+            return NumberValue.compare(left, right).map(relation.holds) ?? (relation == .notEqual)
+        case (.text(let left), .text(let right)) where UTF8Text.isASCII(left) && UTF8Text.isASCII(right):
+            sight.note(.comparable)
+            return relation.holds(UTF8Text.compareBytes(left, right))
+        default:
+            let isMet = LiteralValue(other)?.isMet(relation, by: item) ?? false
+            if item.kind.isEmpty || other.kind.isEmpty { return isMet }
+            sight.note(item.kind == other.kind || isMet ? .comparable : .other)
+            return isMet
+        }
+    }
+}
+
+/// Every other test of one property. If the property is all elements of a list, one that matches is enough. The closure's
+/// errors come from the property's encoding.
 private final class PropertyCondition: Condition {
     private let access: RowShape.Access
+    private let sight: Sight?
     private let test: (StoredItem) throws(CBORError) -> Bool
 
     init(
-        _ access: RowShape.Access, isSearch: Bool = false,
+        _ access: RowShape.Access, _ sight: Sight, isSearch: Bool = false,
         _ test: @escaping (StoredItem) throws(CBORError) -> Bool
     ) {
         self.access = access
+        self.sight = sight
         self.test = test
         super.init(cost: isSearch ? max(access.cost, .search) : access.cost)
     }
 
+    /// For closures that note the kinds themselves.
+    init(
+        _ access: RowShape.Access, notingItself: Sight,
+        _ test: @escaping (StoredItem) throws(CBORError) -> Bool
+    ) {
+        self.access = access
+        sight = nil
+        self.test = test
+        super.init(cost: access.cost)
+    }
+
     override func isMet(by row: RowReader) throws(RowFault) -> Bool {
-        let item = try row.item(access)
+        guard access.isMany else { return try isMet(try row.item(access), row) }
+        var isFound = false
+        try row.forEachItem(access) { (item) throws(RowFault) in
+            isFound = try isMet(item, row)
+            return !isFound
+        }
+        return isFound
+    }
+
+    private func isMet(_ item: StoredItem, _ row: RowReader) throws(RowFault) -> Bool {
+        sight?.note(item.kind)
         do throws(CBORError) { return try test(item) } catch { throw row.spoiled() }
     }
 }
@@ -187,6 +284,8 @@ extension RowShape.Access {
         switch self {
         case .metadata(let metadata): metadata.isInFrame ? .frame : .index
         case .property: .value
+        case .elements(let elements): if case .property = elements.start { .value } else { .index }
+        case .computed(let computation): computation.cost
         case .column, .nothing: .index
         }
     }
@@ -194,45 +293,54 @@ extension RowShape.Access {
 
 extension QueryPredicate {
     /// Compiles the predicate for rows of this shape.
-    func condition(_ shape: RowShape, patience: SearchPatience) throws(QueryError) -> Condition {
+    func condition(_ shape: RowShape, _ answers: QueryAnswers) throws(QueryError) -> Condition {
         func parts(_ predicates: [QueryPredicate]) throws(QueryError) -> [Condition] {
             var parts: [Condition] = []
-            for predicate in predicates { parts.append(try predicate.condition(shape, patience: patience)) }
+            for predicate in predicates { parts.append(try predicate.condition(shape, answers)) }
             return parts
+        }
+        func asked(_ property: QueryProperty, _ kinds: KindSet) -> (RowShape.Access, Sight) {
+            (shape.access(to: property), answers.sight(property, wanting: kinds, description))
         }
         switch self {
         case .and(let predicates): return Pair.all(try parts(predicates))
         case .or(let predicates): return Pair.any(try parts(predicates))
-        case .not(let predicate): return Negation(try predicate.condition(shape, patience: patience))
+        case .not(let predicate): return Negation(try predicate.condition(shape, answers))
         case .compare(let property, let relation, let literal):
-            return Condition.comparison(shape.access(to: property), relation, literal)
+            let (access, sight) = asked(property, literal.kind)
+            return Condition.comparison(access, relation, literal, sight)
+        case .relate(let property, let relation, let other):
+            let (access, sight) = asked(property, .comparable)
+            return Relation(access, relation, shape.access(to: other), sight)
         case .between(let property, let low, let high):
-            let access = shape.access(to: property)
+            let (access, sight) = asked(property, low.kind.union(high.kind))
+            if access.isMany {
+                // A single element must lie between both, not one above and another below.
+                let (low, high) = (LiteralValue(low), LiteralValue(high))
+                return PropertyCondition(access, sight) {
+                    low.isMet(.greaterOrEqual, by: $0) && high.isMet(.lessOrEqual, by: $0)
+                }
+            }
             return Pair.all([
-                Condition.comparison(access, .greaterOrEqual, low),
-                Condition.comparison(access, .lessOrEqual, high),
+                Condition.comparison(access, .greaterOrEqual, low, sight),
+                Condition.comparison(access, .lessOrEqual, high, sight),
             ])
         case .count(let property, let relation, let number):
-            return PropertyCondition(shape.access(to: property)) { (item) throws(CBORError) in
+            let (access, sight) = asked(property, .collections)
+            return PropertyCondition(access, sight) { (item) throws(CBORError) in
                 try item.count().map { relation.holds($0 < number ? -1 : $0 > number ? 1 : 0) } ?? false
             }
         case .isIn(let property, let literals):
             let values = LiteralSet(literals)
-            return PropertyCondition(shape.access(to: property)) { values.place(of: $0) != nil }
-        case .contains(let property, let text, let caseSensitive):
-            let search = TextSearch(text, caseSensitive: caseSensitive)
-            return PropertyCondition(shape.access(to: property), isSearch: true) { item in
-                switch item {
-                case .text(let text): search.isFound(inUTF8: text)
-                case .string(let text): search.isFound(in: text)
-                default: false
-                }
-            }
-        case .matches(let property, let pattern):
-            return try Self.matching(pattern, shape.access(to: property), patience)
+            let kinds = literals.contains(.null) ? [] : literals.reduce(KindSet()) { $0.union($1.kind) }
+            let (access, sight) = asked(property, kinds)
+            return PropertyCondition(access, sight) { values.place(of: $0) != nil }
+        case .contains, .startsWith, .endsWith, .like, .matches:
+            return try searching(shape, answers)
         case .hasAny(let property, let literals):
             let values = LiteralSet(literals)
-            return PropertyCondition(shape.access(to: property)) { (item) throws(CBORError) in
+            let (access, sight) = asked(property, [.list, .text])
+            return PropertyCondition(access, sight) { (item) throws(CBORError) in
                 var isMet = false
                 try values.forEachElement(of: item) { _ in
                     isMet = true
@@ -242,7 +350,8 @@ extension QueryPredicate {
             }
         case .hasAll(let property, let literals):
             let values = LiteralSet(literals)
-            return PropertyCondition(shape.access(to: property)) { (item) throws(CBORError) in
+            let (access, sight) = asked(property, [.list, .text])
+            return PropertyCondition(access, sight) { (item) throws(CBORError) in
                 // Only arrays and texts can have all elements, even of an empty list.
                 guard item.hasElements else { return false }
                 var found: Set<Int> = []
@@ -253,21 +362,47 @@ extension QueryPredicate {
                 return found.count == values.count
             }
         case .presence(let property, let presence):
-            return PropertyCondition(shape.access(to: property)) { presence.isMet(by: $0) }
+            let (access, sight) = asked(property, presence.kinds)
+            return PropertyCondition(access, sight) { presence.isMet(by: $0) }
         }
     }
 
-    private static func matching(
-        _ pattern: String, _ access: RowShape.Access, _ patience: SearchPatience
-    ) throws(QueryError) -> Condition {
-        let compiled = TextPattern(pattern)
-        guard compiled.isValid else { throw .invalidPattern(pattern) }
-        return PropertyCondition(access, isSearch: true) { item in
-            switch item {
-            case .text(let text): compiled.matches(UTF8Text.string(text), within: patience)
-            case .string(let text): compiled.matches(text, within: patience)
-            default: false
+    /// Compiles a search in texts.
+    private func searching(_ shape: RowShape, _ answers: QueryAnswers) throws(QueryError) -> Condition {
+        func search(
+            _ property: QueryProperty, _ inBytes: @escaping (UnsafeRawBufferPointer) -> Bool,
+            _ inString: @escaping (String) -> Bool
+        ) -> Condition {
+            let sight = answers.sight(property, wanting: .text, description)
+            return PropertyCondition(shape.access(to: property), sight, isSearch: true) { item in
+                switch item {
+                case .text(let text): inBytes(text)
+                case .string(let text): inString(text)
+                default: false
+                }
             }
+        }
+        switch self {
+        case .contains(let property, let text, let caseSensitive):
+            let part = TextSearch(text, caseSensitive: caseSensitive)
+            return search(property, { part.isFound(inUTF8: $0) }, { part.isFound(in: $0) })
+        case .startsWith(let property, let text), .endsWith(let property, let text):
+            let isEnd = if case .endsWith = self { true } else { false }
+            let edge = TextEdge(text, atEnd: isEnd)
+            return search(property, { edge.isFound(inUTF8: $0) }, { edge.isFound(in: $0) })
+        case .like(let property, let pattern, let caseSensitive):
+            let like = LikePattern(pattern, caseSensitive: caseSensitive)
+            return search(property, { like.matches(utf8: $0) }, { like.matches($0) })
+        case .matches(let property, let pattern):
+            let compiled = TextPattern(pattern)
+            guard compiled.isValid else { throw .invalidPattern(pattern) }
+            let filter = PatternFilter(UTF8Text.normalized(pattern))
+            let patience = answers.patience
+            return search(
+                property,
+                { filter.verdict($0) ?? compiled.matches(UTF8Text.string($0), within: patience) },
+                { compiled.matches($0, within: patience) })
+        default: preconditionFailure("no search")
         }
     }
 }
@@ -282,6 +417,14 @@ extension StoredItem {
 }
 
 extension QueryPresence {
+    /// The kinds that it applies to; empty if it applies to all.
+    fileprivate var kinds: KindSet {
+        switch self {
+        case .null, .notNull, .nullOrEmpty: []
+        case .empty, .notEmpty: .collections
+        }
+    }
+
     fileprivate func isMet(by item: StoredItem) -> Bool {
         let isAbsent = if case .absent = item { true } else { false }
         switch self {

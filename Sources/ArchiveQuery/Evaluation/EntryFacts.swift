@@ -27,7 +27,9 @@ public struct EntryFacts: QueryEntry, Sendable, Hashable {
     /// Number of the operation that stored this value. It changes whenever the value is replaced; 0 if the entry
     /// wasn't read.
     public var sequence: UInt64
+}
 
+extension EntryFacts {
     init(_ entry: any QueryEntry) {
         key = entry.key
         valueBytes = entry.valueBytes

@@ -51,6 +51,9 @@ struct LiteralSet {
     /// ASCII texts in order, so that a stored text can be looked up without building a string.
     private var plainTexts: [(bytes: [UInt8], place: Int)] = []
     private var hasOtherTexts = false
+    private var hasDates = false
+    /// Texts among the values that are dates in ISO 8601.
+    private var writtenDates: [Double: Int] = [:]
     private var characters: [Character: Int] = [:]
 
     /// The number of different values.
@@ -63,7 +66,9 @@ struct LiteralSet {
             guard places[key] == nil else { continue }
             let place = places.count
             places[key] = place
+            if case .date = literal { hasDates = true }
             guard case .text(let text) = literal else { continue }
+            if let date = TextValue(text).date { writtenDates[date] = place }
             if text.utf8.allSatisfy({ $0 < 0x80 }) {
                 plainTexts.append((Array(text.utf8), place))
             } else {
@@ -76,6 +81,19 @@ struct LiteralSet {
 
     /// The number of the value that equals the item; `nil` if none does.
     func place(of item: StoredItem) -> Int? {
+        place(ofPlain: item) ?? placeOfDate(item)
+    }
+
+    /// A text in ISO 8601 equals its date, on both sides.
+    private func placeOfDate(_ item: StoredItem) -> Int? {
+        switch item {
+        case .date(let date): writtenDates[date]
+        case .text(let text) where hasDates: DateText.date(text).flatMap { places[.date($0)] }
+        default: nil
+        }
+    }
+
+    private func place(ofPlain item: StoredItem) -> Int? {
         if case .text(let text) = item, UTF8Text.isASCII(text) {
             if let place = plainPlace(of: text) { return place }
             // A few non-ASCII characters are equivalent to an ASCII one.

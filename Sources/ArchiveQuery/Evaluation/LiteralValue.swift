@@ -26,6 +26,19 @@ enum LiteralValue {
         }
     }
 
+    /// A stored value, to compare another one with; nil for kinds that never match a comparison.
+    init?(_ item: StoredItem) {
+        switch item {
+        case .absent: self = .absent
+        case .boolean(let flag): self = .boolean(flag)
+        case .number(let number): self = .number(number)
+        case .text(let text): self = .text(TextValue(UTF8Text.string(text)))
+        case .string(let text): self = .text(TextValue(text))
+        case .date(let date): self = .date(date)
+        case .bytes, .array, .map, .other: return nil
+        }
+    }
+
     /// Whether the item has this relation to the value. False for values of different kinds.
     @inline(__always)
     func isMet(_ relation: QueryRelation, by item: StoredItem) -> Bool {
@@ -48,6 +61,10 @@ enum LiteralValue {
         case (.boolean(let value), .boolean(let flag)):
             relation == .equal ? flag == value : relation == .notEqual && flag != value
         case (.date(let value), .date(let date)): relation.holds(date, value)
+        // A text in ISO 8601 counts as its date.
+        case (.date(let value), .text(let text)):
+            DateText.date(text).map { relation.holds($0, value) } ?? false
+        case (.text(let value), .date(let date)): value.date.map { relation.holds(date, $0) } ?? false
         default: false
         }
     }

@@ -24,7 +24,12 @@ final class RowReader {
     /// Heap-allocated, because it changes with nearly every access. As a property of this class, each change would
     /// need a run-time exclusivity check, which takes as long as the change itself.
     private let scan: UnsafeMutablePointer<PropertyScan>
+    private let names: PropertyNames
     private let documents = DocumentReader()
+    /// Which names and paths at least one value had, so that a query can report one that none has. Heap-allocated like
+    /// `scan`.
+    private let seenNames: UnsafeMutableBufferPointer<Bool>
+    private let seenWays: UnsafeMutableBufferPointer<Bool>
     /// The time that ages are computed from.
     private let now: Timestamp
     /// The cursor that entries come from. A constant, so that calls need no retain and release.
@@ -54,17 +59,27 @@ final class RowReader {
     }
 
     /// Begins with the current entry of `source` as the row.
-    init(_ source: any QueryCursor, names: [String], now: Timestamp) {
+    init(_ source: any QueryCursor, names: PropertyNames, now: Timestamp) {
         self.source = source
         self.now = now
+        self.names = names
         scan = .allocate(capacity: 1)
-        scan.initialize(to: PropertyScan(names: names))
+        scan.initialize(to: PropertyScan(names: names.all))
+        seenNames = .allocate(capacity: names.all.count)
+        seenNames.initialize(repeating: false)
+        seenWays = .allocate(capacity: names.ways.count)
+        seenWays.initialize(repeating: false)
     }
 
     deinit {
         scan.deinitialize(count: 1)
         scan.deallocate()
+        seenNames.deallocate()
+        seenWays.deallocate()
     }
+
+    func hasSeen(name: Int) -> Bool { seenNames[name] }
+    func hasSeen(way: Int) -> Bool { seenWays[way] }
 
     // MARK: Which row it is
 
@@ -167,6 +182,7 @@ final class RowReader {
         try loadIfUnread()
         do throws(CBORError) {
             guard let content, let place = try scan.pointee.place(of: name) else { return nil }
+            seenNames[name] = true
             return (content, place)
         } catch {
             throw spoiled()
@@ -180,55 +196,152 @@ final class RowReader {
         try load()
     }
 
+    /// The property's item. Absent for all elements of a list; use ``forEachItem(_:_:)`` for these.
     func item(_ access: RowShape.Access) throws(RowFault) -> StoredItem {
         switch access {
-        case .property(let name, let rest):
-            try loadIfUnread()
-            do throws(CBORError) {
-                guard let content, let place = try scan.pointee.place(of: name) else { return .absent }
-                if rest.isEmpty { return try StoredItem.read(content, at: place) }
-                return try Self.follow(rest, content, from: place).map { (place) throws(CBORError) in
-                    try StoredItem.read(content, at: place)
-                } ?? .absent
-            } catch {
-                throw spoiled()
-            }
+        case .property, .column:
+            guard let place = try place(access), let content else { return .absent }
+            do throws(CBORError) { return try StoredItem.read(content, at: place) } catch { throw spoiled() }
         case .metadata(let metadata): return try item(metadata)
-        case .column(let index, let rest):
-            do throws(CBORError) {
-                guard let content, let place = try Self.column(index, content, rest) else { return .absent }
-                return try StoredItem.read(content, at: place)
-            } catch {
-                throw spoiled()
-            }
-        case .nothing: return .absent
+        case .computed(let computation): return try computation.result(self)
+        case .elements, .nothing: return .absent
         }
     }
 
-    /// The encoded form of `item(_:)`; nil if it is absent.
+    /// Calls `body` with the property's item, which may be absent; or, if the property is all elements of a list, with each
+    /// element until it returns false.
+    func forEachItem(
+        _ access: RowShape.Access, _ body: (StoredItem) throws(RowFault) -> Bool
+    ) throws(RowFault) {
+        guard case .elements(let elements) = access else {
+            _ = try body(try item(access))
+            return
+        }
+        for place in try places(elements) {
+            guard let content else { return }
+            let item: StoredItem
+            do throws(CBORError) { item = try StoredItem.read(content, at: place) } catch { throw spoiled() }
+            guard try body(item) else { return }
+        }
+    }
+
+    /// The encoded form of `item(_:)`, nil if it is absent; for elements of a list, an encoded array of them.
     func encoded(_ access: RowShape.Access) throws(RowFault) -> [UInt8]? {
-        if case .metadata(let metadata) = access { return try encoded(metadata) }
-        let item = try item(access)
-        if case .absent = item { return nil }
+        switch access {
+        case .metadata(let metadata): return Self.encoded(try item(metadata))
+        case .computed(let computation): return Self.encoded(try computation.result(self))
+        case .elements(let elements):
+            let places = try places(elements)
+            var writer = CBORWriter()
+            writer.beginArray(count: places.count)
+            var bytes = writer.bytes
+            for place in places { bytes += try encoded(at: place) }
+            return bytes
+        case .property, .column:
+            guard let place = try place(access), let content else { return nil }
+            do throws(CBORError) {
+                if case .absent = try StoredItem.read(content, at: place) { return nil }
+            } catch {
+                throw spoiled()
+            }
+            return try encoded(at: place)
+        case .nothing: return nil
+        }
+    }
+
+    /// A map of these properties alone; nil if the value can't be read.
+    func properties(_ numbers: [Int]) throws(RowFault) -> [UInt8]? {
+        if !numbers.isEmpty, try document() == nil { return nil }
+        var found: [(name: String, value: [UInt8])] = []
+        do throws(RowFault) {
+            for number in numbers {
+                guard let (_, place) = try place(ofProperty: number) else { continue }
+                found.append((names.all[number], try encoded(at: place)))
+            }
+        } catch .unreadable {
+            return nil
+        }
+        var writer = CBORWriter()
+        writer.beginMap(count: found.count)
+        var bytes = writer.bytes
+        for (name, value) in found {
+            writer.removeAll()
+            writer.write(name)
+            bytes += writer.bytes + value
+        }
+        return bytes
+    }
+
+    /// The elements and their encodings.
+    func encodedItems(
+        _ elements: RowShape.Elements
+    ) throws(RowFault) -> [(item: StoredItem, encoded: [UInt8]?)] {
+        var items: [(item: StoredItem, encoded: [UInt8]?)] = []
+        for place in try places(elements) {
+            guard let content else { break }
+            let item: StoredItem
+            do throws(CBORError) { item = try StoredItem.read(content, at: place) } catch { throw spoiled() }
+            if case .absent = item {
+                items.append((item, nil))
+            } else {
+                items.append((item, try encoded(at: place)))
+            }
+        }
+        return items
+    }
+
+    private func encoded(at place: Int) throws(RowFault) -> [UInt8] {
+        guard let content else { throw .unreadable }
+        var reader = CBORReader(content, at: place)
+        do throws(CBORError) { try reader.skipItem() } catch { throw spoiled() }
+        return Array(content[place..<reader.offset])
+    }
+
+    /// Where a property or a column begins.
+    private func place(_ access: RowShape.Access) throws(RowFault) -> Int? {
+        if case .property = access { try loadIfUnread() }
         do throws(CBORError) {
-            guard let content, let place = try place(access) else { return nil }
-            var reader = CBORReader(content, at: place)
-            try reader.skipItem()
-            return Array(content[place..<reader.offset])
+            switch access {
+            case .property(let name, let rest, let way):
+                guard let content, let place = try scan.pointee.place(of: name) else { return nil }
+                if rest.isEmpty {
+                    seenNames[name] = true
+                    return place
+                }
+                guard let end = try Self.follow(rest, content, from: place) else { return nil }
+                seenWays[way] = true
+                return end
+            case .column(let index, let rest):
+                guard let content else { return nil }
+                return try Self.column(index, content, rest)
+            case .metadata, .elements, .computed, .nothing: return nil
+            }
         } catch {
             throw spoiled()
         }
     }
 
-    private func place(_ access: RowShape.Access) throws(CBORError) -> Int? {
-        guard let content else { return nil }
-        switch access {
-        case .property(let name, let rest):
-            guard let place = try scan.pointee.place(of: name) else { return nil }
-            return try Self.follow(rest, content, from: place)
-        case .column(let index, let rest): return try Self.column(index, content, rest)
-        case .metadata, .nothing: return nil
+    /// Where the elements begin.
+    private func places(_ elements: RowShape.Elements) throws(RowFault) -> [Int] {
+        var places: [Int] = []
+        if case .property = elements.start { try loadIfUnread() }
+        do throws(CBORError) {
+            switch elements.start {
+            case .property(let name, let way):
+                guard let content, let start = try scan.pointee.place(of: name) else { return [] }
+                try Self.collect(elements.steps[...], content, from: start, into: &places)
+                guard !seenWays[way] else { return places }
+                // The elements of an empty list might have the property.
+                seenWays[way] =
+                    try places.isEmpty ? Self.isEmptyList(elements.steps, content, from: start) : true
+            case .column(let index):
+                guard let content, let start = try Self.column(index, content, []) else { return [] }
+                try Self.collect(elements.steps[...], content, from: start, into: &places)
+            }
+        } catch {
+            throw spoiled()
         }
+        return places
     }
 
     /// Marks the value as unreadable, for a fault that was found after its start.
@@ -252,9 +365,43 @@ final class RowReader {
                 guard try reader.enterMap(atKey: name) else { return nil }
             case .index(let index):
                 guard try enter(&reader, at: index) else { return nil }
+            case .each: return nil
             }
         }
         return reader.offset
+    }
+
+    /// Whether the first list on the path exists and has no elements.
+    private static func isEmptyList(
+        _ steps: [QueryProperty.Step], _ bytes: UnsafeRawBufferPointer, from place: Int
+    ) throws(CBORError) -> Bool {
+        let way = Array(steps.prefix { $0 != .each })
+        guard let list = try follow(way, bytes, from: place) else { return false }
+        let item = try StoredItem.read(bytes, at: list)
+        guard case .array = item else { return false }
+        return try item.count() == 0
+    }
+
+    /// Like `follow`, for a path through all elements of lists: appends the places that it leads to.
+    private static func collect(
+        _ steps: ArraySlice<QueryProperty.Step>, _ bytes: UnsafeRawBufferPointer, from place: Int,
+        into places: inout [Int]
+    ) throws(CBORError) {
+        guard let each = steps.firstIndex(of: .each) else {
+            if let end = try follow(Array(steps), bytes, from: place) { places.append(end) }
+            return
+        }
+        guard let list = try follow(Array(steps[..<each]), bytes, from: place) else { return }
+        var reader = CBORReader(bytes, at: list)
+        try stepOverTags(&reader)
+        guard case .array(let count) = try reader.readHead() else { return }
+        var read = 0
+        while count.map({ read < $0 }) ?? !reader.readBreak() {
+            let start = reader.offset
+            try reader.skipItem()
+            try collect(steps[(each + 1)...], bytes, from: start, into: &places)
+            read += 1
+        }
     }
 
     private static func stepOverTags(_ reader: inout CBORReader) throws(CBORError) {
@@ -291,22 +438,32 @@ final class RowReader {
     // MARK: Metadata
 
     private func item(_ metadata: QueryMetadata) throws(RowFault) -> StoredItem {
-        if isEntry {
-            if metadata.isInFrame {
-                switch try reading() {
-                case .present: break
-                case .gone: throw .gone
-                case .damaged: throw .unreadable
-                }
-            }
-            return metadata == .key ? .text(source.keyBytes) : metadata.item(of: source, now: now)
-        }
-        return facts.map { metadata.item(of: $0, now: now) } ?? .absent
+        guard isEntry else { return facts.map { metadata.item(of: $0, now: now) } ?? .absent }
+        if metadata == .key { return .text(try key()) }
+        if metadata.isInFrame { try check(try reading()) }
+        return metadata.item(of: source, now: now)
     }
 
-    private func encoded(_ metadata: QueryMetadata) throws(RowFault) -> [UInt8]? {
+    /// The entry's key, without reading its value.
+    private func key() throws(RowFault) -> UnsafeRawBufferPointer {
+        let (reading, key): (QueryCursorReading, UnsafeRawBufferPointer)
+        do { (reading, key) = try source.loadKey() } catch { throw .source(error) }
+        if reading == .damaged { noteDamage() }
+        try check(reading)
+        return key
+    }
+
+    private func check(_ reading: QueryCursorReading) throws(RowFault) {
+        switch reading {
+        case .present: break
+        case .gone: throw .gone
+        case .damaged: throw .unreadable
+        }
+    }
+
+    private static func encoded(_ item: StoredItem) -> [UInt8]? {
         var writer = CBORWriter()
-        switch try item(metadata) {
+        switch item {
         case .text(let text): writer.write(utf8: text)
         case .string(let text): writer.write(text)
         case .number(.integer(let number)): writer.write(wide: number)

@@ -3,11 +3,28 @@ struct RowShape {
     /// How to get at a property.
     enum Access {
         case metadata(QueryMetadata)
-        /// A property of an entry's value, by its number in ``RowShape/names``, and the path from there.
-        case property(Int, [QueryProperty.Step])
+        /// A property of an entry's value, by its number in ``RowShape/names``; and the path from there, if there is one,
+        /// with its number there.
+        case property(Int, [QueryProperty.Step], way: Int)
         /// A column, and the path from there.
         case column(Int, [QueryProperty.Step])
+        /// All elements of a list in a property or a column.
+        case elements(Elements)
+        case computed(Computation)
         case nothing
+
+        var isMany: Bool { if case .elements = self { true } else { false } }
+    }
+
+    /// A path with `[]` in it: its start, and the steps from there.
+    struct Elements {
+        enum Start {
+            case property(Int, way: Int)
+            case column(Int)
+        }
+
+        var start: Start
+        var steps: [QueryProperty.Step]
     }
 
     /// The names of the columns; nil if rows are whole entries.
@@ -28,32 +45,69 @@ struct RowShape {
     }
 
     func access(to property: QueryProperty) -> Access {
-        if let columns {
-            for (index, column) in columns.enumerated() where column == property { return .column(index, []) }
-            if case .path(let steps) = property {
-                for (index, column) in columns.enumerated() {
-                    guard case .path(let start) = column, steps.starts(with: start) else { continue }
-                    return .column(index, Array(steps.dropFirst(start.count)))
-                }
-            }
-        }
+        if let column = column(of: property) { return column }
         switch property {
         case .metadata(let metadata): return hasEntry ? .metadata(metadata) : .nothing
         case .path(let steps):
             guard columns == nil, case .name(let name)? = steps.first else { return .nothing }
-            return .property(names.index(of: name), Array(steps.dropFirst()))
+            let number = names.index(of: name)
+            guard steps.count > 1 else {
+                names.noteWhole(number)
+                return .property(number, [], way: 0)
+            }
+            let way = names.way(to: property)
+            let rest = Array(steps.dropFirst())
+            guard property.isMany else { return .property(number, rest, way: way) }
+            return .elements(Elements(start: .property(number, way: way), steps: rest))
+        case .computed(let left, let sign, let right):
+            return .computed(Computation(side(left), sign, side(right)))
         }
+    }
+
+    private func side(_ operand: QueryOperand) -> Computation.Side {
+        switch operand {
+        case .property(let property): .access(access(to: property))
+        case .value(let value): .constant(StoredItem(value))
+        }
+    }
+
+    private func column(of property: QueryProperty) -> Access? {
+        guard let columns else { return nil }
+        for (index, column) in columns.enumerated() where column == property {
+            // A column selected from all elements is itself a list.
+            return property.isMany
+                ? .elements(Elements(start: .column(index), steps: [.each])) : .column(index, [])
+        }
+        guard case .path(let steps) = property else { return nil }
+        for (index, column) in columns.enumerated() {
+            guard case .path(let start) = column, steps.starts(with: start), !column.isMany else { continue }
+            let rest = Array(steps.dropFirst(start.count))
+            return property.isMany
+                ? .elements(Elements(start: .column(index), steps: rest)) : .column(index, rest)
+        }
+        return nil
     }
 }
 
-/// Collects the names of properties while a plan is made.
+/// Collects the names of properties while a plan is made, and the paths that continue from them.
 final class PropertyNames {
     private(set) var all: [String] = []
+    private(set) var ways: [QueryProperty] = []
+    /// The numbers of names that are used without a further path.
+    private(set) var wholes: Set<Int> = []
 
     func index(of name: String) -> Int {
         // Compared by bytes, like the keys of maps.
         if let index = all.firstIndex(where: { $0.utf8.elementsEqual(name.utf8) }) { return index }
         all.append(name)
         return all.count - 1
+    }
+
+    func noteWhole(_ number: Int) { wholes.insert(number) }
+
+    func way(to property: QueryProperty) -> Int {
+        if let number = ways.firstIndex(of: property) { return number }
+        ways.append(property)
+        return ways.count - 1
     }
 }

@@ -13,6 +13,9 @@ struct TextValue {
     private let bytes: [UInt8]
     private let isASCII: Bool
 
+    /// Its date, if the text is one in ISO 8601.
+    var date: Double? { bytes.withUnsafeBytes { DateText.date($0) } }
+
     init(_ string: String) {
         self.string = MarkOrder.string(string)
         bytes = Array(string.utf8)

@@ -1,179 +1,236 @@
 import CBOR
 
-/// Accumulates the aggregates of many rows.
-struct Accumulator {
-    private var integers: Int128 = 0
-    /// The sum of all non-integers, and its accumulated rounding error (Neumaier's summation).
-    private var floats = 0.0
-    private var lost = 0.0
-    private var hasFloats = false
-    /// The number of rows; for sums and means, the number of numbers.
-    private var count = 0
-    private var best = SortValue.absent
-    private var bestEncoding: [UInt8]?
-
-    mutating func add(_ figure: QueryAggregate, _ access: RowShape.Access, _ row: RowReader) throws {
-        switch figure {
-        case .count: count += 1
-        case .sum, .average:
-            if case .number(let number) = try row.itemIfReadable(access) { add(number) }
-        case .minimum, .maximum:
-            let value = SortValue(try row.itemIfReadable(access))
-            let isGreatest = if case .maximum = figure { true } else { false }
-            guard SortValue.compare(value, best, isDescending: isGreatest) < 0 else { return }
-            best = value
-            bestEncoding = try row.encodedIfReadable(access)
-        }
-    }
-
-    private mutating func add(_ number: NumberValue) {
-        count += 1
-        if case .integer(let integer) = number {
-            integers += integer
-            return
-        }
-        hasFloats = true
-        let float = number.double
-        let sum = floats + float
-        lost += floats.magnitude >= float.magnitude ? (floats - sum) + float : (float - sum) + floats
-        floats = sum
-    }
-
-    private var sum: NumberValue {
-        guard hasFloats else { return .integer(integers) }
-        // With infinities the rounding error is NaN.
-        return .float(floats.isFinite ? Double(integers) + floats + lost : Double(integers) + floats)
-    }
-
-    /// The aggregate as one CBOR item; nil if there is none.
-    func encoded(_ figure: QueryAggregate) -> [UInt8]? {
-        var writer = CBORWriter()
-        switch figure {
-        case .count: writer.write(unsigned: UInt64(count))
-        case .sum:
-            switch sum {
-            case .integer(let number): writer.write(wide: number)
-            case let number: writer.write(number.double)
-            }
-        case .average:
-            guard count > 0 else { return nil }
-            writer.write(sum.double / Double(count))
-        case .minimum, .maximum: return bestEncoding
-        }
-        return writer.bytes
-    }
-}
-
 /// One row with aggregates of all rows.
 final class AggregateStage: RowStage {
-    private let figures: [(figure: QueryAggregate, access: RowShape.Access)]
+    private let figures: [FigureQuestion]
     private let reader: RowReader
+    private let budget: MemoryBudget
     private var accumulators: [Accumulator]
 
     init(
-        _ figures: [(figure: QueryAggregate, access: RowShape.Access)], reader: RowReader, name: String,
-        isTimed: Bool, next: RowSink
+        _ figures: [FigureQuestion], reader: RowReader, budget: MemoryBudget, name: String, isTimed: Bool,
+        next: RowSink
     ) {
         self.figures = figures
         self.reader = reader
-        accumulators = figures.map { _ in Accumulator() }
+        self.budget = budget
+        accumulators = figures.map { Accumulator($0.figure) }
         super.init(name: name, isTimed: isTimed, next: next)
     }
 
     override func take(_ row: RowReader) throws -> Bool {
-        for place in figures.indices {
-            try accumulators[place].add(figures[place].figure, figures[place].access, row)
-        }
+        for place in figures.indices { try accumulators[place].add(figures[place], row, budget) }
         return true
     }
 
     override func finish() throws {
         let columns = zip(accumulators, figures).map { $0.encoded($1.figure) }
+        accumulators = []
         let row = KeptRow(facts: nil, document: ColumnRow.encode(columns), hasColumns: true)
         _ = try reader.show(row) { try next.push(reader) }
         try next.end()
     }
 }
 
-/// One row with aggregates for each value of a property.
+/// One row with aggregates for each combination of some properties' values. Rows of groups that don't fit into memory go to
+/// temporary files, and are grouped after the others.
 final class GroupStage: RowStage {
     private struct Group {
-        var order: SortValue
-        var encoded: [UInt8]?
+        var order: [SortValue]
+        var encoded: [[UInt8]?]
         var accumulators: [Accumulator]
-
-        /// Values without an order, such as arrays, come last, sorted by their encodings.
-        func precedes(_ other: Group) -> Bool {
-            let order = SortValue.compare(order, other.order, isDescending: false)
-            if order != 0 { return order < 0 }
-            guard let encoded, let theirs = other.encoded else { return encoded != nil }
-            return encoded.lexicographicallyPrecedes(theirs)
-        }
+        var bytes: Int
     }
 
-    private let access: RowShape.Access
-    private let figures: [(figure: QueryAggregate, access: RowShape.Access)]
-    private let reader: RowReader
-    private let budget: MemoryBudget
-    private var groups: [GroupKey: Group] = [:]
+    private let accesses: [RowShape.Access]
+    private let figures: [FigureQuestion]
+    private let form: KeptForm
+    private let room: QueryRoom
+    private var places: [GroupKey: Int] = [:]
+    private var groups: [Group] = []
+    private var depth = 0
+    private var rest: RowPartitions?
+    /// Finished groups, as rows.
+    private let done: RowSorter
 
     init(
-        by access: RowShape.Access, _ figures: [(figure: QueryAggregate, access: RowShape.Access)],
-        reader: RowReader, budget: MemoryBudget, name: String, isTimed: Bool, next: RowSink
+        by accesses: [RowShape.Access], _ figures: [FigureQuestion], form: KeptForm, room: QueryRoom,
+        name: String, isTimed: Bool, next: RowSink
     ) {
-        self.access = access
+        self.accesses = accesses
         self.figures = figures
-        self.reader = reader
-        self.budget = budget
+        self.form = form
+        self.room = room
+        done = room.sorter(accesses.indices.map { RowSorter.Key(access: .column($0, []), isGroup: true) })
         super.init(name: name, isTimed: isTimed, next: next)
     }
 
+    /// The number of groups that fit even if other stages have used up the memory.
+    private static let leastGroups = 64
+
     override func take(_ row: RowReader) throws -> Bool {
-        guard let (key, item) = try row.groupKey(access) else { return true }
-        if groups[key] == nil {
-            try budget.take(2 * key.bytes + 160 + 160 * figures.count)
-            groups[key] = Group(
-                order: SortValue(item), encoded: try row.encodedIfReadable(access),
-                accumulators: figures.map { _ in Accumulator() })
+        if accesses.count == 1, !accesses[0].isMany {
+            guard let (key, item) = try row.groupKey(accesses[0]) else { return true }
+            if let place = places[key] {
+                try add(row, to: place)
+            } else {
+                let encoded = try row.encodedIfReadable(accesses[0])
+                try add(row, 0, to: (key, [SortValue(item, encoded: encoded)], [encoded]))
+            }
+            return true
         }
-        for place in figures.indices {
-            try groups[key]?.accumulators[place].add(figures[place].figure, figures[place].access, row)
+        for (number, combination) in try row.groupKeys(accesses).enumerated() {
+            try add(row, number, to: combination)
         }
         return true
     }
 
-    override func finish() throws {
-        let sorted = groups.values.sorted { $0.precedes($1) }
-        groups = [:]
-        for group in sorted {
-            let figures = zip(group.accumulators, figures).map { $0.encoded($1.figure) }
-            let row = KeptRow(
-                facts: nil, document: ColumnRow.encode([group.encoded] + figures), hasColumns: true)
-            guard try reader.show(row, { try next.push(reader) }) else { break }
+    /// Adds the row to the group of the combination with this number, or to the files.
+    private func add(_ row: RowReader, _ number: Int, to combination: RowReader.Combination) throws {
+        let (key, order, encoded) = combination
+        if let place = places[key] { return try add(row, to: place) }
+        let bytes = 3 * key.bytes + 200 + 200 * figures.count
+        if rest != nil || !room.memory.hasRoom(for: bytes) && groups.count >= Self.leastGroups,
+            depth < RowPartitions.deepest
+        {
+            let rest = try self.rest ?? RowPartitions(depth: depth, room: room)
+            self.rest = rest
+            if let kept = try row.kept(form) { try rest.add(kept, tie: UInt64(number), key) }
+            return
         }
+        if groups.count < Self.leastGroups { room.memory.use(bytes) } else { try room.memory.take(bytes) }
+        places[key] = groups.count
+        groups.append(
+            Group(
+                order: order, encoded: encoded, accumulators: figures.map { Accumulator($0.figure) },
+                bytes: bytes))
+        try add(row, to: groups.count - 1)
+    }
+
+    private func add(_ row: RowReader, to place: Int) throws {
+        for figure in figures.indices {
+            try groups[place].accumulators[figure].add(figures[figure], row, room.memory)
+        }
+    }
+
+    override func finish() throws {
+        try finishGroups()
+        try done.forEach { row in try room.reader.show(row) { try next.push(room.reader) } }
         try next.end()
+    }
+
+    /// Turns the groups into rows, then processes the rows in the files.
+    private func finishGroups() throws {
+        let rest = self.rest
+        self.rest = nil
+        places = [:]
+        while let group = groups.popLast() {
+            let figures = zip(group.accumulators, figures).map { $0.encoded($1.figure) }
+            room.memory.giveBack(group.bytes + group.accumulators.reduce(0) { $0 + $1.bytes })
+            let row = KeptRow(
+                facts: nil, document: ColumnRow.encode(group.encoded + figures), hasColumns: true)
+            try done.add(row, group.order, 0)
+        }
+        depth += 1
+        defer { depth -= 1 }
+        try rest?.forEachFile { record in
+            try room.reader.show(record.row) {
+                // A row that belongs to several groups was written once for each.
+                let combinations = try room.reader.groupKeys(accesses)
+                let number = Int(record.tie)
+                if number < combinations.count { try add(room.reader, number, to: combinations[number]) }
+            }
+        } end: {
+            try finishGroups()
+        }
     }
 }
 
-/// The different values of a property, as rows of one column, in order of first appearance.
+/// The first row with each combination of some properties' values, reduced to these columns. Once memory can't hold more
+/// combinations, rows go to temporary files, and follow after the others.
 final class DistinctStage: RowStage {
-    private let access: RowShape.Access
-    private let budget: MemoryBudget
+    private let accesses: [RowShape.Access]
+    private let room: QueryRoom
+    /// The number of combinations that fit even if other stages have used up the memory.
+    private static let leastRows = 64
     private var seen: Set<GroupKey> = []
+    private var seenBytes = 0
+    private var depth = 0
+    private var rest: RowPartitions?
+    private var arrived: UInt64 = 0
 
-    init(_ access: RowShape.Access, budget: MemoryBudget, name: String, isTimed: Bool, next: RowSink) {
-        self.access = access
-        self.budget = budget
+    init(_ accesses: [RowShape.Access], room: QueryRoom, name: String, isTimed: Bool, next: RowSink) {
+        self.accesses = accesses
+        self.room = room
         super.init(name: name, isTimed: isTimed, next: next)
     }
 
     override func take(_ row: RowReader) throws -> Bool {
-        guard try row.isThere(), let (key, _) = try row.groupKey(access), seen.insert(key).inserted else {
-            return true
+        guard try row.isThere() else { return true }
+        if accesses.count == 1, !accesses[0].isMany {
+            guard let (key, _) = try row.groupKey(accesses[0]), !seen.contains(key) else { return true }
+            return try show(key, [try row.encodedIfReadable(accesses[0])], row)
         }
-        try budget.take(key.bytes + 96)
-        let columns = ColumnRow.encode([try row.encodedIfReadable(access)])
-        return try row.show(columns: columns) { try next.push(row) }
+        for (key, _, encoded) in try row.groupKeys(accesses) where !seen.contains(key) {
+            guard try show(key, encoded, row) else { return false }
+        }
+        return true
+    }
+
+    private func show(_ key: GroupKey, _ columns: [[UInt8]?], _ row: RowReader) throws -> Bool {
+        arrived += 1
+        return try row.show(columns: ColumnRow.encode(columns)) {
+            try note(key, arrived) { try row.kept(.columns) } ? try next.push(row) : true
+        }
+    }
+
+    /// Whether the row is the first with its combination, and memory can hold it; otherwise it goes to a file if it may be.
+    private func note(_ key: GroupKey, _ tie: UInt64, _ row: () throws -> KeptRow?) throws -> Bool {
+        let bytes = key.bytes + 96
+        let isFull = !room.memory.hasRoom(for: bytes) && seen.count >= Self.leastRows
+        if rest != nil || isFull, depth < RowPartitions.deepest {
+            let rest = try self.rest ?? RowPartitions(depth: depth, room: room)
+            self.rest = rest
+            if let row = try row() { try rest.add(row, tie: tie, key) }
+            return false
+        }
+        if seen.count < Self.leastRows { room.memory.use(bytes) } else { try room.memory.take(bytes) }
+        seenBytes += bytes
+        return seen.insert(key).inserted
+    }
+
+    override func finish() throws {
+        if rest != nil {
+            // Rows are in their order within each file only, so they are sorted again.
+            let done = room.sorter([])
+            try finishFiles(done)
+            try done.forEach { row in try room.reader.show(row) { try next.push(room.reader) } }
+        }
+        try next.end()
+    }
+
+    private func finishFiles(_ done: RowSorter) throws {
+        let rest = self.rest
+        self.rest = nil
+        forget()
+        depth += 1
+        defer { depth -= 1 }
+        let columns = accesses.indices.map { RowShape.Access.column($0, []) }
+        try rest?.forEachFile { record in
+            let combination = try room.reader.show(record.row) { try room.reader.groupKeys(columns).first }
+            guard let combination, !seen.contains(combination.key) else { return }
+            if try note(combination.key, record.tie, { record.row }) {
+                try done.add(record.row, [], record.tie)
+            }
+        } end: {
+            try finishFiles(done)
+        }
+    }
+
+    private func forget() {
+        seen = []
+        room.memory.giveBack(seenBytes)
+        seenBytes = 0
     }
 }
 
@@ -189,6 +246,48 @@ extension RowReader {
             return (.absent, .absent)
         } catch {
             return nil
+        }
+    }
+
+    typealias Combination = (key: GroupKey, order: [SortValue], encoded: [[UInt8]?])
+
+    /// The combinations of values that the row is grouped by. Each element of a list makes one, equal elements only one; an
+    /// empty list makes none. None if the row is gone.
+    func groupKeys(_ accesses: [RowShape.Access]) throws -> [Combination] {
+        var combinations: [(keys: [GroupKey], order: [SortValue], encoded: [[UInt8]?])] = [([], [], [])]
+        for access in accesses {
+            let values = try values(access)
+            combinations = combinations.flatMap { start in
+                values.map { (start.keys + [$0.key], start.order + [$0.order], start.encoded + [$0.encoded]) }
+            }
+        }
+        var seen: Set<GroupKey> = []
+        return combinations.map { keys, order, encoded in
+            (keys.count == 1 ? keys[0] : .several(keys), order, encoded)
+        }.filter { seen.insert($0.key).inserted }
+    }
+
+    private func values(
+        _ access: RowShape.Access
+    ) throws -> [(key: GroupKey, order: SortValue, encoded: [UInt8]?)] {
+        do throws(RowFault) {
+            guard case .elements(let elements) = access else {
+                let item = try item(access)
+                let key = try GroupKey(item) { () throws(RowFault) in try encoded(access) }
+                let bytes = try encoded(access)
+                return [(key, SortValue(item, encoded: bytes), bytes)]
+            }
+            var values: [(key: GroupKey, order: SortValue, encoded: [UInt8]?)] = []
+            for (item, bytes) in try encodedItems(elements) {
+                values.append((try GroupKey(item) { bytes }, SortValue(item, encoded: bytes), bytes))
+            }
+            return values
+        } catch .source(let error) {
+            throw error
+        } catch .unreadable {
+            return [(.absent, .absent, nil)]
+        } catch {
+            return []
         }
     }
 }

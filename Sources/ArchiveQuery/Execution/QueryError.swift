@@ -1,8 +1,15 @@
 /// Why a query failed. Each description is one line that says what happened and what to do. Errors of the entries'
 /// source are thrown unchanged.
 public enum QueryError: Error, Sendable, Hashable {
-    /// The rows that sorts, groupings and the like must keep exceed ``QueryOptions/memoryLimit``, in bytes.
+    /// What the query must keep in memory, such as the values of `count distinct` and `median`, exceeds
+    /// ``QueryOptions/memoryLimit``, in bytes.
     case tooMuchMemory(limit: Int)
+    /// The query's temporary files would exceed ``QueryOptions/temporaryLimit``, in bytes.
+    case tooMuchTemporary(limit: Int)
+    /// No temporary file can be created.
+    case noTemporaryFile(folder: String, reason: String)
+    /// A temporary file can't be written or read.
+    case temporaryFileFailed(reason: String)
     /// The pattern isn't a regular expression.
     case invalidPattern(String)
     /// ``QueryOptions/progress`` returned false.
@@ -13,10 +20,26 @@ extension QueryError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .tooMuchMemory(let limit):
-            "the query has to keep more than \(limit) bytes of rows; find fewer rows, select fewer properties, or put "
-                + "a limit behind the sort"
-        case .invalidPattern(let pattern): "\(QueryText.quoted(pattern)) is not a regular expression"
+            "the query needs more than the \(limit) bytes of memory that it may use; allow it more, or find fewer entries"
+        case .tooMuchTemporary(let limit):
+            "the query needs more than the \(limit) bytes of temporary files that it may use; allow it more, find fewer "
+                + "entries, select fewer properties, or put a limit behind the sort"
+        case .noTemporaryFile(let folder, let reason):
+            "the query needs a temporary file, and none can be made in \(folder): \(reason); set TMPDIR to another folder"
+        case .temporaryFileFailed(let reason):
+            "the query's temporary file failed: \(reason); set TMPDIR to another folder"
+        case .invalidPattern(let pattern): Self.words(invalidPattern: pattern)
         case .cancelled: "the query was cancelled"
         }
     }
+}
+
+extension QueryError {
+    private static func words(invalidPattern pattern: String) -> String {
+        let problem = PatternProblem(pattern).map { ": at \($0.position + 1), \($0.reason)" } ?? ""
+        return "\(QueryText.quoted(pattern)) is not a regular expression\(problem)"
+    }
+
+    /// Whether the query itself is wrong, rather than the memory or files that it may use.
+    package var isWrongQuery: Bool { if case .invalidPattern = self { true } else { false } }
 }

@@ -19,7 +19,11 @@ extension QueryPlan {
             let start = clock.now
             let cursor = try keys.map(source.cursor(forKeys:)) ?? source.cursor(in: order)
             let preparation = start.duration(to: clock.now)
-            var report = try QueryExecution(self, cursor, options: options, body: body).run()
+            let execution = try QueryExecution(self, cursor, options: options, body: body)
+            var report = try execution.run()
+            if options.looksForMistakes, keys == nil, report.valuesRead > 0 {
+                report.warnings += try execution.missingProperties.lines(of: source, options)
+            }
             report.preparation = preparation
             report.duration = start.duration(to: clock.now)
             return report
@@ -44,8 +48,9 @@ private final class QueryExecution {
     private let plan: QueryPlan
     private let cursor: any QueryCursor
     private let options: QueryOptions
-    private let patience = SearchPatience()
-    private let budget: MemoryBudget
+    private let answers = QueryAnswers()
+    private let names: PropertyNames
+    private let room: QueryRoom
     private let reader: RowReader
     private let output: OutputSink
     /// The stages in order, followed by the output.
@@ -58,11 +63,15 @@ private final class QueryExecution {
         self.plan = plan
         self.cursor = cursor
         self.options = options
-        budget = MemoryBudget(limit: options.memoryLimit)
         let (shapes, names) = Self.shapes(of: plan.pipeline.stages)
-        reader = RowReader(cursor, names: names.all, now: options.now)
+        self.names = names
+        reader = RowReader(cursor, names: names, now: options.now)
+        room = QueryRoom(
+            reader: reader, secondReader: RowReader(cursor, names: names, now: options.now), options: options,
+            check: Self.check(cursor, reader, options))
         output = OutputSink(
             hasColumns: plan.columns != nil, isTimed: options.measuresStages, body: body)
+        if options.looksForMistakes { Self.noteMissingColumns(plan.pipeline.stages, shapes, answers) }
         sinks = [output]
         for place in plan.pipeline.stages.indices.reversed() {
             sinks.insert(try sink(at: place, shapes[place], next: sinks[0]), at: 0)
@@ -79,27 +88,54 @@ private final class QueryExecution {
             for property in stage.properties { _ = shape.access(to: property) }
             switch stage {
             case .find, .sort, .limit, .skip: continue
-            case .select(let properties): shape = shape.with(columns: properties, hasEntry: true)
-            case .distinct(let property): shape = shape.with(columns: [property], hasEntry: false)
+            case .select(let columns): shape = shape.with(columns: columns.map(\.asProperty), hasEntry: true)
+            case .distinct(let columns):
+                shape = shape.with(columns: columns.map(\.asProperty), hasEntry: false)
             case .aggregate(let figures):
                 shape = shape.with(columns: figures.columnProperties, hasEntry: false)
-            case .group(let property, let figures):
-                shape = shape.with(columns: [property] + figures.columnProperties, hasEntry: false)
+            case .group(let columns, let figures):
+                shape = shape.with(
+                    columns: columns.map(\.asProperty) + figures.columnProperties, hasEntry: false)
             }
         }
         return (shapes, names)
+    }
+
+    /// Warns about properties that an earlier stage has left out.
+    private static func noteMissingColumns(
+        _ stages: [PipelineStage], _ shapes: [RowShape], _ answers: QueryAnswers
+    ) {
+        for (stage, shape) in zip(stages, shapes) {
+            guard let columns = shape.columns?.map(\.columnName) else { continue }
+            for property in stage.properties {
+                guard case .nothing = shape.access(to: property) else { continue }
+                let near = NameGuess.nearest(to: property.columnName, among: columns)
+                let advice = near.map { "; did you mean \($0)?" } ?? ""
+                answers.warn(
+                    "\(stage): there is no \(property) any more, only " + columns.joined(separator: ", ")
+                        + advice)
+            }
+        }
+    }
+
+    /// The properties that no visited value had.
+    var missingProperties: MissingProperties {
+        MissingProperties(
+            plan.pipeline, names,
+            unseen: names.wholes.sorted().filter { !reader.hasSeen(name: $0) }.map { .named(names.all[$0]) }
+                + names.ways.indices.filter { !reader.hasSeen(way: $0) }.map { names.ways[$0] })
     }
 
     private func sink(at place: Int, _ shape: RowShape, next: RowSink) throws -> RowSink {
         let stage = plan.pipeline.stages[place]
         let name = stage.description
         let isTimed = options.measuresStages
-        func figures(_ figures: [QueryAggregate]) -> [(QueryAggregate, RowShape.Access)] {
-            figures.map { ($0, $0.property.map(shape.access) ?? .nothing) }
+        func figures(_ figures: [QueryFigure]) -> [FigureQuestion] {
+            figures.map { FigureQuestion($0.aggregate, shape, answers) }
         }
         switch stage {
         case .find(let predicate):
-            let condition = try predicate.condition(shape, patience: patience)
+            let condition = try predicate.condition(shape, answers)
             return FindStage(condition, name: name, isTimed: isTimed, next: next)
         case .limit(let count):
             return RangeStage(skipping: 0, limit: count, name: name, isTimed: isTimed, next: next)
@@ -108,23 +144,44 @@ private final class QueryExecution {
         case .sort(let keys):
             return SortStage(
                 keys.map {
-                    SortStage.Key(access: shape.access(to: $0.property), isDescending: $0.isDescending)
+                    RowSorter.Key(access: shape.access(to: $0.property), isDescending: $0.isDescending)
                 },
                 most: mostRows(behind: place), isByRecency: comesInAnyOrder(at: place),
-                hasColumns: shape.columns != nil, reader: reader, budget: budget, name: name,
-                isTimed: isTimed, next: next)
-        case .select(let properties):
-            return SelectStage(properties.map(shape.access), name: name, isTimed: isTimed, next: next)
-        case .distinct(let property):
+                form: keptForm(at: place, shape), room: room, name: name, isTimed: isTimed, next: next)
+        case .select(let columns):
+            return SelectStage(
+                columns.map { shape.access(to: $0.property) }, name: name, isTimed: isTimed, next: next)
+        case .distinct(let columns):
             return DistinctStage(
-                shape.access(to: property), budget: budget, name: name, isTimed: isTimed, next: next)
+                columns.map { shape.access(to: $0.property) }, room: room, name: name, isTimed: isTimed,
+                next: next)
         case .aggregate(let wanted):
-            return AggregateStage(figures(wanted), reader: reader, name: name, isTimed: isTimed, next: next)
-        case .group(let property, let wanted):
+            return AggregateStage(
+                figures(wanted), reader: reader, budget: room.memory, name: name, isTimed: isTimed, next: next
+            )
+        case .group(let columns, let wanted):
             return GroupStage(
-                by: shape.access(to: property), figures(wanted), reader: reader, budget: budget, name: name,
-                isTimed: isTimed, next: next)
+                by: columns.map { shape.access(to: $0.property) }, figures(wanted),
+                form: keptForm(at: place, shape), room: room, name: name, isTimed: isTimed, next: next)
         }
+    }
+
+    /// What a stage keeps of rows: of their values only what this stage and the later ones use.
+    private func keptForm(at place: Int, _ shape: RowShape) -> KeptForm {
+        if shape.columns != nil { return .columns }
+        var asked: [QueryProperty] = []
+        for stage in plan.pipeline.stages[place...] {
+            asked += stage.properties
+            guard stage.makesColumns else { continue }
+            let numbers = asked.compactMap { property -> Int? in
+                guard case .path(let steps) = property, case .name(let name)? = steps.first else {
+                    return nil
+                }
+                return names.index(of: name)
+            }
+            return .properties(Array(Set(numbers)))
+        }
+        return .value
     }
 
     /// The most rows that the stages after a sort can use, by their skips and limits.
@@ -183,6 +240,17 @@ private final class QueryExecution {
         }
     }
 
+    /// A closure that reports progress, and throws if the query is to end.
+    private static func check(
+        _ cursor: any QueryCursor, _ reader: RowReader, _ options: QueryOptions
+    ) -> () throws -> Void {
+        {
+            let state = QueryProgress(
+                visited: cursor.visited, total: cursor.count, rows: 0, bytesRead: reader.bytesRead)
+            if options.progress?(state) == false { throw QueryError.cancelled }
+        }
+    }
+
     private func tell() throws {
         guard let progress = options.progress else { return }
         let state = QueryProgress(
@@ -199,9 +267,10 @@ private final class QueryExecution {
         report.unreadable = reader.unreadable
         report.damaged = reader.damaged
         report.transcoded = reader.transcoded
-        report.memory = budget.peak
-        report.givenUp = patience.givenUp
-        if let warning = patience.warning { report.warnings.append(warning) }
+        report.memory = room.memory.peak
+        report.temporary = room.temporary.peak
+        report.givenUp = answers.patience.givenUp
+        report.warnings = answers.warnings
         if reader.damaged > 0 {
             report.warnings.append(
                 "\(reader.damaged) entr\(reader.damaged == 1 ? "y is" : "ies are") damaged: what is in "

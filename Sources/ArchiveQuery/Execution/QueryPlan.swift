@@ -56,10 +56,9 @@ public struct QueryPlan: Sendable {
         for stage in stages {
             switch stage {
             case .find, .sort, .limit, .skip: continue
-            case .select(let properties): columns = properties.map(\.columnName)
-            case .distinct(let property): columns = [property.columnName]
+            case .select(let chosen), .distinct(let chosen): columns = chosen.map(\.columnName)
             case .aggregate(let figures): columns = figures.columnNames
-            case .group(let property, let figures): columns = [property.columnName] + figures.columnNames
+            case .group(let keys, let figures): columns = keys.map(\.columnName) + figures.columnNames
             }
         }
         return columns
@@ -74,17 +73,26 @@ extension QueryProperty {
             switch step {
             case .name(let name): text.isEmpty ? name : text + "." + name
             case .index(let index): text + "[\(index)]"
+            case .each: text + "[]"
             }
         }
     }
 }
 
-extension [QueryAggregate] {
-    /// `sum`; with several sums, `sum population`.
+extension QueryColumn {
+    package var columnName: String { name ?? property.columnName }
+    /// The property under which later stages know the column.
+    var asProperty: QueryProperty { name.map { .named($0) } ?? property }
+}
+
+extension [QueryFigure] {
+    /// `sum`; with several sums, `sum population`; or the name given by `as`.
     var columnNames: [String] {
         map { figure in
-            let isOnlyOne = count { $0.name == figure.name } == 1
-            return isOnlyOne ? figure.name : figure.name + (figure.property.map { " " + $0.columnName } ?? "")
+            let name = figure.aggregate.columnName
+            let isOnlyOne = count { $0.name == nil && $0.aggregate.columnName == name } == 1
+            let property = isOnlyOne ? nil : figure.aggregate.property
+            return figure.name ?? name + (property.map { " " + $0.columnName } ?? "")
         }
     }
 
@@ -93,16 +101,26 @@ extension [QueryAggregate] {
 }
 
 extension PipelineStage {
-    /// All properties that the predicate uses.
-    package var properties: [QueryProperty] {
+    /// All properties that the predicate uses; of calculations their parts.
+    package var properties: [QueryProperty] { askedProperties.flatMap(\.sources) }
+
+    private var askedProperties: [QueryProperty] {
         switch self {
         case .find(let predicate): predicate.properties
         case .sort(let keys): keys.map(\.property)
         case .limit, .skip: []
-        case .select(let properties): properties
-        case .distinct(let property): [property]
-        case .aggregate(let figures): figures.compactMap(\.property)
-        case .group(let property, let figures): [property] + figures.compactMap(\.property)
+        case .select(let columns), .distinct(let columns): columns.map(\.property)
+        case .aggregate(let figures): figures.compactMap(\.aggregate.property)
+        case .group(let columns, let figures):
+            columns.map(\.property) + figures.compactMap(\.aggregate.property)
+        }
+    }
+
+    /// Whether its rows are columns instead of whole entries.
+    var makesColumns: Bool {
+        switch self {
+        case .find, .sort, .limit, .skip: false
+        case .select, .distinct, .aggregate, .group: true
         }
     }
 
@@ -130,8 +148,10 @@ extension QueryPredicate {
         switch self {
         case .and(let parts), .or(let parts): parts.flatMap(\.properties)
         case .not(let part): part.properties
+        case .relate(let property, _, let other): [property, other]
         case .compare(let property, _, _), .count(let property, _, _), .isIn(let property, _),
-            .between(let property, _, _), .contains(let property, _, _), .matches(let property, _),
+            .between(let property, _, _), .contains(let property, _, _), .startsWith(let property, _),
+            .endsWith(let property, _), .like(let property, _, _), .matches(let property, _),
             .hasAny(let property, _), .hasAll(let property, _), .presence(let property, _):
             [property]
         }

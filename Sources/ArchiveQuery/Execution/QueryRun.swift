@@ -3,12 +3,19 @@ import StorageEngine
 
 /// Options for running a query.
 public struct QueryOptions {
-    /// The approximate limit, in bytes, for the rows that sorts, groupings and the like keep in memory. A `limit`
-    /// after a sort makes it keep few rows. 256 MiB by default.
+    /// The approximate limit, in bytes, for what sorts, groupings and the like keep in memory together. What doesn't
+    /// fit goes to temporary files. 256 MiB by default.
     public var memoryLimit = 256 << 20
+    /// The limit, in bytes, for temporary files, which are in the folder `TMPDIR` of the environment, or else `/tmp`.
+    /// 4 GiB by default.
+    public var temporaryLimit = 4 << 30
     /// Whether to measure how long each stage takes, for ``QueryReport/stages``. Costs some ten nanoseconds per row
     /// and stage.
     public var measuresStages = false
+    /// Whether ``QueryReport/warnings`` reports properties that no entry has, each with the most similar one that exists.
+    /// If no visited entry has a property, this scans all entries once more. Meant for queries typed by a person; off by
+    /// default.
+    public var looksForMistakes = false
     /// The time that ages and remaining lifetimes are computed from.
     public var now = Timestamp.now()
     /// Called after every thousand entries, or sooner if more than 50 milliseconds have passed. Returning false
@@ -61,6 +68,8 @@ public struct QueryReport: Sendable, Hashable {
     public var transcoded = 0
     /// The peak memory of the stages' rows, in bytes; approximate.
     public var memory = 0
+    /// The peak size of temporary files, in bytes.
+    public var temporary = 0
     /// Time until the first entry was visited.
     public var preparation = Duration.zero
     /// Time in all.
@@ -97,7 +106,7 @@ final class OutputSink: RowSink {
     }
 
     override func take(_ row: RowReader) throws -> Bool {
-        guard let kept = try row.kept(hasColumns: hasColumns) else { return true }
+        guard let kept = try row.kept(hasColumns ? .columns : .value) else { return true }
         rows += 1
         guard hasColumns, let document = kept.document else {
             return try body(QueryRow(entry: kept.facts, value: kept.document, columns: []))

@@ -62,6 +62,8 @@ public protocol QueryCursor: AnyObject, QueryEntry {
     func load() throws -> QueryCursorReading
     /// Like ``load()``, but also returns value and encoding: a single call for what nearly every entry needs.
     func loadValue() throws -> QueryCursorValue
+    /// Reads the key, without the value if possible. The key is valid until the next call of any method of the cursor.
+    func loadKey() throws -> (reading: QueryCursorReading, key: UnsafeRawBufferPointer)
     /// The key as UTF-8. Valid until the next call of `advance()`.
     var keyBytes: UnsafeRawBufferPointer { get }
     /// The encoded value. Valid until the next call of `advance()`; nil for an entry that only a process's memory
@@ -89,6 +91,13 @@ public struct QueryCursorValue {
 }
 
 extension QueryCursor {
+    /// Calls ``load()`` and returns the key.
+    public func loadKey() throws -> (reading: QueryCursorReading, key: UnsafeRawBufferPointer) {
+        let reading = try load()
+        guard reading == .present else { return (reading, UnsafeRawBufferPointer(start: nil, count: 0)) }
+        return (reading, keyBytes)
+    }
+
     /// Calls ``load()`` and reads the properties.
     public func loadValue() throws -> QueryCursorValue {
         let reading = try load()
@@ -129,6 +138,12 @@ extension EntryScan: QueryCursor {
     public func loadValue() throws -> QueryCursorValue {
         let (reading, value, encoding) = try readValue()
         return QueryCursorValue(reading: Self.reading(reading), content: value, encoding: encoding)
+    }
+
+    /// Reads the key without the value.
+    public func loadKey() throws -> (reading: QueryCursorReading, key: UnsafeRawBufferPointer) {
+        let (reading, head) = try readHead()
+        return (Self.reading(reading), head?.key ?? UnsafeRawBufferPointer(start: nil, count: 0))
     }
 
     private static func reading(_ reading: Reading) -> QueryCursorReading {

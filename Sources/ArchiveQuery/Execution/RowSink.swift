@@ -60,6 +60,14 @@ final class MemoryBudget {
         if used > limit { throw .tooMuchMemory(limit: limit) }
     }
 
+    /// Takes memory that a stage can't do without, even beyond the limit.
+    func use(_ bytes: Int) {
+        used += bytes
+        peak = max(peak, used)
+    }
+
+    func hasRoom(for bytes: Int) -> Bool { used + bytes <= limit }
+
     func giveBack(_ bytes: Int) { used -= bytes }
 }
 
@@ -194,10 +202,18 @@ extension RowReader {
     }
 
     /// A copy of the row that may be kept; nil if its entry is gone.
-    func kept(hasColumns: Bool) throws -> KeptRow? {
+    func kept(_ form: KeptForm) throws -> KeptRow? {
         do throws(RowFault) {
             guard try isPresent() else { return nil }
-            let document = try document().map { Array($0) }
+            let document: [UInt8]?
+            var hasColumns = false
+            switch form {
+            case .columns:
+                document = try self.document().map { Array($0) }
+                hasColumns = true
+            case .value: document = try self.document().map { Array($0) }
+            case .properties(let names): document = try properties(names)
+            }
             return KeptRow(facts: try entryFacts(), document: document, hasColumns: hasColumns)
         } catch .source(let error) {
             throw error

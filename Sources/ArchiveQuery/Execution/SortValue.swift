@@ -8,6 +8,14 @@ enum SortValue {
     case number(NumberValue)
     case date(Double)
     case text(String)
+    /// A value without an order, by its encoding. Only for groups.
+    case encoded([UInt8])
+
+    /// For groups, which need an order for all values.
+    init(_ item: StoredItem, encoded: [UInt8]?) {
+        let value = SortValue(item)
+        if case .absent = value, let encoded { self = .encoded(encoded) } else { self = value }
+    }
 
     init(_ item: StoredItem) {
         switch item {
@@ -26,7 +34,8 @@ enum SortValue {
         case .number: 1
         case .date: 2
         case .text: 3
-        case .absent: 4
+        case .encoded: 4
+        case .absent: 5
         }
     }
 
@@ -48,13 +57,19 @@ enum SortValue {
         case (.text(let a), .text(let b)): a < b ? -1 : b < a ? 1 : 0
         case (.date(let a), .date(let b)): a < b ? -1 : a > b ? 1 : 0
         case (.boolean(let a), .boolean(let b)): (a ? 1 : 0) - (b ? 1 : 0)
+        case (.encoded(let a), .encoded(let b)):
+            a == b ? 0 : a.lexicographicallyPrecedes(b) ? -1 : 1
         default: left.kind - right.kind
         }
     }
 
     /// Approximate memory use beyond the value itself.
     var bytes: Int {
-        if case .text(let text) = self { text.utf8.count } else { 0 }
+        switch self {
+        case .text(let text): text.utf8.count
+        case .encoded(let bytes): bytes.count
+        case .absent, .boolean, .number, .date: 0
+        }
     }
 }
 
@@ -70,6 +85,8 @@ enum GroupKey: Hashable {
     case text(String)
     /// An array, a map or bytes, by its encoding.
     case encoded([UInt8])
+    /// Several properties.
+    case several([GroupKey])
 
     /// - Parameter encoded: returns the item's encoding; called only for kinds that nothing else identifies.
     init(_ item: StoredItem, encoded: () throws(RowFault) -> [UInt8]?) throws(RowFault) {
@@ -96,6 +113,7 @@ enum GroupKey: Hashable {
         switch self {
         case .text(let text): text.utf8.count
         case .encoded(let bytes): bytes.count
+        case .several(let keys): keys.reduce(0) { $0 + $1.bytes + MemoryLayout<GroupKey>.stride }
         default: 0
         }
     }

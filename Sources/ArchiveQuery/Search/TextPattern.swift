@@ -23,7 +23,8 @@ package final class TextPattern: Sendable {
         self.report = report
         do {
             // Foundation rejects the empty pattern, which matches everywhere.
-            expression = try NSRegularExpression(pattern: pattern.isEmpty ? "(?:)" : pattern)
+            expression = try NSRegularExpression(
+                pattern: pattern.isEmpty ? "(?:)" : UTF8Text.normalized(pattern))
         } catch {
             expression = nil
             reportOnce("not a regular expression, so it matches nothing")
@@ -54,6 +55,8 @@ package final class TextPattern: Sendable {
 
     func search(_ text: String, within allowed: Duration) -> Outcome {
         guard let expression else { return .absent }
+        // Normal forms of one text are equal, as they are for =.
+        let text = UTF8Text.normalized(text)
         let whole = NSRange(location: 0, length: text.utf16.count)
         var outcome = Outcome.absent
         var start: ContinuousClock.Instant?

@@ -7,6 +7,8 @@ package struct TextSearch: Sendable {
     private let characters: [Character]
     /// The same as bytes, for ASCII texts; nil if those must be compared by characters too.
     private let bytes: [UInt8]?
+    /// The bytes, for an ASCII text if case matters.
+    private let plain: ByteSearch?
 
     package init(_ string: String, caseSensitive: Bool) {
         self.caseSensitive = caseSensitive
@@ -17,6 +19,7 @@ package struct TextSearch: Sendable {
         let utf8 = Array(needle.precomposedStringWithCanonicalMapping.utf8)
         // In ASCII only CR LF is a character of two bytes.
         bytes = utf8.contains { $0 == 0x0d || $0 == 0x0a } ? nil : utf8
+        plain = caseSensitive ? ByteSearch(utf8) : nil
     }
 
     package func isFound(in text: String) -> Bool {
@@ -31,6 +34,7 @@ package struct TextSearch: Sendable {
 
     /// Like ``isFound(in:)``, for a stored text in UTF-8.
     package func isFound(inUTF8 text: UnsafeRawBufferPointer) -> Bool {
+        if let plain, let answer = plain.isFoundWhole(in: text) { return answer }
         if let bytes, let answer = isFound(bytes, in: text.assumingMemoryBound(to: UInt8.self)) {
             return answer
         }

@@ -23,16 +23,45 @@ public enum PipelineStage: Sendable, Hashable {
     case limit(Int)
     /// Skips this many rows. Negative numbers count as 0.
     case skip(Int)
-    /// Reduces rows to these properties, in this order. Later stages can use only these, and metadata.
-    case select([QueryProperty])
-    /// One row for each different value of the property, in order of first appearance. Numbers and texts are
-    /// compared as in a condition; arrays, maps and bytes by their encodings.
-    case distinct(QueryProperty)
+    /// Reduces rows to these columns, in this order. Later stages can use only these, and metadata.
+    case select([QueryColumn])
+    /// One row for each different combination of the properties' values, in order of first appearance. Numbers and
+    /// texts are compared as in a condition; arrays, maps and bytes by their encodings.
+    case distinct([QueryColumn])
     /// One row with these aggregates of all rows.
-    case aggregate([QueryAggregate])
-    /// One row for each different value of the property (compared as by ``distinct(_:)``), with these aggregates of
-    /// its rows. In ascending order of the values; rows without the property come last.
-    case group(by: QueryProperty, [QueryAggregate])
+    case aggregate([QueryFigure])
+    /// One row for each different combination of the properties' values (compared as by ``distinct(_:)``), with these
+    /// aggregates of its rows. In ascending order of the values; rows without a property come last.
+    case group(by: [QueryColumn], [QueryFigure])
+}
+
+/// A property of rows, and the name of its column.
+public struct QueryColumn: Sendable, Hashable {
+    /// The property that the column shows.
+    public var property: QueryProperty
+    /// The name after `as`, which later stages and the result use; nil: the property's text.
+    public var name: String?
+
+    /// Creates a column; without a name it has the property's.
+    public init(_ property: QueryProperty, as name: String? = nil) {
+        self.property = property
+        self.name = name
+    }
+}
+
+/// An aggregate of many rows, and the name of its column.
+public struct QueryFigure: Sendable, Hashable {
+    /// The aggregate that the column shows.
+    public var aggregate: QueryAggregate
+    /// The name after `as`, which later stages and the result use; nil: ``QueryAggregate/name``, with the property
+    /// if several figures have the same one.
+    public var name: String?
+
+    /// Creates a figure; without a name it has the aggregate's.
+    public init(_ aggregate: QueryAggregate, as name: String? = nil) {
+        self.aggregate = aggregate
+        self.name = name
+    }
 }
 
 /// A property to sort by, and the direction.
@@ -62,16 +91,27 @@ public enum QueryAggregate: Sendable, Hashable {
     /// The greatest value in sort order; null if no row has a value that can be ordered.
     case maximum(QueryProperty)
 
+    /// The number of different values, compared as by ``PipelineStage/distinct(_:)``. Absent values don't count.
+    case countDistinct(QueryProperty)
+    /// The middle number; the mean of the two middle ones if their count is even. Other values are ignored; null without
+    /// numbers.
+    case median(QueryProperty)
+    /// The number that this share of the numbers, in percent from 0 to 100, lies below; interpolated linearly between two
+    /// numbers. Null without numbers.
+    case percentile(QueryProperty, Double)
+
     /// The aggregated property; nil for ``count``.
     public var property: QueryProperty? {
         switch self {
         case .count: nil
-        case .sum(let property), .average(let property), .minimum(let property), .maximum(let property):
+        case .sum(let property), .average(let property), .minimum(let property), .maximum(let property),
+            .countDistinct(let property), .median(let property), .percentile(let property, _):
             property
         }
     }
 
-    /// `count`, `sum`, `avg`, `min` or `max`: the keyword, and the name of the column.
+    /// `count`, `sum`, `avg`, `min`, `max`, `count distinct`, `median` or `percentile`: the keywords, and the name of
+    /// the column.
     public var name: String {
         switch self {
         case .count: "count"
@@ -79,6 +119,14 @@ public enum QueryAggregate: Sendable, Hashable {
         case .average: "avg"
         case .minimum: "min"
         case .maximum: "max"
+        case .countDistinct: "count distinct"
+        case .median: "median"
+        case .percentile: "percentile"
         }
+    }
+
+    /// The name of its column, unless another figure has the same one: its keywords, or `p95` for a percentile.
+    public var columnName: String {
+        if case .percentile(_, let percent) = self { "p" + QueryText.percent(percent) } else { name }
     }
 }

@@ -3,7 +3,8 @@
 /// A property that is missing or null is *absent*. Like `nil` in the typed API, an absent property matches
 /// ``QueryRelation/equal`` with null, ``QueryRelation/notEqual`` with a value, ``QueryPresence/null`` and
 /// ``QueryPresence/nullOrEmpty``, and nothing else. Values of different kinds never match a comparison, not even
-/// ``QueryRelation/notEqual``.
+/// ``QueryRelation/notEqual``. If a property is all elements of a list (`items[].price`), one element that matches is
+/// enough.
 public indirect enum QueryPredicate: Sendable, Hashable {
     /// True if all are true; also if there are none.
     case and([QueryPredicate])
@@ -12,8 +13,11 @@ public indirect enum QueryPredicate: Sendable, Hashable {
     /// True if the condition is false.
     case not(QueryPredicate)
     /// Compares a property with a value. Numbers compare exactly, integer or floating point; texts by canonical
-    /// equivalence, like Swift's strings; dates with dates. Booleans and null can only be equal or unequal.
+    /// equivalence, like Swift's strings; dates with dates, and with texts that are a date in ISO 8601. Booleans and
+    /// null can only be equal or unequal.
     case compare(QueryProperty, QueryRelation, QueryLiteral)
+    /// Compares two properties of a row in the same way.
+    case relate(QueryProperty, QueryRelation, QueryProperty)
     /// Compares the number of elements of an array, entries of a map, characters of a text, or bytes of a byte
     /// string.
     case count(QueryProperty, QueryRelation, Int)
@@ -23,6 +27,13 @@ public indirect enum QueryPredicate: Sendable, Hashable {
     case between(QueryProperty, QueryLiteral, QueryLiteral)
     /// A text that contains this text. Compares characters; unless `caseSensitive`, after full case folding.
     case contains(QueryProperty, String, caseSensitive: Bool)
+    /// A text that begins with this text, compared by characters.
+    case startsWith(QueryProperty, String)
+    /// A text that ends with this text, compared by characters.
+    case endsWith(QueryProperty, String)
+    /// A text that the pattern matches as a whole. `%` stands for any characters, `_` for one, and `\` before one of
+    /// these three for the character itself. Unless `caseSensitive`, compares after full case folding.
+    case like(QueryProperty, pattern: String, caseSensitive: Bool)
     /// A text that the regular expression (of `NSRegularExpression`) matches somewhere.
     case matches(QueryProperty, pattern: String)
     /// An array that contains at least one of the values, or a text with at least one of these characters.

@@ -1,9 +1,14 @@
-/// Sendable value type; safe to use from any thread. A property of a row: a part of its value, or metadata.
-public enum QueryProperty: Sendable, Hashable {
-    /// The path from the value to the part, such as `address.city` or `tags[0]`. At least one step.
+/// Sendable value type; safe to use from any thread. A property of a row: a part of its value, metadata, or a
+/// calculation with them.
+public indirect enum QueryProperty: Sendable, Hashable {
+    /// The path from the value to the part, such as `address.city`, `tags[0]` or `items[].price`. At least one step, the
+    /// first of them a name.
     case path([Step])
     /// Metadata of the entry, such as `@size`.
     case metadata(QueryMetadata)
+    /// A calculation, such as `price * amount` or `@accessed - @created`. Absent unless both sides are numbers, or dates as
+    /// ``QueryOperator`` allows.
+    case computed(QueryOperand, QueryOperator, QueryOperand)
 
     /// One step of a path.
     public enum Step: Sendable, Hashable {
@@ -11,10 +16,46 @@ public enum QueryProperty: Sendable, Hashable {
         case name(String)
         /// The element of an array, from 0 on.
         case index(Int)
+        /// All elements of an array.
+        case each
     }
 
     /// The path to a property at the top level of the value.
     public static func named(_ name: String) -> QueryProperty { .path([.name(name)]) }
+
+    /// The paths and the metadata that it uses.
+    var sources: [QueryProperty] {
+        guard case .computed(let left, _, let right) = self else { return [self] }
+        return left.sources + right.sources
+    }
+}
+
+/// Sendable value type; safe to use from any thread. One side of a calculation.
+public enum QueryOperand: Sendable, Hashable {
+    /// A property, or another calculation.
+    case property(QueryProperty)
+    /// A number, duration, size or date.
+    case value(QueryLiteral)
+
+    var sources: [QueryProperty] { if case .property(let property) = self { property.sources } else { [] } }
+}
+
+/// Sendable value type; safe to use from any thread. An operator of calculations. The result for two integers is an integer if
+/// it is one of 64 bits, otherwise floating point: 7 / 2 is 3.5. A division by zero is absent.
+///
+/// A date plus or minus a number of seconds is a date; a date minus a date is a number of seconds.
+public enum QueryOperator: String, Sendable, Hashable, CaseIterable {
+    /// Addition.
+    case plus = "+"
+    /// Subtraction.
+    case minus = "-"
+    /// Multiplication.
+    case times = "*"
+    /// Division.
+    case dividedBy = "/"
+
+    /// Whether it binds closer than `+` and `-`.
+    var isProduct: Bool { self == .times || self == .dividedBy }
 }
 
 /// The metadata of an entry that queries can use.

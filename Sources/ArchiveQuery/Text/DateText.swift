@@ -31,6 +31,21 @@ package enum DateText {
         return text.isAtEnd && range.contains(moment) ? moment : nil
     }
 
+    /// A stored text as a date, in the seconds of ``StoredItem/date(_:)``; nil unless it is in ISO 8601. A space may replace the
+    /// `T`, as databases write it.
+    static func date(_ text: UnsafeRawBufferPointer) -> Double? {
+        // Rules out most texts.
+        guard text.count >= 10, text.count <= 40, text[4] == 0x2d, text[7] == 0x2d, text[0].isDigit else {
+            return nil
+        }
+        if text.count > 10, text[10] == 0x20 {
+            var bytes = Array(text)
+            bytes[10] = UInt8(ascii: "T")
+            return microseconds(bytes).map(StoredItem.date(microseconds:))
+        }
+        return microseconds(text).map(StoredItem.date(microseconds:))
+    }
+
     /// The years 1 to 9999.
     private static let range = -62_135_596_800_000_000..<253_402_300_800_000_000 as Range<Int64>
 

@@ -1,55 +1,105 @@
 extension Parser {
     /// A condition: conjunctions joined by `or`, each of terms joined by `and`.
     mutating func predicate() throws(QuerySyntaxError) -> QueryPredicate {
-        var parts = [try conjunction()]
-        while accept("or") { parts.append(try conjunction()) }
-        return parts.count == 1 ? parts[0] : .or(parts)
+        try disjunction(from: try negation())
     }
 
     private mutating func conjunction() throws(QuerySyntaxError) -> QueryPredicate {
-        var parts = [try negation()]
+        try conjunction(from: try negation())
+    }
+
+    private mutating func conjunction(
+        from first: QueryPredicate
+    ) throws(QuerySyntaxError) -> QueryPredicate {
+        var parts = [first]
         while accept("and") { parts.append(try negation()) }
         return parts.count == 1 ? parts[0] : .and(parts)
     }
 
     private mutating func negation() throws(QuerySyntaxError) -> QueryPredicate {
-        guard depth < Self.maximumDepth else {
-            throw failure(
-                advice: "parentheses and not stand more than \(Self.maximumDepth) deep in each other")
-        }
-        depth += 1
+        guard case .condition(let condition) = try start(inParentheses: false) else { throw failure() }
+        return condition
+    }
+
+    /// The start of a condition: after a parenthesis, either a condition or a calculation.
+    private enum Start {
+        case condition(QueryPredicate)
+        case operand(QueryOperand)
+    }
+
+    /// A condition without `and` and `or`; right after a parenthesis it may be a calculation up to the closing one.
+    private mutating func start(inParentheses: Bool) throws(QuerySyntaxError) -> Start {
+        try deepen()
         defer { depth -= 1 }
         // A property may have this name.
-        if !isProperty, accept("not") { return .not(try negation()) }
+        if !isProperty, accept("not") { return .condition(.not(try negation())) }
+        var left: QueryOperand
         if accept(.openParenthesis) {
-            let inner = try predicate()
-            try expect(.closeParenthesis)
-            return inner
+            switch try start(inParentheses: true) {
+            case .condition(let first):
+                let condition = try disjunction(from: first)
+                try expect(.closeParenthesis)
+                return .condition(condition)
+            case .operand(let inner):
+                try expect(.closeParenthesis)
+                left = try operand(from: inner)
+            }
+        } else if isCount {
+            return .condition(try countComparison())
+        } else {
+            left = try operand(.left)
         }
-        return try comparison()
+        if inParentheses, case .symbol(.closeParenthesis) = token.kind { return .operand(left) }
+        return .condition(try comparison(left))
+    }
+
+    private mutating func disjunction(
+        from first: QueryPredicate
+    ) throws(QuerySyntaxError) -> QueryPredicate {
+        var parts = [try conjunction(from: first)]
+        while accept("or") { parts.append(try conjunction()) }
+        return parts.count == 1 ? parts[0] : .or(parts)
     }
 
     /// Whether the current word must be a property, because an operator follows.
     private var isProperty: Bool { following.isOperator }
 
-    private mutating func comparison() throws(QuerySyntaxError) -> QueryPredicate {
-        if case .word("count") = token.kind, case .symbol(.openParenthesis) = following.kind {
-            return try countComparison()
-        }
-        let property = try property()
-        if let relation = acceptRelation() {
-            let isEquality = relation == .equal || relation == .notEqual
-            return .compare(property, relation, isEquality ? try value() : try orderedValue())
-        }
+    private var isCount: Bool {
+        if token.isWord("count"), case .symbol(.openParenthesis) = following.kind { true } else { false }
+    }
+
+    private mutating func comparison(_ left: QueryOperand) throws(QuerySyntaxError) -> QueryPredicate {
+        if let relation = acceptRelation() { return try comparison(left, relation) }
+        guard case .property(let property) = left else { throw failure() }
         if accept("not") { return .not(try wordComparison(property)) }
         if accept("is") { return .presence(property, try presence()) }
         return try wordComparison(property)
     }
 
+    private mutating func comparison(
+        _ left: QueryOperand, _ relation: QueryRelation
+    ) throws(QuerySyntaxError) -> QueryPredicate {
+        let isOrdered = relation != .equal && relation != .notEqual
+        let start = token
+        switch (left, try operand(.right(isOrdered: isOrdered))) {
+        case (.property(let property), .value(let value)): return .compare(property, relation, value)
+        case (.property(let property), .property(let other)): return .relate(property, relation, other)
+        case (.value(let value), .property(let property)):
+            return .compare(property, relation.reversed, value)
+        case (.value, .value):
+            throw QuerySyntaxError(
+                range: start.range, found: start.shown, expected: [.property],
+                advice: "a condition is about a property")
+        }
+    }
+
     private mutating func countComparison() throws(QuerySyntaxError) -> QueryPredicate {
         advance()
         advance()
-        let property = try property()
+        if case .symbol(.times) = token.kind {
+            throw failure(advice: "count(a) counts the elements of a; the stage count counts rows")
+        }
+        let property = try expression()
         try expect(.closeParenthesis)
         guard let relation = acceptRelation() else { throw failure() }
         note(.count)
@@ -62,6 +112,16 @@ extension Parser {
     {
         if accept("contains") { return .contains(property, try text(), caseSensitive: true) }
         if accept("icontains") { return .contains(property, try text(), caseSensitive: false) }
+        if accept("starts") {
+            try expect("with")
+            return .startsWith(property, try text())
+        }
+        if accept("ends") {
+            try expect("with")
+            return .endsWith(property, try text())
+        }
+        if accept("like") { return .like(property, pattern: try text(), caseSensitive: true) }
+        if accept("ilike") { return .like(property, pattern: try text(), caseSensitive: false) }
         if accept("matches") { return .matches(property, pattern: try text()) }
         if accept("has") {
             if accept("any") { return .hasAny(property, try list()) }
@@ -95,9 +155,7 @@ extension Parser {
             throw failure(advice: "is asks for null and empty; values are compared with =")
         }
         // If an operator follows, `empty` is a property in the next condition.
-        guard case .word("or") = token.kind, case .word("empty") = following.kind, !isOperator(at: 2) else {
-            return .null
-        }
+        guard token.isWord("or"), following.isWord("empty"), !isOperator(at: 2) else { return .null }
         advance()
         advance()
         return .nullOrEmpty
@@ -108,14 +166,14 @@ extension Parser {
     mutating func property() throws(QuerySyntaxError) -> QueryProperty {
         note(.property)
         if case .metadata(let name) = token.kind {
-            guard let metadata = QueryMetadata(rawValue: name) else {
+            guard let metadata = QueryMetadata(rawValue: name.lowercased()) else {
                 let names = QueryMetadata.allCases.map { QueryExpectation.word("@" + $0.rawValue) }
                 throw QuerySyntaxError(range: token.range, found: token.shown, expected: names, advice: nil)
             }
             advance()
             return .metadata(metadata)
         }
-        var steps: [QueryProperty.Step] = [.name(try name())]
+        var steps: [QueryProperty.Step] = [.name(try firstName())]
         while steps.count < Self.maximumDepth {
             if accept(.dot) {
                 if case .literal(.integer(let number)) = token.kind, number >= 0 {
@@ -134,7 +192,18 @@ extension Parser {
         return .path(steps)
     }
 
-    private mutating func name() throws(QuerySyntaxError) -> String {
+    /// The first name of a path: a word, or `["odd name"]` where plain quotes enclose a text.
+    private mutating func firstName() throws(QuerySyntaxError) -> String {
+        guard case .symbol(.openBracket) = token.kind, case .quoted(let name) = following.kind else {
+            return try self.name()
+        }
+        advance()
+        advance()
+        try expect(.closeBracket)
+        return name
+    }
+
+    mutating func name() throws(QuerySyntaxError) -> String {
         switch token.kind {
         case .word(let name), .quoted(let name):
             advance()
@@ -149,7 +218,10 @@ extension Parser {
         switch token.kind {
         case .literal(.integer(let number)) where number >= 0: step = .index(Int(number))
         case .quoted(let name): step = .name(name)
-        default: throw failure(advice: "elements count from 0 on")
+        case .symbol(.closeBracket):
+            advance()
+            return .each
+        default: throw failure(advice: "elements count from 0 on; [] is all of them")
         }
         advance()
         try expect(.closeBracket)
@@ -172,13 +244,13 @@ extension Parser {
         return literal
     }
 
-    private var literal: QueryLiteral? {
+    var literal: QueryLiteral? {
         switch token.kind {
         case .literal(let literal): literal
         case .quoted(let text): .text(text)
-        case .word("true"): .boolean(true)
-        case .word("false"): .boolean(false)
-        case .word("null"): .null
+        case .word where token.isWord("true"): .boolean(true)
+        case .word where token.isWord("false"): .boolean(false)
+        case .word where token.isWord("null"): .null
         default: nil
         }
     }
@@ -196,6 +268,7 @@ extension Parser {
     }
 
     private mutating func list() throws(QuerySyntaxError) -> [QueryLiteral] {
+        if case .symbol(.openParenthesis) = token.kind { throw failure(advice: "lists stand in […]") }
         try expect(.openBracket)
         var values: [QueryLiteral] = []
         if accept(.closeBracket) { return values }
@@ -211,10 +284,25 @@ extension Token {
         switch kind {
         case .symbol(let symbol):
             symbol == .dot || symbol == .openBracket || QueryRelation(rawValue: symbol.rawValue) != nil
-        case .word(let word): Token.operators.contains(word)
+        case .word(let word): Token.operators.contains(word.lowercased())
         default: false
         }
     }
 
-    static let operators: Set<String> = ["is", "in", "between", "contains", "icontains", "matches", "has"]
+    static let operators: Set<String> = [
+        "is", "in", "between", "contains", "icontains", "starts", "ends", "like", "ilike", "matches", "has",
+    ]
+}
+
+extension QueryRelation {
+    /// The relation with its sides swapped.
+    fileprivate var reversed: QueryRelation {
+        switch self {
+        case .equal, .notEqual: self
+        case .less: .greater
+        case .lessOrEqual: .greaterOrEqual
+        case .greater: .less
+        case .greaterOrEqual: .lessOrEqual
+        }
+    }
 }

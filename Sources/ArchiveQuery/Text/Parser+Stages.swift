@@ -1,13 +1,21 @@
 extension Parser {
     static let stageNames = [
-        "find", "sort", "limit", "skip", "select", "count", "sum", "avg", "min", "max", "group", "distinct",
+        "find", "sort", "limit", "skip", "select", "count", "sum", "avg", "min", "max", "median",
+        "percentile",
+        "group", "distinct",
     ]
     /// Names of stages in other languages.
-    private static let otherNames = [
-        "where": "find", "filter": "find", "order": "sort", "top": "limit", "first": "limit", "head": "limit",
+    static let otherNames = [
+        "where": "find", "filter": "find", "having": "find", "order": "sort", "orderby": "sort",
+        "top": "limit", "first": "limit", "head": "limit",
         "offset": "skip", "unique": "distinct", "average": "avg", "minimum": "min", "maximum": "max",
     ]
-    private static let aggregateNames = ["count", "sum", "avg", "min", "max"]
+    private static let aggregateNames = ["count", "sum", "avg", "min", "max", "median", "percentile"]
+    /// Advice for words that are not stages.
+    static let advice = [
+        "from": "the archive is named beside the query", "desc": "desc stands behind a property: sort a desc",
+        "asc": "asc stands behind a property: sort a asc",
+    ]
 
     mutating func noteStages() {
         for name in Self.stageNames { note(.word(name == "group" ? "group by" : name)) }
@@ -17,7 +25,7 @@ extension Parser {
     mutating func stage() throws(QuerySyntaxError) -> [PipelineStage] {
         noteStages()
         guard case .word(let name) = token.kind else { throw failure(advice: findAdvice) }
-        switch name {
+        switch name.lowercased() {
         case "find":
             return [.find(try afterName { (parser) throws(QuerySyntaxError) in try parser.predicate() })]
         case "sort":
@@ -27,11 +35,11 @@ extension Parser {
         case "skip":
             return [.skip(try afterName { (parser) throws(QuerySyntaxError) in try parser.rowCount() })]
         case "select":
-            return [.select(try afterName { (parser) throws(QuerySyntaxError) in try parser.properties() })]
+            return [.select(try afterName { (parser) throws(QuerySyntaxError) in try parser.columns() })]
         case "distinct":
-            return [.distinct(try afterName { (parser) throws(QuerySyntaxError) in try parser.property() })]
+            return [.distinct(try afterName { (parser) throws(QuerySyntaxError) in try parser.columns() })]
         case "group", "group-by": return try group()
-        case _ where Self.aggregateNames.contains(name): return try aggregates()
+        case _ where Self.aggregateNames.contains(name.lowercased()): return try aggregates()
         default: throw failure(advice: findAdvice)
         }
     }
@@ -50,6 +58,7 @@ extension Parser {
         where QueryRelation(rawValue: symbol.rawValue) != nil || symbol == .dot:
             "a condition stands behind find"
         case (.metadata, _), (.quoted, _), (.symbol(.openParenthesis), _): "a condition stands behind find"
+        case (.word(let word), _) where Self.advice[word.lowercased()] != nil: Self.advice[word.lowercased()]
         case (.word(let word), _):
             (Self.otherNames[word.lowercased()] ?? Self.stageNames.first { $0.isNearly(word.lowercased()) })
                 .map {
@@ -62,7 +71,7 @@ extension Parser {
     private mutating func sortKeys() throws(QuerySyntaxError) -> [QuerySortKey] {
         var keys: [QuerySortKey] = []
         repeat {
-            let property = try property()
+            let property = try expression()
             if accept("desc") {
                 keys.append(QuerySortKey(property, isDescending: true))
             } else {
@@ -80,10 +89,26 @@ extension Parser {
         return Int(number)
     }
 
-    private mutating func properties() throws(QuerySyntaxError) -> [QueryProperty] {
-        var properties: [QueryProperty] = []
-        repeat { properties.append(try property()) } while accept(.comma)
-        return properties
+    private mutating func columns() throws(QuerySyntaxError) -> [QueryColumn] {
+        var columns: [QueryColumn] = []
+        repeat { columns.append(try column()) } while accept(.comma) && !isFigure
+        return columns
+    }
+
+    private mutating func column() throws(QuerySyntaxError) -> QueryColumn {
+        if case .symbol(.times) = token.kind {
+            throw failure(advice: "without a select rows are whole entries")
+        }
+        let property = try expression()
+        return QueryColumn(property, as: try columnName())
+    }
+
+    private mutating func columnName() throws(QuerySyntaxError) -> String? {
+        guard accept("as") else { return nil }
+        switch token.kind {
+        case .word, .quoted: return try name()
+        default: throw failure(advice: "behind as stands a name")
+        }
     }
 
     private mutating func aggregates() throws(QuerySyntaxError) -> [PipelineStage] {
@@ -94,32 +119,72 @@ extension Parser {
         } else if !accept("by") {
             return [.aggregate(figures)]
         }
-        return [.group(by: try property(), figures)]
+        return [.group(by: try columns(), figures)]
     }
 
-    private mutating func figures() throws(QuerySyntaxError) -> [QueryAggregate] {
-        var figures: [QueryAggregate] = []
-        repeat { figures.append(try figure()) } while accept(.comma)
+    private mutating func figures() throws(QuerySyntaxError) -> [QueryFigure] {
+        var figures: [QueryFigure] = []
+        repeat {
+            let aggregate = try aggregate()
+            figures.append(QueryFigure(aggregate, as: try columnName()))
+        } while accept(.comma)
         return figures
     }
 
-    private mutating func figure() throws(QuerySyntaxError) -> QueryAggregate {
-        if accept("count") { return .count }
-        if accept("sum") { return .sum(try property()) }
-        if accept("avg") { return .average(try property()) }
-        if accept("min") { return .minimum(try property()) }
-        if accept("max") { return .maximum(try property()) }
+    private mutating func aggregate() throws(QuerySyntaxError) -> QueryAggregate {
+        if accept("count") {
+            if case .symbol(.openParenthesis) = token.kind {
+                throw failure(advice: "count alone counts the rows, count distinct a the values of a")
+            }
+            return accept("distinct") ? .countDistinct(try expression()) : .count
+        }
+        if accept("sum") { return .sum(try expression()) }
+        if accept("avg") { return .average(try expression()) }
+        if accept("min") { return .minimum(try expression()) }
+        if accept("max") { return .maximum(try expression()) }
+        if accept("median") { return .median(try expression()) }
+        if accept("percentile") {
+            let property = try expression()
+            return .percentile(property, try percent())
+        }
         throw failure()
+    }
+
+    private mutating func percent() throws(QuerySyntaxError) -> Double {
+        note(.percent)
+        let percent: Double? =
+            switch token.kind {
+            case .literal(.integer(let number)): Double(number)
+            case .literal(.number(let number)): number
+            default: nil
+            }
+        guard let percent, (0...100).contains(percent) else {
+            throw failure(advice: "as in percentile a 95")
+        }
+        advance()
+        return percent
+    }
+
+    /// Whether an aggregate starts here, rather than a property of that name, because a property follows.
+    private var isFigure: Bool {
+        guard case .word(let name) = token.kind, Self.aggregateNames.contains(name.lowercased()) else {
+            return false
+        }
+        switch following.kind {
+        case .word: return !following.isOperator && !following.isWord("as")
+        case .quoted, .metadata: return true
+        default: return false
+        }
     }
 
     private mutating func group() throws(QuerySyntaxError) -> [PipelineStage] {
         if accept("group") { try expect("by") } else { advance() }
-        let property = try property()
+        let columns = try columns()
         for name in Self.aggregateNames { note(.word(name)) }
-        guard case .word(let name) = token.kind, Self.aggregateNames.contains(name) else {
-            return [.group(by: property, [])]
+        guard case .word(let name) = token.kind, Self.aggregateNames.contains(name.lowercased()) else {
+            return [.group(by: columns, [])]
         }
-        return [.group(by: property, try figures())]
+        return [.group(by: columns, try figures())]
     }
 }
 

@@ -10,6 +10,10 @@ struct Parser {
     private let tokens: [Token]
     private(set) var position = 0
     var depth = 0
+    /// The number of operators so far in the current calculation.
+    var operators = 0
+    /// The position of a bare word to the right of a comparison: a property, but perhaps meant as a text.
+    var bareWord: Int?
     /// What the parser has tried to match at the current token.
     private(set) var expected: [QueryExpectation] = []
 
@@ -37,9 +41,12 @@ struct Parser {
         if !expected.contains(expectation) { expected.append(expectation) }
     }
 
-    /// Consumes the word if it is next.
+    /// Whether the token begins with a minus, as a negative number does.
+    var beginsWithMinus: Bool { !isAtEnd && bytes[token.range.lowerBound] == UInt8(ascii: "-") }
+
+    /// Consumes the word if it is next, in upper or lower case.
     mutating func accept(_ word: String) -> Bool {
-        if case .word(word) = token.kind {
+        if token.isWord(word) {
             advance()
             return true
         }
@@ -66,8 +73,9 @@ struct Parser {
 
     /// The error at the current token.
     func failure(advice: String? = nil) -> QuerySyntaxError {
-        // A property's path could always continue, but that is rarely what was meant.
-        let likely = expected.filter { $0 != .word(".") && $0 != .word("[") }
+        // A property could always continue, but that is rarely what was meant.
+        let likely = expected.filter { !Self.continuations.contains($0) }
+        let advice = advice ?? bareWordAdvice
         var error = QuerySyntaxError(
             range: token.range, found: token.shown, expected: likely.isEmpty ? expected : likely,
             advice: advice)
@@ -77,6 +85,18 @@ struct Parser {
             error.advice = problem
         }
         return error
+    }
+
+    private static let continuations = ([".", "["] + QueryOperator.allCases.map(\.rawValue)).map {
+        QueryExpectation.word($0)
+    }
+
+    /// Advice for a text without quotes, as in `name = New York`.
+    private var bareWordAdvice: String? {
+        guard let bareWord, bareWord + 1 == position, case .word(let first) = tokens[bareWord].kind,
+            case .word(let second) = token.kind
+        else { return nil }
+        return "a text stands in quotes: \(QueryText.quoted(first + " " + second))"
     }
 
     // MARK: Pipelines
@@ -116,14 +136,18 @@ struct Parser {
         var joined: [PipelineStage] = []
         for stage in stages {
             switch (joined.last, stage) {
-            case (.group(let property, []), .aggregate(let figures)),
-                (.aggregate(let figures), .group(let property, [])):
-                joined[joined.count - 1] = .group(by: property, figures)
+            case (.group(let columns, []), .aggregate(let figures)),
+                (.aggregate(let figures), .group(let columns, [])):
+                joined[joined.count - 1] = .group(by: columns, figures)
             default: joined.append(stage)
             }
         }
         return joined.map { stage in
-            if case .group(let property, []) = stage { .group(by: property, [.count]) } else { stage }
+            if case .group(let columns, []) = stage {
+                .group(by: columns, [QueryFigure(.count)])
+            } else {
+                stage
+            }
         }
     }
 }
@@ -142,10 +166,19 @@ extension Token {
         }
     }
 
+    /// Whether the token is this word, in upper or lower case.
+    func isWord(_ word: String) -> Bool {
+        if case .word(let written) = kind { written == word || written.lowercased() == word } else { false }
+    }
+
     /// Advice for a stage's name without a `|` before it.
     var misplacedStageAdvice: String? {
-        guard case .word(let word) = kind, Parser.stageNames.contains(word) else { return nil }
-        return "a | goes before each stage"
+        guard case .word(let word) = kind else { return nil }
+        if Parser.stageNames.contains(word.lowercased()) { return "a | goes before each stage" }
+        return Parser.otherNames[word.lowercased()].map {
+            "a | goes before each stage, and this one is called \($0)"
+        }
+            ?? Parser.advice[word.lowercased()]
     }
 }
 

@@ -20,13 +20,14 @@ extension PipelineStage: CustomStringConvertible {
         case .sort(let keys): return "sort " + Self.list(keys)
         case .limit(let count): return "limit \(max(0, count))"
         case .skip(let count): return "skip \(max(0, count))"
-        case .select(let properties): return "select " + Self.list(properties)
-        case .distinct(let property): return "distinct \(property)"
+        case .select(let columns): return "select " + Self.list(columns)
+        case .distinct(let columns): return "distinct " + Self.list(columns)
         case .aggregate(let figures): return Self.list(figures)
-        case .group(let property, let figures):
+        case .group(let columns, let figures):
+            let group = "group by " + Self.list(columns)
             // After another aggregate the grouping would be parsed as part of it.
-            if case .aggregate = previous { return "group by \(property) " + Self.list(figures) }
-            return "group by \(property) | " + Self.list(figures)
+            if case .aggregate = previous { return group + " " + Self.list(figures) }
+            return group + " | " + Self.list(figures)
         }
     }
 
@@ -39,8 +40,21 @@ extension QuerySortKey: CustomStringConvertible {
     public var description: String { "\(property)" + (isDescending ? " desc" : "") }
 }
 
+extension QueryColumn: CustomStringConvertible {
+    public var description: String { "\(property)" + QueryText.asName(name) }
+}
+
+extension QueryFigure: CustomStringConvertible {
+    public var description: String { "\(aggregate)" + QueryText.asName(name) }
+}
+
 extension QueryAggregate: CustomStringConvertible {
-    public var description: String { name + (property.map { " \($0)" } ?? "") }
+    public var description: String {
+        let text = name + (property.map { " \($0)" } ?? "")
+        return if case .percentile(_, let percent) = self { text + " " + QueryText.percent(percent) } else {
+            text
+        }
+    }
 }
 
 extension QueryPredicate: CustomStringConvertible {
@@ -51,12 +65,18 @@ extension QueryPredicate: CustomStringConvertible {
         case .not(let part): return "not " + part.inParentheses
         case .compare(let property, let relation, let value):
             return "\(property) \(relation.rawValue) \(value)"
+        case .relate(let property, let relation, let other):
+            return "\(property) \(relation.rawValue) " + other.text(isCompared: true)
         case .count(let property, let relation, let number):
             return "count(\(property)) \(relation.rawValue) \(number)"
         case .isIn(let property, let values): return "\(property) in " + Self.list(values)
         case .between(let property, let low, let high): return "\(property) between \(low) and \(high)"
         case .contains(let property, let text, let caseSensitive):
             return "\(property) \(caseSensitive ? "contains" : "icontains") " + QueryText.quoted(text)
+        case .startsWith(let property, let text): return "\(property) starts with " + QueryText.quoted(text)
+        case .endsWith(let property, let text): return "\(property) ends with " + QueryText.quoted(text)
+        case .like(let property, let pattern, let caseSensitive):
+            return "\(property) \(caseSensitive ? "like" : "ilike") " + QueryText.quoted(pattern)
         case .matches(let property, let pattern): return "\(property) matches " + QueryText.quoted(pattern)
         case .hasAny(let property, let values): return "\(property) has any " + Self.list(values)
         case .hasAll(let property, let values):
@@ -91,19 +111,53 @@ extension QueryPredicate: CustomStringConvertible {
 }
 
 extension QueryProperty: CustomStringConvertible {
-    public var description: String {
-        guard case .path(let steps) = self else {
-            if case .metadata(let metadata) = self { return "@" + metadata.rawValue }
-            return ""
-        }
-        var text = ""
-        for step in steps {
-            switch step {
-            case .name(let name): text += (text.isEmpty ? "" : ".") + QueryText.name(name)
-            case .index(let index): text += "[\(index)]"
+    public var description: String { text(isCompared: false) }
+
+    /// - Parameter isCompared: whether it is to the right of a comparison, where quotes enclose a text.
+    fileprivate func text(isCompared: Bool) -> String {
+        switch self {
+        case .metadata(let metadata): return "@" + metadata.rawValue
+        case .computed(let left, let sign, let right):
+            let isProduct = sign.isProduct
+            return left.text(isCompared, isIn: isProduct ? .product : .sum) + " \(sign.rawValue) "
+                + right.text(isCompared, isIn: isProduct ? .productRight : .sumRight)
+        case .path(let steps):
+            var text = ""
+            for step in steps {
+                switch step {
+                case .name(let name) where text.isEmpty:
+                    let word = QueryText.name(name)
+                    text = isCompared && word.hasPrefix("\"") ? "[\(word)]" : word
+                case .name(let name): text += "." + QueryText.name(name)
+                case .index(let index): text += "[\(index)]"
+                case .each: text += "[]"
+                }
             }
+            return text
         }
-        return text
+    }
+}
+
+extension QueryOperand {
+    /// Its place in a calculation, which decides whether it needs parentheses.
+    fileprivate enum Place {
+        case sum, sumRight, product, productRight
+    }
+
+    fileprivate func text(_ isCompared: Bool, isIn place: Place) -> String {
+        switch self {
+        case .value(let value): return value.description
+        case .property(let property):
+            let text = property.text(isCompared: isCompared)
+            guard case .computed(_, let sign, _) = property else { return text }
+            let isClear =
+                switch place {
+                case .sum: true
+                case .sumRight, .product: sign.isProduct
+                case .productRight: false
+                }
+            return isClear ? text : "(\(text))"
+        }
     }
 }
 
@@ -128,19 +182,27 @@ enum QueryText {
     /// Words with a meaning of their own where a property may occur.
     private static let reserved: Set<String> = [
         "not", "and", "or", "count", "empty", "null", "true", "false", "asc", "desc", "by", "is", "in",
-        "between",
-        "contains", "icontains", "matches", "has", "any", "all", "find", "sort", "limit", "skip", "select",
-        "sum",
-        "avg", "min", "max", "group", "group-by", "distinct",
+        "between", "contains", "icontains", "starts", "ends", "with", "like", "ilike", "matches", "has",
+        "any",
+        "all", "as", "find", "sort", "limit", "skip", "select", "sum", "avg", "min", "max", "median",
+        "percentile", "group", "group-by", "distinct",
     ]
 
     /// A property's name, quoted unless it is a plain word.
     static func name(_ name: String) -> String {
         let bytes = Array(name.utf8)
         guard let first = bytes.first, first.isWordStart, bytes.allSatisfy({ $0.isWordPart && $0 < 0x80 }),
-            !reserved.contains(name)
+            !reserved.contains(name.lowercased())
         else { return quoted(name) }
         return name
+    }
+
+    /// ` as name`, or nothing.
+    static func asName(_ name: String?) -> String { name.map { " as " + Self.name($0) } ?? "" }
+
+    /// A percentage: 95 without a fraction, 99.9 with one.
+    static func percent(_ percent: Double) -> String {
+        percent == percent.rounded() ? String(Int(percent)) : percent.description
     }
 
     /// A quoted text with the escapes that JSON and Swift share. Control characters, which terminals would execute,

@@ -81,6 +81,7 @@ extension QueryPipeline {
         var rank: Int {
             switch kind {
             case .property: 0
+            case .word where QueryOperator(rawValue: text) != nil: 5
             case .word: text.utf8.first?.isWordStart == true ? 1 : 3
             case .metadata: 2
             case .placeholder: 4
@@ -104,7 +105,8 @@ extension QueryPipeline {
         case .value:
             return ["true", "false", "null"].map { Candidate(text: $0, kind: .word) }
                 + [Candidate(text: expectation.name, kind: .placeholder)]
-        case .orderedValue, .text, .count: return [Candidate(text: expectation.name, kind: .placeholder)]
+        case .orderedValue, .text, .count, .percent:
+            return [Candidate(text: expectation.name, kind: .placeholder)]
         case .end: return []
         }
     }

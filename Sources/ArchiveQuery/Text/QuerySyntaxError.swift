@@ -27,6 +27,8 @@ public enum QueryExpectation: Sendable, Hashable {
     case text
     /// A whole number of 0 or more.
     case count
+    /// A number from 0 to 100.
+    case percent
     /// The end of the text.
     case end
 
@@ -39,6 +41,7 @@ public enum QueryExpectation: Sendable, Hashable {
         case .orderedValue: "a number, text, date, duration or size"
         case .text: "a text in \"…\""
         case .count: "a whole number"
+        case .percent: "a number from 0 to 100"
         case .end: "the end"
         }
     }

@@ -63,6 +63,16 @@ private enum SwiftSource {
                 path + "(.greaterOrEqual(with: \(literal(low))))",
                 path + "(.lessOrEqual(with: \(literal(high))))",
             ]
+        case .relate:
+            throw SwiftSourceUnavailable(
+                description: "the typed API compares properties with values only: \(predicate)")
+        case .startsWith(let property, let text):
+            return [try path(property) + "(.isValid { $0.hasPrefix(\(quoted(text))) })"]
+        case .endsWith(let property, let text):
+            return [try path(property) + "(.isValid { $0.hasSuffix(\(quoted(text))) })"]
+        case .like(let property, let pattern, let caseSensitive):
+            let expression = LikePattern(pattern, caseSensitive: caseSensitive).regularExpression
+            return [try path(property) + "(.matches(regex: \(quoted(expression))))"]
         case .contains(let property, let text, let caseSensitive):
             let option = caseSensitive ? "" : ", caseSensitive: false"
             return [try path(property) + "(.contains(string: \(quoted(text))\(option)))"]
@@ -78,6 +88,9 @@ private enum SwiftSource {
     }
 
     static func path(_ property: QueryProperty) throws(SwiftSourceUnavailable) -> String {
+        if case .computed = property {
+            throw SwiftSourceUnavailable(description: "the typed API does not calculate: \(property)")
+        }
         guard case .path(let steps) = property else {
             throw SwiftSourceUnavailable(
                 description: "the typed API queries properties of objects only, not \(property)")

@@ -28,6 +28,10 @@ struct Token: Equatable {
         case lessOrEqual = "<="
         case greater = ">"
         case greaterOrEqual = ">="
+        case plus = "+"
+        case minus = "-"
+        case times = "*"
+        case dividedBy = "/"
     }
 
     var kind: Kind

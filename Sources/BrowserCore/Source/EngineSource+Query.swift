@@ -39,6 +39,7 @@ extension EngineSource {
             return try withoutActuallyEscaping(progress) { progress in
                 var options = QueryOptions()
                 options.measuresStages = true
+                options.looksForMistakes = true
                 options.progress = { progress(Double($0.visited) / Double(max(1, $0.total))) }
                 return try plan.run(over: archive, options: options) { row in
                     try body(row)

@@ -95,9 +95,9 @@ package struct QueryColumns {
         switch property {
         case .metadata(let metadata): return entry.map { cell(metadata, $0) } ?? .absent
         case .path(let steps):
-            var part = value
-            for step in steps { part = part.flatMap { $0.part(step) } }
-            return Cell(item: part?.encoded)
+            let parts = value.map { $0.parts(steps[...]) } ?? []
+            return Cell(item: property.isMany ? CBORValue.array(parts).encoded : parts.first?.encoded)
+        case .computed: return .absent
         }
     }
 
@@ -127,10 +127,17 @@ extension QueryProperty {
 }
 
 extension CBORValue {
-    fileprivate func part(_ step: QueryProperty.Step) -> CBORValue? {
+    /// The parts that the path leads to: at most one, or one for each element of lists on the path.
+    fileprivate func parts(_ steps: ArraySlice<QueryProperty.Step>) -> [CBORValue] {
+        guard let step = steps.first else { return [self] }
+        return parts(step).flatMap { $0.parts(steps.dropFirst()) }
+    }
+
+    private func parts(_ step: QueryProperty.Step) -> [CBORValue] {
         switch step {
-        case .name(let name): asMap?[key: .text(name)]
-        case .index(let index): asArray.flatMap { $0.indices.contains(index) ? $0[index] : nil }
+        case .name(let name): asMap?[key: .text(name)].map { [$0] } ?? []
+        case .index(let index): asArray.flatMap { $0.indices.contains(index) ? [$0[index]] : nil } ?? []
+        case .each: asArray ?? []
         }
     }
 }

@@ -34,7 +34,9 @@ package struct QueryExplanation: Sendable {
         if report.unreadable > 0 { lines.append("unreadable  \(Figures.count(report.unreadable))") }
         if report.givenUp > 0 { lines.append("given up    \(Figures.count(report.givenUp))") }
         if report.transcoded > 0 { lines.append("made CBOR   \(Figures.count(report.transcoded))") }
-        lines += ["kept        \(Figures.bytes(UInt64(report.memory))) in memory at a time", ""]
+        let files =
+            report.temporary > 0 ? ", \(Figures.bytes(UInt64(report.temporary))) in temporary files" : ""
+        lines += ["kept        \(Figures.bytes(UInt64(report.memory))) in memory at a time\(files)", ""]
         func add(_ time: Duration?, _ rows: String, _ stage: String) {
             func padded(_ text: String, _ count: Int) -> String {
                 String(repeating: " ", count: max(0, count - text.count)) + text
@@ -73,6 +75,7 @@ package struct QueryExplanation: Sendable {
             ("valuesRead", .count(report.valuesRead)), ("bytesRead", .count(report.bytesRead)),
             ("unreadable", .count(report.unreadable)), ("givenUp", .count(report.givenUp)),
             ("transcoded", .count(report.transcoded)), ("memory", .count(report.memory)),
+            ("temporary", .count(report.temporary)),
             ("rows", .count(report.rows)),
             ("preparation", .cell(.decimal(report.preparation / .seconds(1)))),
             ("seconds", .cell(.decimal(report.duration / .seconds(1)))), ("stages", .array(stages)),

@@ -25,11 +25,16 @@ package enum QueryFormat: Sendable {
         }
     }
 
-    /// `memoryLimit`: bytes that rows may take which can't be written before the last has come.
-    package func writer(_ plan: QueryPlan, _ output: OutputWriter, memoryLimit: Int) -> any QueryWriter {
+    /// The limits, in bytes, are for rows that can't be written before the last one has come.
+    package func writer(
+        _ plan: QueryPlan, _ output: OutputWriter, memoryLimit: Int,
+        temporaryLimit: Int = QueryOptions().temporaryLimit
+    ) -> any QueryWriter {
         switch self {
         case .jsonLines: QueryLines(columns: plan.columns, output: output)
-        case .delimited(let text): QueryDelimited(text, plan, output, memoryLimit: memoryLimit)
+        case .delimited(let text):
+            QueryDelimited(
+                text, plan, output, RowSpool(memoryLimit: memoryLimit, temporaryLimit: temporaryLimit))
         }
     }
 }
@@ -85,30 +90,20 @@ package struct QueryFormatError: Error, CustomStringConvertible {
 /// Columns that the query names are written as they come; whole entries are kept until the last one, for only then the
 /// names of all properties are known.
 private struct QueryDelimited: QueryWriter {
-    private struct Entry {
-        var key: String
-        var value: [UInt8]?
-    }
-
-    /// About what an entry takes besides its key and its value.
-    private static let entryBytes = 96
-
     private let text: DelimitedText
     private let columns: [String]?
     private let output: OutputWriter
-    private let memoryLimit: Int
+    private let entries: RowSpool
     private var hasHeader = false
     private var names = PropertyColumns()
     /// Values that are no objects have a column of their own.
     private var hasOthers = false
-    private var entries: [Entry] = []
-    private var bytes = 0
 
-    init(_ text: DelimitedText, _ plan: QueryPlan, _ output: OutputWriter, memoryLimit: Int) {
+    init(_ text: DelimitedText, _ plan: QueryPlan, _ output: OutputWriter, _ entries: RowSpool) {
         self.text = text
         columns = plan.columns
         self.output = output
-        self.memoryLimit = memoryLimit
+        self.entries = entries
     }
 
     mutating func write(_ row: QueryRow) throws {
@@ -117,17 +112,14 @@ private struct QueryDelimited: QueryWriter {
             hasHeader = true
             return try TerminalSafe.write(text.row(row.columns), to: output)
         }
-        let entry = Entry(key: row.entry?.key ?? "", value: row.value)
-        bytes += entry.key.utf8.count + (entry.value?.count ?? 0) + Self.entryBytes
-        guard bytes <= memoryLimit else { throw tooMuchMemory }
-        entries.append(entry)
-        let object = entry.value.flatMap { try? CBORReader.decode($0) }?.asMap
+        try entries.append(key: row.entry?.key ?? "", value: row.value)
+        let object = row.value.flatMap { try? CBORReader.decode($0) }?.asMap
         names.add(object)
         if object == nil { hasOthers = true }
     }
 
     mutating func finish() throws {
-        if !entries.isEmpty {
+        if entries.count > 0 {
             if let objection = DelimitedText.objection(rows: entries.count, names) {
                 throw QueryFormatError(description: objection)
             }
@@ -135,22 +127,14 @@ private struct QueryDelimited: QueryWriter {
             let mixed = Set(table.mixed.map { $0 + 1 })
             let header = ["key"] + table.names + (hasOthers ? ["value"] : [])
             try TerminalSafe.write(text.header(header), to: output)
-            for entry in entries {
-                let value = entry.value.flatMap { try? CBORReader.decode($0) }
-                var cells = [CBORValue.text(entry.key)] + table.row(of: value?.asMap).cells
+            try entries.forEach { key, bytes in
+                let value = bytes.flatMap { try? CBORReader.decode($0) }
+                var cells = [CBORValue.text(key)] + table.row(of: value?.asMap).cells
                 if hasOthers { cells.append(value?.asMap == nil ? value : nil) }
                 try TerminalSafe.write(text.row(cells.map { $0?.encoded }, mixed: mixed), to: output)
             }
         }
         try output.flush()
-    }
-
-    private var tooMuchMemory: QueryFormatError {
-        QueryFormatError(
-            description:
-                "as CSV the entries take more than \(Figures.bytes(UInt64(memoryLimit))) of memory, for the properties of all must be known "
-                + "before the first is printed; select the properties (… | select name, …), find fewer entries, or "
-                + "print JSON, or vellum export, which prints all entries")
     }
 }
 

@@ -10,14 +10,16 @@ struct QueryCommand: ParsableCommand {
         abstract: "Finds, sorts and sums up entries of an archive.",
         discussion: """
             Stages with | between them, each working on what the one before has left: find CONDITION, sort PROPERTY \
-            [desc], …, limit N, skip N, select PROPERTY, …, distinct PROPERTY, count, sum|avg|min|max PROPERTY, group by \
-            PROPERTY | FIGURE, …. Without a sort the most recent entries come first.
+            [desc], …, limit N, skip N, select PROPERTY [as NAME], …, distinct PROPERTY, …, group by PROPERTY, … | FIGURE, \
+            …, or figures alone: count, count distinct PROPERTY, sum|avg|min|max|median PROPERTY, percentile PROPERTY N, each \
+            perhaps as NAME. Without a sort the most recent entries come first.
 
             Conditions: =, !=, <, <=, >, >= with a number, "text", true, false, null, a duration (500ms, 5m, 1h30m, 3d), a \
-            size (10KB, 2MiB) or a date (2026-01-31, 2026-01-31T09:05:00Z); in [..]; between A and B; contains, icontains \
-            and matches (a regular expression) for texts; has, has any [..], has all [..] for lists; count(LIST) = N; is \
-            null, is empty, is null or empty, is not …; and, or, not, parentheses. Properties: name, address.city, \
-            tags[0], "odd name"; metadata: @key @size @created @accessed @idle @age @ttl @expires @hits @tier @owner @rank.
+            size (10KB, 2MiB), a date (2026-01-31, 2026-01-31T09:05:00Z) or another property; in [..]; between A and B; \
+            contains, icontains, starts with, ends with, like "a%_", ilike and matches (a regular expression) for texts; has, \
+            has any [..], has all [..] for lists; count(LIST) = N; is null, is empty, is null or empty, is not …; and, or, \
+            not, parentheses. Properties: name, address.city, tags[0], items[].price (of all elements), "odd name", and what \
+            + - * / make of them; metadata: @key @size @created @accessed @idle @age @ttl @expires @hits @tier @owner @rank.
 
             On a terminal rows are a table; in a pipe a line a row, the key and the value as JSON, or the selected \
             columns, separated by tabs: there null is nothing, as is an absent property, and an empty text is "". \
@@ -48,6 +50,25 @@ struct QueryCommand: ParsableCommand {
 
     @Flag(help: "Print how the query was carried out instead of its rows; with --json as one object.")
     var explain = false
+
+    @Option(
+        help: ArgumentHelp(
+            "What the query may keep in memory before it takes temporary files.", valueName: "size"))
+    var memory: ByteCount?
+
+    @Option(
+        help: ArgumentHelp(
+            "What its temporary files may take, in TMPDIR or /tmp.", valueName: "size"))
+    var temp: ByteCount?
+
+    /// The options without a progress closure.
+    private var options: QueryOptions {
+        var options = QueryOptions()
+        options.looksForMistakes = true
+        if let memory { options.memoryLimit = Int(clamping: memory.bytes) }
+        if let temp { options.temporaryLimit = Int(clamping: temp.bytes) }
+        return options
+    }
 
     mutating func validate() throws {
         if csv, json || explain { throw ValidationError("--csv excludes --json and --explain") }
@@ -91,27 +112,38 @@ struct QueryCommand: ParsableCommand {
         } catch QueryError.cancelled {
             throw CommandFailure("interrupted", status: Interruption.status)
         } catch let error as QueryError {
-            throw CommandFailure(error.description, status: .usage)
+            throw CommandFailure(Self.words(error), status: error.isWrongQuery ? .usage : .storeFailure)
         } catch let error as QueryFormatError {
             throw CommandFailure(error.description, status: .usage)
+        }
+    }
+
+    /// The error, and the option that may help.
+    private static func words(_ error: QueryError) -> String {
+        switch error {
+        case .tooMuchMemory: "\(error) (--memory)"
+        case .tooMuchTemporary: "\(error) (--temp)"
+        case .noTemporaryFile, .temporaryFileFailed, .invalidPattern, .cancelled: "\(error)"
         }
     }
 
     private func print(
         _ plan: QueryPlan, _ archive: Archive, _ progress: QueryProgressLine, to output: OutputWriter
     ) throws -> QueryReport {
-        var options = QueryOptions()
+        var options = self.options
         options.progress = progress.update
         let format = json ? .ndjson : csv ? .csv : try self.output.chosenFormat()
+        func writer(_ format: QueryFormat) -> any QueryWriter {
+            format.writer(
+                plan, output, memoryLimit: options.memoryLimit, temporaryLimit: options.temporaryLimit)
+        }
         var writer: any QueryWriter =
             switch format {
             case .table: QueryTable(plan, output)
             case .json: QueryArray(plan, output)
-            case .ndjson: QueryFormat.jsonLines.writer(plan, output, memoryLimit: options.memoryLimit)
-            case .csv:
-                QueryFormat.delimited(spreadsheet ? .spreadsheet : .commas).writer(
-                    plan, output, memoryLimit: options.memoryLimit)
-            case .tsv: QueryFormat.delimited(.tabs).writer(plan, output, memoryLimit: options.memoryLimit)
+            case .ndjson: writer(.jsonLines)
+            case .csv: writer(.delimited(spreadsheet ? .spreadsheet : .commas))
+            case .tsv: writer(.delimited(.tabs))
             case nil: output.isTerminal ? QueryTable(plan, output) : QueryTabs(plan, output)
             }
         let report = try plan.run(over: archive, options: options) { row in
@@ -136,7 +168,7 @@ struct QueryCommand: ParsableCommand {
     private func explain(
         _ plan: QueryPlan, _ archive: Archive, _ progress: QueryProgressLine
     ) throws -> QueryReport {
-        var options = QueryOptions()
+        var options = self.options
         options.measuresStages = true
         options.progress = progress.update
         defer { progress.finish() }

@@ -209,8 +209,10 @@ struct ClosureQueries<Object: Decodable> {
     private mutating func figures() -> [ClosureFigure<Row>] {
         (0...few(2)).map { _ in
             let property = property()
-            switch property.isSummed ? few(4) : 3 + few(1) {
+            switch property.isSummed ? few(6) : 3 + few(2) {
             case 0: return .count
+            case 5: return .different(property)
+            case 6: return .median(property)
             case 1: return .sum(property)
             case 2: return .average(property)
             case 3: return .least(property, isGreatest: false)
@@ -229,6 +231,21 @@ struct ClosureFigure<Row> {
 
     static func sum(_ property: ClosureProperty<Row>) -> Self {
         Self(text: "sum \(property.name)") { try Cells.value($0.compactMap(property.number).reduce(0, +)) }
+    }
+
+    static func different(_ property: ClosureProperty<Row>) -> Self {
+        Self(text: "count distinct \(property.name)") {
+            try Cells.value(Set($0.compactMap(property.identity)).count)
+        }
+    }
+
+    static func median(_ property: ClosureProperty<Row>) -> Self {
+        Self(text: "median \(property.name)") { rows in
+            let numbers = rows.compactMap(property.number).sorted()
+            guard let low = numbers.dropFirst((numbers.count - 1) / 2).first else { return nil }
+            let high = numbers[numbers.count / 2]
+            return try Cells.value(low + (high - low) / 2)
+        }
     }
 
     static func average(_ property: ClosureProperty<Row>) -> Self {

@@ -48,6 +48,28 @@ extension ClosureProperty {
                     value($0).map { $0.contains("q") || $0.contains("z") } ?? false
                 }
             },
+            { random in
+                let part = Array(piece(of: samples, &random).prefix(3))
+                let isEnd = Bool.random(using: &random)
+                return ClosureCondition(
+                    text: "\(name) \(isEnd ? "ends" : "starts") with \(quoted(String(part)))"
+                ) {
+                    value($0).map { text in
+                        isEnd ? text.reversed().starts(with: part.reversed()) : text.starts(with: part)
+                    } ?? false
+                }
+            },
+            { random in
+                let part = piece(of: samples, &random).filter { !"%_\\".contains($0) }
+                let isWhole = Bool.random(using: &random)
+                let pattern = isWhole ? "_" + part : "%" + part + "%"
+                return ClosureCondition(text: "\(name) like \(quoted(pattern))") {
+                    value($0).map { text in
+                        isWhole
+                            ? Array(text.dropFirst()) == Array(part) && !text.isEmpty : isPart(part, of: text)
+                    } ?? false
+                }
+            },
             { _ in ClosureCondition(text: "\(name) > 5") { _ in false } },
             { _ in ClosureCondition(text: "\(name) != 5") { value($0) == nil } },
         ]

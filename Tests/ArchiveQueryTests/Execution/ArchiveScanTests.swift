@@ -68,6 +68,27 @@ struct ArchiveScanTests {
         #expect(try things.keys("find @key in [\"gone\", \"over\"]") == [])
     }
 
+    /// A condition on keys reads keys alone, and one on entries gives what a change of them needs.
+    @Test func entriesAreSelectedByACondition() throws {
+        let things = try TemporaryArchive()
+        for number in 0..<50 { try things.put("user:\(number)", #"{"n":\#(number)}"#) }
+        try things.put("other", #"{"n":7}"#)
+        let predicate = try QueryPredicate(#"@key starts with "user:4" or n = 7"#)
+        var found: [EntryFacts] = []
+        let report = try predicate.forEachEntry(of: things.archive) {
+            found.append($0)
+            return found.count < 4
+        }
+        #expect(found.map(\.key) == ["other", "user:49", "user:48", "user:47"] && report.rows == 4)
+        for entry in found {
+            #expect(entry.sequence != 0)
+            #expect(try things.archive.peek(entry.key)?.count == entry.valueBytes)
+        }
+        let plan = QueryPlan(try QueryPipeline(#"find @key like "user:_" | count"#))
+        let (rows, keys) = try plan.rows(of: things.archive)
+        #expect(rows.first?.columns.first == [0x0a] && keys.valuesRead == 0 && !plan.readsValues)
+    }
+
     @Test func damagedEntriesAreCountedAndTheOthersFound() throws {
         let things = try TemporaryArchive()
         for number in 0..<100 { try things.put("k\(number)", #"{"n":\#(number)}"#) }

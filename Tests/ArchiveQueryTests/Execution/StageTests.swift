@@ -103,26 +103,6 @@ struct StageTests {
         #expect(try source.columns("distinct g | count") == [["4"]])
     }
 
-    @Test func theLimitOfMemoryIsKept() throws {
-        let many = try ListSource(json: (0..<5000).map { #"{"v":\#($0 * 7919 % 5000)}"# })
-        var options = QueryOptions()
-        options.memoryLimit = 200_000
-        #expect(throws: QueryError.tooMuchMemory(limit: 200_000)) {
-            try QueryPlan(QueryPipeline("sort v")).rows(of: many, options: options)
-        }
-        #expect(throws: QueryError.tooMuchMemory(limit: 200_000)) {
-            try QueryPlan(QueryPipeline("group by v")).rows(of: many, options: options)
-        }
-        let (rows, report) = try QueryPlan(QueryPipeline("sort v | limit 3")).rows(of: many, options: options)
-        #expect(rows.count == 3)
-        #expect(report.memory <= 200_000)
-        let all = try QueryPlan(QueryPipeline("sort v desc")).rows(of: many).rows
-        #expect(all.count == 5000)
-        #expect(
-            all.first?.value
-                == many.entries.first { $0.value.count > 0 && $0.key == all.first?.entry?.key }?.value)
-    }
-
     @Test func topRowsAreThoseOfTheWholeSort() throws {
         var random = SeededGenerator.announced("top rows")
         let many = try ListSource(

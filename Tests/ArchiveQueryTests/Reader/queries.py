@@ -16,10 +16,12 @@ TOKEN = re.compile(
     (?P<text>"(?:[^"\\]|\\.)*") |
     (?P<number>-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?) |
     (?P<word>@?[A-Za-z_][A-Za-z0-9_]*) |
-    (?P<sign><=|>=|!=|[=<>|()\[\],.]) )""",
+    (?P<sign><=|>=|!=|[=<>|()\[\],.+*/-]) )""",
     re.X,
 )
 MISSING = None
+# A step to all elements of a list.
+EACH = object()
 
 
 def tokens(query):
@@ -76,22 +78,25 @@ class Parser:
         if name == "sort":
             keys = []
             while True:
-                path = self.path()
+                path = self.operand()
                 keys.append((path, self.accept("desc")))
                 if not self.accept(","):
                     return ("sort", keys)
         if name in ("limit", "skip"):
             return (name, int(self.take()[1]))
         if name == "select":
-            return ("select", self.list(self.path))
+            return ("select", self.list(self.column))
         if name == "distinct":
-            return ("distinct", self.path())
+            return ("distinct", self.list(self.column))
         if name == "group":
             self.expect("by")
-            path = self.path()
-            return ("group", path, None)
+            return ("group", self.list(self.column), None)
         self.place -= 1
         return ("figures", self.list(self.figure))
+
+    def column(self):
+        path = self.operand()
+        return (path, (self.take()[1],) if self.accept("as") else path)
 
     def list(self, item):
         items = [item()]
@@ -101,7 +106,35 @@ class Parser:
 
     def figure(self):
         name = self.take()[1]
-        return (name, None if name == "count" else self.path())
+        percent, path = 50, None
+        if name == "count" and self.accept("distinct"):
+            name, path = "count distinct", self.operand()
+        elif name != "count":
+            path = self.operand()
+        if name == "percentile":
+            percent = self.value()
+            name = "p%g" % percent
+        return (name, path, percent, self.take()[1] if self.accept("as") else None)
+
+    def operand(self):
+        """A path, a number, or (sign, left, right) of two of them."""
+        left = self.product()
+        while self.peek("+") or self.peek("-"):
+            left = (self.take()[1], left, self.product())
+        return left
+
+    def product(self):
+        left = self.part()
+        while self.peek("*") or self.peek("/"):
+            left = (self.take()[1], left, self.part())
+        return left
+
+    def part(self):
+        if self.accept("("):
+            inner = self.operand()
+            self.expect(")")
+            return inner
+        return self.value() if self.tokens[self.place][0] == "number" else self.path()
 
     def path(self):
         kind, name = self.take()
@@ -111,7 +144,7 @@ class Parser:
                 kind, name = self.take()
                 steps.append(json.loads(name) if kind == "text" else name)
             elif self.accept("["):
-                steps.append(int(self.take()[1]))
+                steps.append(EACH if self.peek("]") else int(self.take()[1]))
                 self.expect("]")
             else:
                 return tuple(steps)
@@ -132,7 +165,8 @@ class Parser:
         if self.accept("not"):
             inner = self.one()
             return lambda row: not inner(row)
-        if self.accept("("):
+        if self.peek("(") and not self.is_calculation():
+            self.expect("(")
             inner = self.either()
             self.expect(")")
             return inner
@@ -142,47 +176,75 @@ class Parser:
             self.expect(")")
             relation, number = self.take()[1], self.value()
             return lambda row: counts(get(row, path), relation, number)
-        return self.condition(self.path())
+        return self.condition(self.operand())
+
+    def is_calculation(self):
+        """Whether the parenthesis here holds no condition: behind its end a sign follows."""
+        place, depth = self.place, 0
+        while True:
+            sign = self.tokens[place][1] if self.tokens[place][0] == "sign" else ""
+            depth += (sign == "(") - (sign == ")")
+            place += 1
+            if depth == 0:
+                return self.tokens[place][1] in ("+", "-", "*", "/", "<", ">", "=", "!=", "<=", ">=")
 
     def condition(self, path):
-        word = self.take()[1]
+        test = self.test(self.take()[1])
+        return lambda row: any(test(row, value) for value in values_of(row, path))
+
+    def test(self, word):
         if word in ("=", "!=", "<", "<=", ">", ">="):
+            if self.tokens[self.place][0] == "word" and self.tokens[self.place][1] not in ("true", "false", "null"):
+                other = self.operand()
+                return lambda row, own: any(compares(own, word, value) for value in values_of(row, other))
+            if self.tokens[self.place][0] == "number":
+                other = self.operand()
+                return lambda row, own: compares(own, word, get(row, other))
             value = self.value()
-            return lambda row: compares(get(row, path), word, value)
+            return lambda row, own: compares(own, word, value)
         if word == "in":
             values = self.values()
-            return lambda row: any(compares(get(row, path), "=", value) for value in values)
+            return lambda row, own: any(compares(own, "=", value) for value in values)
         if word == "between":
             low = self.value()
             self.expect("and")
             high = self.value()
-            return lambda row: compares(get(row, path), ">=", low) and compares(get(row, path), "<=", high)
+            return lambda row, own: compares(own, ">=", low) and compares(own, "<=", high)
+        if word in ("starts", "ends"):
+            self.expect("with")
+            text = plain(self.value())
+            return lambda row, own: isinstance(own, str) and edge(plain(own), text, word == "ends")
+        if word in ("like", "ilike"):
+            fold = word == "ilike"
+            pattern = "".join({"%": ".*", "_": "."}.get(c, re.escape(c)) for c in self.value())
+            pattern = re.compile(pattern, re.S | (re.I if fold else 0))
+            return lambda row, own: isinstance(own, str) and pattern.fullmatch(plain(own)) is not None
         if word in ("contains", "icontains"):
             text = self.value()
             fold = word == "icontains"
-            return lambda row: isinstance(get(row, path), str) and found(text, get(row, path), fold)
+            return lambda row, own: isinstance(own, str) and found(text, own, fold)
         if word == "matches":
             pattern = self.value()
-            return lambda row: isinstance(get(row, path), str) and re.search(pattern, get(row, path)) is not None
+            return lambda row, own: isinstance(own, str) and re.search(pattern, own) is not None
         if word == "has":
             if self.accept("any"):
                 values = self.values()
-                return lambda row: any(has(get(row, path), value) for value in values)
+                return lambda row, own: any(has(own, value) for value in values)
             values = self.values() if self.accept("all") else [self.value()]
-            return lambda row: isinstance(get(row, path), (list, str)) and all(has(get(row, path), v) for v in values)
+            return lambda row, own: isinstance(own, (list, str)) and all(has(own, v) for v in values)
         if word == "is":
-            return self.presence(path)
+            return self.presence()
         raise ValueError("no operator: " + word)
 
-    def presence(self, path):
+    def presence(self):
         is_not = self.accept("not")
         if self.accept("empty"):
-            return lambda row: emptiness(get(row, path)) is (not is_not)
+            return lambda row, own: emptiness(own) is (not is_not)
         self.expect("null")
         if self.peek("or") and self.tokens[self.place + 1][1] == "empty":
             self.place += 2
-            return lambda row: get(row, path) is MISSING or emptiness(get(row, path)) is True
-        return lambda row: (get(row, path) is MISSING) != is_not
+            return lambda row, own: own is MISSING or emptiness(own) is True
+        return lambda row, own: (own is MISSING) != is_not
 
     def value(self):
         kind, text = self.take()
@@ -199,7 +261,29 @@ class Parser:
         return values
 
 
+def values_of(row, path):
+    """One value, or one of each element of a list."""
+    if not isinstance(path, tuple) or EACH not in path:
+        return [get(row, path)]
+    place = path.index(EACH)
+    elements = get(row, path[:place])
+    assert place == len(path) - 1
+    return elements if isinstance(elements, list) else []
+
+
+def calculated(sign, a, b):
+    if kind(a) != "number" or kind(b) != "number" or sign == "/" and b == 0:
+        return MISSING
+    if sign == "/":
+        return a // b if isinstance(a, int) and isinstance(b, int) and a % b == 0 else a / b
+    return {"+": a + b, "-": a - b, "*": a * b}[sign]
+
+
 def get(row, path):
+    if not isinstance(path, tuple):
+        return path
+    if path[0] in ("+", "-", "*", "/"):
+        return calculated(path[0], get(row, path[1]), get(row, path[2]))
     key, value, columns = row
     if columns is not None:
         for name, column in columns:
@@ -271,6 +355,14 @@ def found(text, stored, fold):
     return False
 
 
+def edge(stored, text, at_end):
+    if at_end:
+        # A mark alone is no end, for it belongs to what stands before.
+        return stored.endswith(text) and not unicodedata.category(text[:1] or "a").startswith("M")
+    rest = stored[len(text):]
+    return stored.startswith(text) and not unicodedata.category(rest[:1] or "a").startswith("M")
+
+
 def emptiness(value):
     return len(value) == 0 if isinstance(value, (str, list, dict)) else None
 
@@ -305,7 +397,7 @@ def group_key(value):
 
 def figures_of(figures, rows):
     row = []
-    for name, path in figures:
+    for name, path, percent, _ in figures:
         values = [] if path is None else [get(each, path) for each in rows]
         numbers = [value for value in values if kind(value) == "number"]
         ordered = [value for value in values if kind(value) in KINDS]
@@ -314,6 +406,10 @@ def figures_of(figures, rows):
             row.append(len(rows))
         elif name == "sum":
             row.append(sum(numbers))
+        elif name == "count distinct":
+            row.append(len({group_key(value) for value in values if value is not None}))
+        elif name == "median" or name[0] == "p":
+            row.append(percentile(sorted(numbers), percent))
         elif name == "avg":
             row.append(sum(numbers) / len(numbers) if numbers else None)
         elif name == "min":
@@ -323,11 +419,22 @@ def figures_of(figures, rows):
     return row
 
 
+def percentile(numbers, percent):
+    if not numbers:
+        return None
+    hundredths = percent * (len(numbers) - 1)
+    lower = int(hundredths // 100)
+    part = (hundredths - 100 * lower) / 100
+    if part == 0:
+        return numbers[lower]
+    return numbers[lower] + (numbers[lower + 1] - numbers[lower]) * part
+
+
 def names_of(figures):
     names = []
-    for name, path in figures:
-        alone = sum(other == name for other, _ in figures) == 1
-        names.append((name if alone else name + " " + ".".join(map(str, path)) if path else name,))
+    for name, path, _, called in figures:
+        alone = sum(other[0] == name for other in figures) == 1
+        names.append((called,) if called else (name if alone else name + " " + ".".join(map(str, path)) if path else name,))
     return names
 
 
@@ -350,24 +457,33 @@ def run(stages, rows):
         elif stage[0] == "skip":
             rows = rows[stage[1] :]
         elif stage[0] == "select":
-            rows = [(row[0], None, [(path, get(row, path)) for path in stage[1]]) for row in rows]
+            rows = [(row[0], None, [(name, get(row, path)) for path, name in stage[1]]) for row in rows]
         elif stage[0] == "distinct":
             seen = {}
             for row in rows:
-                seen.setdefault(group_key(get(row, stage[1])), get(row, stage[1]))
-            rows = [(None, None, [(stage[1], value)]) for value in seen.values()]
+                values = [get(row, path) for path, _ in stage[1]]
+                seen.setdefault(tuple(map(group_key, values)), values)
+            rows = [(None, None, list(zip([name for _, name in stage[1]], values))) for values in seen.values()]
         elif stage[0] == "figures":
             rows = [(None, None, list(zip(names_of(stage[1]), figures_of(stage[1], rows))))]
         else:
-            figures = stage[2] or [("count", None)]
+            figures = stage[2] or [("count", None, 0, None)]
             groups = {}
             for row in rows:
-                groups.setdefault(group_key(get(row, stage[1])), []).append(row)
-            values = [(get(members[0], stage[1]), members) for members in groups.values()]
-            values.sort(key=functools.cmp_to_key(lambda a, b: before(a[0], b[0], False)))
+                values = [get(row, path) for path, _ in stage[1]]
+                groups.setdefault(tuple(map(group_key, values)), (values, []))[1].append(row)
+
+            def group_order(a, b):
+                for left, right in zip(a[0], b[0]):
+                    result = before(left, right, False)
+                    if result:
+                        return result
+                return 0
+
+            names = [name for _, name in stage[1]] + names_of(figures)
             rows = [
-                (None, None, [(stage[1], value)] + list(zip(names_of(figures), figures_of(figures, members))))
-                for value, members in values
+                (None, None, list(zip(names, values + figures_of(figures, members))))
+                for values, members in sorted(groups.values(), key=functools.cmp_to_key(group_order))
             ]
     return rows
 

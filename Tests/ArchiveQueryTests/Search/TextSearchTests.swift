@@ -5,7 +5,11 @@ import Testing
 
 @Suite struct TextSearchTests {
     private func contains(_ text: String, _ string: String, caseSensitive: Bool = true) -> Bool {
-        TextSearch(string, caseSensitive: caseSensitive).isFound(in: text)
+        let search = TextSearch(string, caseSensitive: caseSensitive)
+        let isFound = search.isFound(in: text)
+        #expect(
+            Array(text.utf8).withUnsafeBytes { search.isFound(inUTF8: $0) } == isFound, "\(text), \(string)")
+        return isFound
     }
 
     @Test func asSwiftComparesStrings() {
@@ -25,6 +29,9 @@ import Testing
         #expect(contains("日本語", "本"))
         #expect(contains("👩‍👩‍👧 hi", "👩‍👩‍👧"))
         #expect(!contains("👩‍👩‍👧 hi", "👩"))
+        #expect(contains("e\u{301}e", "e") && contains("日e", "e") && contains("ea\u{301}", "e"))
+        #expect(!contains("na\u{301}", "na") && contains("na\u{301} na", "na"))
+        #expect(contains("Bogot\u{e1}", "go") && !contains("Bogot\u{e1}", "ta"))
     }
 
     @Test func lineEndsAreOneCharacter() {

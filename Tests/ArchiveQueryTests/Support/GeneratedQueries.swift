@@ -23,9 +23,20 @@ extension GeneratedQueries {
         if chance(2) { stages.append("sort " + keys()) }
         if chance(3) { stages.append("skip \(Int.random(in: 0...8, using: &random))") }
         if chance(2) { stages.append("limit \(Int.random(in: 0...40, using: &random))") }
-        switch Int.random(in: 0..<8, using: &random) {
+        switch Int.random(in: 0..<12, using: &random) {
         case 0: stages.append("select \(property()), @key, \(property())")
         case 1: stages.append("distinct " + property())
+        case 6: stages.append("distinct \(scalarProperty()), \(scalarProperty()) | limit 9")
+        case 7:
+            stages.append(
+                "group by \(scalarProperty()), \(scalarProperty()) | count, count distinct \(scalarProperty())"
+            )
+        case 8:
+            stages.append(
+                "select \(property()) as x, \(number()) * 2 + 1 as y, \(number()) / 4 | sort y, x | limit 9")
+        case 9:
+            stages.append(
+                "median \(number()) as m, percentile \(number()) 25, count distinct \(scalarProperty()) as d")
         case 2: stages.append("count, sum \(number()), avg \(number())")
         case 3: stages.append("min \(property()), max \(property())")
         case 4: stages.append("group by \(scalarProperty()) | count, sum \(number())")
@@ -67,7 +78,15 @@ struct CityQueries: GeneratedQueries {
 
     mutating func condition() -> String {
         let country = pick(["ID", "CN", "IN", "US", "BR", "DE", "XX"])
-        switch Int.random(in: 0..<14, using: &random) {
+        switch Int.random(in: 0..<22, using: &random) {
+        case 14: return "name starts with \"\(pick(["S", "San ", "é", "Kö"]))\""
+        case 15: return "timezone ends with \"\(pick(["a", "York", "/"]))\""
+        case 16: return "name \(pick(["like", "ilike"])) \"\(pick(["S%", "%an_", "_a%a", "%S%"]))\""
+        case 17: return "latitude \(pick(["<", ">", "=", "!="])) longitude"
+        case 18: return "population / 2 - \(pick([100_000, 200_000])) > geonameid * 0.5"
+        case 19: return "alternatenames[] \(pick(["contains", "starts with"])) \"\(pick(["a", "Ba", "X"]))\""
+        case 20: return "alternatenames[] \(pick(["=", "!="])) \"\(pick(["London", "Jakarta"]))\""
+        case 21: return "(population + geonameid) / 1000 < latitude * 50"
         case 0: return "countrycode \(pick(["=", "!=", "<", ">="])) \"\(country)\""
         case 1:
             return

@@ -25,25 +25,38 @@ struct RandomQuery {
         case 2:
             return .sort(
                 (0...Int.random(in: 0...2, using: &random)).map { _ in
-                    QuerySortKey(property(), isDescending: chance(2))
+                    QuerySortKey(asked(), isDescending: chance(2))
                 })
         case 3: return .limit(Int.random(in: 0...20, using: &random))
         case 4: return .skip(Int.random(in: 0...20, using: &random))
-        case 5: return .select((0...Int.random(in: 0...2, using: &random)).map { _ in property() })
-        case 6: return chance(2) ? .distinct(property()) : .aggregate(figures())
-        default: return .group(by: property(), figures())
+        case 5: return .select(columns())
+        case 6: return chance(2) ? .distinct(columns()) : .aggregate(figures())
+        default: return .group(by: columns(), figures())
         }
     }
 
-    mutating func figures() -> [QueryAggregate] {
-        (0...Int.random(in: 0...2, using: &random)).map { _ in
-            switch Int.random(in: 0..<5, using: &random) {
-            case 0: .count
-            case 1: .sum(property())
-            case 2: .average(property())
-            case 3: .minimum(property())
-            default: .maximum(property())
-            }
+    mutating func columns() -> [QueryColumn] {
+        (0...Int.random(in: 0...2, using: &random)).map { _ in QueryColumn(asked(), as: columnName()) }
+    }
+
+    private mutating func columnName() -> String? {
+        chance(3) ? pick(["total", "as", "count", "odd name", "é"]) : nil
+    }
+
+    mutating func figures() -> [QueryFigure] {
+        (0...Int.random(in: 0...2, using: &random)).map { _ in QueryFigure(figure(), as: columnName()) }
+    }
+
+    private mutating func figure() -> QueryAggregate {
+        switch Int.random(in: 0..<8, using: &random) {
+        case 0: .count
+        case 1: .sum(asked())
+        case 2: .average(asked())
+        case 3: .minimum(asked())
+        case 4: .maximum(asked())
+        case 5: .countDistinct(asked())
+        case 6: .median(asked())
+        default: .percentile(asked(), pick([0, 50, 99.9, 100]))
         }
     }
 
@@ -56,8 +69,8 @@ struct RandomQuery {
             default: return .not(parts[0])
             }
         }
-        let property = property()
-        switch Int.random(in: 0..<9, using: &random) {
+        let property = asked()
+        switch Int.random(in: 0..<13, using: &random) {
         case 0:
             let value = literal()
             let isOrdered =
@@ -73,6 +86,10 @@ struct RandomQuery {
         case 5: return .matches(property, pattern: pick(["^a", "\\d+$", "\"", "[a-c]x?"]))
         case 6: return .hasAny(property, literals())
         case 7: return .hasAll(property, literals())
+        case 8: return .relate(property, pick(QueryRelation.allCases), asked())
+        case 9: return .startsWith(property, text())
+        case 10: return .endsWith(property, text())
+        case 11: return .like(property, pattern: pick(["%", "a_", "\\%", ""]), caseSensitive: chance(2))
         default: return .presence(property, pick(QueryPresence.allCases))
         }
     }
@@ -104,6 +121,28 @@ struct RandomQuery {
         pick(["", "a", "\"\\", "é\u{301}漢😀", "\u{0}\u{7f}\u{9b}\n\t", "and", "a|b"])
     }
 
+    /// A property, or what is calculated from some.
+    mutating func asked() -> QueryProperty { chance(4) ? calculation(depth: 3) : property() }
+
+    private mutating func calculation(depth: Int) -> QueryProperty {
+        .computed(operand(depth), pick(QueryOperator.allCases), operand(depth))
+    }
+
+    private mutating func operand(_ depth: Int) -> QueryOperand {
+        if depth > 0, chance(2) { return .property(calculation(depth: depth - 1)) }
+        if chance(3) {
+            return .value(
+                pick([
+                    .integer(7), .integer(-2), .number(0.5), .duration(microseconds: 90_000_000),
+                    .size(bytes: 1024),
+                ]))
+        }
+        while true {
+            let property = property()
+            if !property.isMany { return .property(property) }
+        }
+    }
+
     mutating func property() -> QueryProperty {
         if chance(5) { return .metadata(pick(QueryMetadata.allCases)) }
         let names = [
@@ -113,7 +152,11 @@ struct RandomQuery {
         ]
         var steps: [QueryProperty.Step] = [.name(pick(names))]
         while steps.count < 4, chance(3) {
-            steps.append(chance(2) ? .name(pick(names)) : .index(Int.random(in: 0...12, using: &random)))
+            switch Int.random(in: 0..<5, using: &random) {
+            case 0, 1: steps.append(.name(pick(names)))
+            case 2: steps.append(.each)
+            default: steps.append(.index(Int.random(in: 0...12, using: &random)))
+            }
         }
         return .path(steps)
     }

@@ -39,6 +39,10 @@ struct SwiftSourceTests {
         ("a > 5m", "a(.greater(than: 300))"), ("a < 2KB", "a(.less(than: 2000))"),
         ("a = 1970-01-02", "a(.isEqual(with: Date(timeIntervalSince1970: 86400.0)))"),
         ("a = true", "a(.isEqual(with: true))"),
+        (#"a starts with "x""#, #"a(.isValid { $0.hasPrefix("x") })"#),
+        (#"a ends with "x""#, #"a(.isValid { $0.hasSuffix("x") })"#),
+        (#"a like "a.%_\\%""#, #"a(.matches(regex: "(?s)^a\\..*.%\\z"))"#),
+        (#"a ilike "A""#, #"a(.matches(regex: "(?si)^a\\z"))"#),
     ])
     func conditions(text: String, swift: String) throws {
         let source = try QueryPipeline("find " + text).swiftSource()
@@ -49,6 +53,7 @@ struct SwiftSourceTests {
         "find a = 1 or b = 2", "find not a = 1", "find @size > 1", "find a[0] = 1", "select a", "skip 1",
         "count",
         "group by a", "distinct a", "find \"odd name\" = 1", "sort @key", "find count(a) != 1",
+        "find a > b", "find a + 1 > 2", "sort a * b", "find a[].b = 1",
     ])
     func whatTheTypedAPIDoesNotHave(text: String) throws {
         let pipeline = try QueryPipeline(text)

@@ -1,0 +1,58 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Sendable value type; safe to use from any thread. A sequence of ASCII characters to search texts for, by bytes.
+struct ByteSearch: Sendable {
+    let bytes: [UInt8]
+
+    /// Nil for an empty text, for other characters than ASCII, for line ends, and for the three ASCII characters that others
+    /// are canonically equivalent to (K, `;` and the backquote). For all others, a text without these bytes has no equal
+    /// characters either.
+    init?(_ bytes: [UInt8]) {
+        guard !bytes.isEmpty,
+            bytes.allSatisfy({
+                $0 < 0x80 && $0 != 0x4b && $0 != 0x3b && $0 != 0x60 && $0 != 0x0a && $0 != 0x0d
+            })
+        else { return nil }
+        self.bytes = bytes
+    }
+
+    /// The offset of the first occurrence, in bytes.
+    func place(in text: UnsafeRawBufferPointer) -> Int? {
+        guard text.count >= bytes.count, let base = text.baseAddress else { return nil }
+        return bytes.withUnsafeBytes { wanted -> Int? in
+            guard let start = wanted.baseAddress else { return nil }
+            var place = 0
+            // Compares the other bytes only where the first one matches.
+            while place <= text.count - wanted.count,
+                let found = memchr(base + place, Int32(wanted[0]), text.count - wanted.count - place + 1)
+            {
+                place = UnsafeRawPointer(found) - base
+                if memcmp(base + place, start, wanted.count) == 0 { return place }
+                place += 1
+            }
+            return nil
+        }
+    }
+
+    func isPrefix(of text: UnsafeRawBufferPointer) -> Bool {
+        text.count >= bytes.count
+            && bytes.withUnsafeBytes {
+                UTF8Text.compareBytes(UnsafeRawBufferPointer(rebasing: text[..<$0.count]), $0) == 0
+            }
+    }
+
+    /// Whether the text contains them as whole characters. Nil if other characters than ASCII are next to them, which may be
+    /// combining marks.
+    func isFoundWhole(in text: UnsafeRawBufferPointer) -> Bool? {
+        guard let place = place(in: text) else { return false }
+        let end = place + bytes.count
+        let isAlone = (place == 0 || text[place - 1] < 0x80) && (end == text.count || text[end] < 0x80)
+        return isAlone ? true : nil
+    }
+}

@@ -1,0 +1,40 @@
+/// The rows that a grouping couldn't keep in memory, partitioned into temporary files by what they are grouped by. All rows of
+/// a group are in the same file, in the order in which they came. Not thread-safe.
+final class RowPartitions {
+    private static let count = 16
+    /// How often rows have been partitioned; rows of one group always stay together.
+    static let deepest = 6
+
+    private var files: [TemporaryFile] = []
+    private let depth: Int
+    private let room: QueryRoom
+
+    init(depth: Int, room: QueryRoom) throws(QueryError) {
+        self.depth = depth
+        self.room = room
+        for _ in 0..<Self.count { files.append(try TemporaryFile(room.temporary)) }
+    }
+
+    func add(_ row: KeptRow, tie: UInt64, _ key: GroupKey) throws(QueryError) {
+        var hasher = Hasher()
+        // Partitions differently at each depth.
+        hasher.combine(depth)
+        hasher.combine(key)
+        let place = Int(UInt(bitPattern: hasher.finalize()) % UInt(Self.count))
+        try files[place].append(RowRecord(tie: tie, row: row).encoded)
+    }
+
+    /// Calls `body` with the rows of each file, and `end` after each file. Removes the files.
+    func forEachFile(_ body: (RowRecord) throws -> Void, end: () throws -> Void) throws {
+        while let file = files.popLast() {
+            try file.rewind()
+            var isEmpty = true
+            while let record = try file.next().map(RowRecord.init) {
+                isEmpty = false
+                try room.step()
+                try body(record)
+            }
+            if !isEmpty { try end() }
+        }
+    }
+}

@@ -1,0 +1,212 @@
+/// Sorts rows. Rows that don't fit into memory go to temporary files as sorted runs, which are merged at the end. Not
+/// thread-safe.
+final class RowSorter {
+    struct Key {
+        var access: RowShape.Access
+        var isDescending = false
+        /// Whether values without an order are sorted by their encodings.
+        var isGroup = false
+    }
+
+    /// The number of rows that fit even if other stages have used up the memory.
+    private static let leastBytes = 64 << 10
+    /// The number of files that are merged at a time.
+    private static let mostRuns = 64
+
+    /// A row with its sort values.
+    private struct Entry {
+        var values: [SortValue]
+        /// Breaks ties.
+        var tie: UInt64
+        var row: KeptRow
+
+        var bytes: Int { row.bytes + values.reduce(48) { $0 + 32 + $1.bytes } }
+    }
+
+    private let keys: [Key]
+    private let most: Int
+    private let room: QueryRoom
+    private var entries: [Entry] = []
+    private var entryBytes = 0
+    private var runs: [TemporaryFile] = []
+    /// Whether the first `most` entries are sorted and the others dropped.
+    private var isTrimmed = false
+
+    /// - Parameter most: the number of rows that will be used.
+    init(_ keys: [Key], most: Int, room: QueryRoom) {
+        self.keys = keys
+        self.most = most
+        self.room = room
+    }
+
+    /// Whether the first key alone shows that the row comes after all kept ones.
+    func isBehindAll(_ value: SortValue) -> Bool {
+        guard isTrimmed, let first = keys.first else { return false }
+        return SortValue.compare(value, entries[most - 1].values[0], isDescending: first.isDescending) > 0
+    }
+
+    /// Whether the row comes after all kept ones.
+    func isBehindAll(_ values: [SortValue], _ tie: UInt64) -> Bool {
+        isTrimmed && !precedes(values, tie, entries[most - 1])
+    }
+
+    func add(_ row: KeptRow, _ values: [SortValue], _ tie: UInt64) throws {
+        let entry = Entry(values: values, tie: tie, row: row)
+        if !room.memory.hasRoom(for: entry.bytes), entryBytes >= Self.leastBytes { try makeRoom() }
+        room.memory.use(entry.bytes)
+        entryBytes += entry.bytes
+        entries.append(entry)
+        // Sorting and trimming from time to time needs no more comparisons than a heap.
+        if entries.count - min(most, entries.count) >= max(most, 256) { trim() }
+    }
+
+    private func makeRoom() throws {
+        trim()
+        try writeRun(entries.lazy.map { RowRecord(tie: $0.tie, row: $0.row) })
+        forget()
+        isTrimmed = false
+        if runs.count >= Self.mostRuns { try mergeRuns() }
+    }
+
+    private func forget() {
+        entries = []
+        room.memory.giveBack(entryBytes)
+        entryBytes = 0
+    }
+
+    private func writeRun(_ records: some Sequence<RowRecord>) throws {
+        let run = try TemporaryFile(room.temporary)
+        for record in records { try run.append(record.encoded) }
+        try run.rewind()
+        runs.append(run)
+    }
+
+    /// Merges the files into one.
+    private func mergeRuns() throws {
+        let merged = try TemporaryFile(room.temporary)
+        var merge = try RunMerge(runs, values: values, precedes: precedes)
+        var count = 0
+        while count < most, let record = try merge.next() {
+            try merged.append(record.encoded)
+            try room.step()
+            count += 1
+        }
+        try merged.rewind()
+        runs = [merged]
+    }
+
+    /// Calls `body` with the rows in order until it returns false.
+    func forEach(_ body: (KeptRow) throws -> Bool) throws {
+        trim()
+        defer { forget() }
+        guard !runs.isEmpty else {
+            // Gives the memory back first, because later stages may need it for the row.
+            entries.reverse()
+            while let entry = entries.popLast() {
+                room.memory.giveBack(entry.bytes)
+                entryBytes -= entry.bytes
+                guard try body(entry.row) else { return }
+            }
+            return
+        }
+        try writeRun(entries.lazy.map { RowRecord(tie: $0.tie, row: $0.row) })
+        forget()
+        var merge = try RunMerge(runs, values: values, precedes: precedes)
+        runs = []
+        var count = 0
+        while count < most, let record = try merge.next() {
+            try room.step()
+            guard try body(record.row) else { return }
+            count += 1
+        }
+    }
+
+    private func trim() {
+        entries.sort { precedes($0.values, $0.tie, $1) }
+        guard entries.count > most else { return }
+        let bytes = entries[most...].reduce(0) { $0 + $1.bytes }
+        room.memory.giveBack(bytes)
+        entryBytes -= bytes
+        entries.removeSubrange(most...)
+        isTrimmed = most > 0
+    }
+
+    private func precedes(_ values: [SortValue], _ tie: UInt64, _ other: Entry) -> Bool {
+        precedes((values, tie), (other.values, other.tie))
+    }
+
+    private func precedes(
+        _ left: (values: [SortValue], tie: UInt64), _ right: (values: [SortValue], tie: UInt64)
+    ) -> Bool {
+        for (place, key) in keys.enumerated() {
+            let order = SortValue.compare(
+                left.values[place], right.values[place], isDescending: key.isDescending)
+            if order != 0 { return order < 0 }
+        }
+        return left.tie < right.tie
+    }
+
+    /// The sort values of a written row, read from it again.
+    private func values(of row: KeptRow) -> [SortValue] {
+        room.secondReader.show(row) { keys.map { (try? room.secondReader.sortValue($0)) ?? .absent } }
+    }
+}
+
+/// Merges the records of several sorted files.
+private struct RunMerge {
+    private struct Head {
+        var run: TemporaryFile
+        var record: RowRecord
+        var values: [SortValue]
+    }
+
+    typealias Place = (values: [SortValue], tie: UInt64)
+
+    /// Few enough for a linear search for each record.
+    private var heads: [Head] = []
+    private let values: (KeptRow) -> [SortValue]
+    private let precedes: (Place, Place) -> Bool
+
+    init(
+        _ runs: [TemporaryFile], values: @escaping (KeptRow) -> [SortValue],
+        precedes: @escaping (Place, Place) -> Bool
+    ) throws(QueryError) {
+        self.values = values
+        self.precedes = precedes
+        for run in runs {
+            guard let record = try run.next().map(RowRecord.init) else { continue }
+            heads.append(Head(run: run, record: record, values: values(record.row)))
+        }
+    }
+
+    mutating func next() throws(QueryError) -> RowRecord? {
+        let first = heads.indices.min {
+            precedes((heads[$0].values, heads[$0].record.tie), (heads[$1].values, heads[$1].record.tie))
+        }
+        guard let first else { return nil }
+        let record = heads[first].record
+        if let next = try heads[first].run.next().map(RowRecord.init) {
+            heads[first].record = next
+            heads[first].values = values(next.row)
+        } else {
+            heads.remove(at: first)
+        }
+        return record
+    }
+}
+
+extension RowReader {
+    /// The value that the row is sorted by; for all elements of a list, the one that comes first in the order.
+    func sortValue(_ key: RowSorter.Key) throws -> SortValue {
+        guard key.access.isMany else {
+            let item = try itemIfReadable(key.access)
+            return key.isGroup ? SortValue(item, encoded: try encodedIfReadable(key.access)) : SortValue(item)
+        }
+        var best = SortValue.absent
+        try forEachReadable(key.access) { item in
+            let value = SortValue(item)
+            if SortValue.compare(value, best, isDescending: key.isDescending) < 0 { best = value }
+        }
+        return best
+    }
+}

@@ -1,0 +1,124 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// A file of records, which are written and then read in the same order. It is readable by this user only and loses its name
+/// at once, so no other process can open it. Its space is freed with this object. Not thread-safe.
+final class TemporaryFile {
+    /// The number of bytes that are buffered before a system call.
+    private static let block = 64 << 10
+
+    private let descriptor: Int32
+    private let budget: TemporaryBudget
+    private var collected: [UInt8] = []
+    private var written = 0
+    // Reading.
+    private var window: [UInt8] = []
+    private var windowStart = 0
+    private var place = 0
+
+    /// - Throws: if no file can be created in `$TMPDIR`, or without it in `/tmp`.
+    init(_ budget: TemporaryBudget) throws(QueryError) {
+        self.budget = budget
+        let folder = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        var path = Array((folder + "/vellum-query-XXXXXX").utf8CString)
+        // mkstemp creates it with permissions for its owner only.
+        descriptor = mkstemp(&path)
+        guard descriptor >= 0 else { throw .noTemporaryFile(folder: folder, reason: Self.reason(errno)) }
+        unlink(path)
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    }
+
+    deinit {
+        close(descriptor)
+        budget.giveBack(written)
+    }
+
+    func append(_ record: [UInt8]) throws(QueryError) {
+        let length = UInt32(record.count)
+        withUnsafeBytes(of: length.littleEndian) { collected.append(contentsOf: $0) }
+        collected.append(contentsOf: record)
+        if collected.count >= Self.block { try flush() }
+    }
+
+    private func flush() throws(QueryError) {
+        guard !collected.isEmpty else { return }
+        try budget.take(collected.count)
+        var done = 0
+        while done < collected.count {
+            let count = collected.withUnsafeBytes {
+                pwrite(descriptor, $0.baseAddress! + done, $0.count - done, off_t(written + done))
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw .temporaryFileFailed(reason: Self.reason(errno)) }
+            done += count
+        }
+        written += collected.count
+        collected.removeAll(keepingCapacity: true)
+    }
+
+    /// Ends writing; the next record to read is the first one.
+    /// - Parameter bytes: the approximate number of bytes to read at a time.
+    func rewind() throws(QueryError) {
+        try flush()
+        collected = []
+        (window, windowStart, place) = ([], 0, 0)
+    }
+
+    /// Nil after the last record.
+    func next() throws(QueryError) -> [UInt8]? {
+        guard place < written else { return nil }
+        let head = try bytes(at: place, count: 4)
+        let length = Int(head.withUnsafeBytes { UInt32(littleEndian: $0.loadUnaligned(as: UInt32.self)) })
+        let record = try bytes(at: place + 4, count: length)
+        place += 4 + length
+        return Array(record)
+    }
+
+    private func bytes(at offset: Int, count: Int) throws(QueryError) -> ArraySlice<UInt8> {
+        if offset < windowStart || offset + count > windowStart + window.count {
+            window = try read(at: offset, count: min(max(count, Self.block), written - offset))
+            windowStart = offset
+        }
+        return window[(offset - windowStart)..<(offset - windowStart + count)]
+    }
+
+    private func read(at offset: Int, count: Int) throws(QueryError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        var done = 0
+        while done < count {
+            let read = bytes.withUnsafeMutableBytes {
+                pread(descriptor, $0.baseAddress! + done, count - done, off_t(offset + done))
+            }
+            if read < 0, errno == EINTR { continue }
+            guard read > 0 else {
+                throw .temporaryFileFailed(reason: read == 0 ? "it has become shorter" : Self.reason(errno))
+            }
+            done += read
+        }
+        return bytes
+    }
+
+    private static func reason(_ number: Int32) -> String { String(cString: strerror(number)) }
+}
+
+/// The bytes of all temporary files of a query. Not thread-safe.
+final class TemporaryBudget {
+    private let limit: Int
+    private var used = 0
+    private(set) var peak = 0
+
+    init(limit: Int) { self.limit = limit }
+
+    func take(_ bytes: Int) throws(QueryError) {
+        guard used + bytes <= limit else { throw .tooMuchTemporary(limit: limit) }
+        used += bytes
+        peak = max(peak, used)
+    }
+
+    func giveBack(_ bytes: Int) { used -= bytes }
+}

@@ -1,0 +1,45 @@
+/// Stateless. Finds the name that was probably meant by a mistyped one.
+package enum NameGuess {
+    /// Longer names are not compared.
+    private static let longest = 64
+
+    /// The most similar name: one that differs in case only, or in a few letters that are wrong, missing or swapped; or one that
+    /// begins with the name, or whose last part is the name. Nil if none is similar.
+    package static func nearest(to name: String, among names: [String]) -> String? {
+        let folded = name.lowercased()
+        if let same = names.first(where: { $0.lowercased() == folded && $0 != name }) { return same }
+        let most = name.utf8.count <= 4 ? 1 : 2
+        let near = names.lazy.filter { $0.utf8.count <= longest && folded.utf8.count <= longest }
+            .map { (name: $0, distance: distance(folded, $0.lowercased())) }
+            .min { $0.distance < $1.distance }
+        if let near, near.distance <= most { return near.name }
+        return names.first { $0.lowercased().hasSuffix("." + folded) }
+            ?? names.first { begins($0, with: folded) }
+    }
+
+    /// Whether it is the beginning of the name except for one letter, such as `contry` of `countrycode`.
+    private static func begins(_ name: String, with folded: String) -> Bool {
+        guard folded.count >= 4, folded.count <= longest else { return false }
+        return (folded.count - 1...folded.count + 1).contains { length in
+            length < name.count && distance(folded, name.prefix(length).lowercased()) <= 1
+        }
+    }
+
+    /// The number of insertions, deletions, replacements and swaps of neighbours between both (optimal string alignment).
+    private static func distance(_ left: String, _ right: String) -> Int {
+        let (a, b) = (Array(left.utf8), Array(right.utf8))
+        var before: [Int] = []
+        var last = Array(0...b.count)
+        for i in 0..<a.count {
+            var row = [i + 1] + Array(repeating: 0, count: b.count)
+            for j in 0..<b.count {
+                row[j + 1] = min(last[j + 1] + 1, row[j] + 1, last[j] + (a[i] == b[j] ? 0 : 1))
+                if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] {
+                    row[j + 1] = min(row[j + 1], before[j - 1] + 1)
+                }
+            }
+            (before, last) = (last, row)
+        }
+        return last[b.count]
+    }
+}

@@ -1,0 +1,148 @@
+/// Calculations: products joined by `+` and `-`.
+extension Parser {
+    /// The place of a calculation, which decides what quotes mean.
+    enum Side {
+        /// To the left of a comparison, or in another stage: quotes enclose a property's name.
+        case left
+        /// To the right of a comparison: quotes enclose a text.
+        case right(isOrdered: Bool)
+    }
+
+    /// A property, or a calculation with properties.
+    mutating func expression() throws(QuerySyntaxError) -> QueryProperty {
+        let start = token
+        guard case .property(let property) = try operand(.left) else {
+            throw QuerySyntaxError(
+                range: start.range, found: start.shown, expected: [.property], advice: nil)
+        }
+        return property
+    }
+
+    mutating func operand(_ side: Side) throws(QuerySyntaxError) -> QueryOperand {
+        operators = 0
+        return try sum(side)
+    }
+
+    /// The rest of a calculation, after its first part in parentheses.
+    mutating func operand(from first: QueryOperand) throws(QuerySyntaxError) -> QueryOperand {
+        try sum(.left, from: try product(.left, from: first))
+    }
+
+    private mutating func sum(_ side: Side) throws(QuerySyntaxError) -> QueryOperand {
+        try sum(side, from: try product(side, from: try part(side)))
+    }
+
+    private mutating func sum(
+        _ side: Side, from first: QueryOperand
+    ) throws(QuerySyntaxError) -> QueryOperand {
+        var result = first
+        while true {
+            let sign = token
+            if let negative = negativeNumber {
+                // After a part, the minus of a number is the operator.
+                advance()
+                result = try joined(result, .minus, try product(side, from: .value(negative)), at: sign)
+            } else if accept(.plus) {
+                result = try joined(result, .plus, try product(side, from: try part(side)), at: sign)
+            } else if accept(.minus) {
+                result = try joined(result, .minus, try product(side, from: try part(side)), at: sign)
+            } else {
+                return result
+            }
+        }
+    }
+
+    private mutating func product(
+        _ side: Side, from first: QueryOperand
+    ) throws(QuerySyntaxError) -> QueryOperand {
+        var result = first
+        while true {
+            let sign = token
+            if accept(.times) {
+                result = try joined(result, .times, try part(side), at: sign)
+            } else if accept(.dividedBy) {
+                result = try joined(result, .dividedBy, try part(side), at: sign)
+            } else {
+                return result
+            }
+        }
+    }
+
+    private mutating func joined(
+        _ left: QueryOperand, _ sign: QueryOperator, _ right: QueryOperand, at place: Token
+    ) throws(QuerySyntaxError) -> QueryOperand {
+        operators += 1
+        let advice: String? =
+            operators > Self.maximumDepth
+            ? "a calculation has at most \(Self.maximumDepth) operators"
+            : left.objection ?? right.objection
+        guard let advice else { return .property(.computed(left, sign, right)) }
+        throw QuerySyntaxError(range: place.range, found: place.shown, expected: [], advice: advice)
+    }
+
+    /// The number without its minus, if the next token is a negative number.
+    private var negativeNumber: QueryLiteral? {
+        guard case .literal(let literal) = token.kind, beginsWithMinus else { return nil }
+        switch literal {
+        case .integer(.min): return .unsigned(1 << 63)
+        case .integer(let number): return .integer(-number)
+        case .number(let number): return .number(-number)
+        default: return nil
+        }
+    }
+
+    private mutating func part(_ side: Side) throws(QuerySyntaxError) -> QueryOperand {
+        if case .symbol(.openParenthesis) = token.kind {
+            advance()
+            try deepen()
+            defer { depth -= 1 }
+            let inner = try sum(side)
+            try expect(.closeParenthesis)
+            return inner
+        }
+        if case .literal(let literal) = token.kind {
+            advance()
+            return .value(literal)
+        }
+        guard case .right(let isOrdered) = side else { return .property(try property()) }
+        note(isOrdered ? .orderedValue : .value)
+        if let literal {
+            if isOrdered, !literal.isOrdered { throw failure() }
+            advance()
+            return .value(literal)
+        }
+        let start = position
+        let property = try property()
+        if position == start + 1 { bareWord = start }
+        return .property(property)
+    }
+
+    /// Enters one more level of nesting. The caller leaves it.
+    mutating func deepen() throws(QuerySyntaxError) {
+        guard depth < Self.maximumDepth else {
+            throw failure(
+                advice: "parentheses and not stand more than \(Self.maximumDepth) deep in each other")
+        }
+        depth += 1
+    }
+}
+
+extension QueryOperand {
+    /// Why the value can't be used in a calculation.
+    fileprivate var objection: String? {
+        switch self {
+        case .value(.null), .value(.boolean): "only numbers, durations, sizes and dates are calculated with"
+        case .value(.text(let text)):
+            "a text is not calculated with; a property of that name is written [\(QueryText.quoted(text))]"
+        case .property(let property): property.isMany ? "the elements of a list are not calculated with" : nil
+        case .value: nil
+        }
+    }
+}
+
+extension QueryProperty {
+    /// Whether it is all elements of a list.
+    package var isMany: Bool {
+        if case .path(let steps) = self { steps.contains(.each) } else { false }
+    }
+}

@@ -1,0 +1,201 @@
+import ArchiveQuery
+import CBOR
+import Foundation
+import StorageEngine
+import Testing
+
+/// What the language says of rows: calculations, two properties of one row, elements of lists, names of columns, and figures.
+@Suite("The language over rows")
+struct LanguageTests {
+    private let orders: ListSource
+
+    init() throws {
+        orders = try ListSource(json: [
+            #"{"n":"a","c":"ID","city":"Jakarta","price":10,"amount":3,"min":5,"max":9,"items":[{"price":1,"tags":["x","y"]},{"price":7}]}"#,
+            #"{"n":"b","c":"ID","city":"Bandung","price":2.5,"amount":2,"min":7,"max":7,"items":[]}"#,
+            #"{"n":"c","c":"FR","city":"Paris","price":9223372036854775807,"amount":2,"min":9,"max":1,"items":[{"price":7,"tags":["x"]},{}]}"#,
+            #"{"n":"d","c":"FR","city":"Paris","price":"text","amount":0,"min":"a","max":1}"#,
+            #"{"n":"e","city":"Lyon","price":7,"amount":0}"#,
+        ])
+    }
+
+    @Test(arguments: [
+        ("min < max", ["0"]), ("min = max", ["1", "4"]), ("min >= max", ["1", "2"]),
+        ("min != max", ["0", "2"]),
+        ("city > c", ["0", "2", "3"]), ("n = [\"n\"]", ["0", "1", "2", "3", "4"]),
+        ("price * amount = 30", ["0"]), ("price * amount = 5", ["1"]), ("price / amount > 3", ["0", "2"]),
+        ("price / amount is null", ["3", "4"]), ("price - min - max = -4", ["0"]),
+        ("price - (min - max) = 14", ["0"]), ("(price + 1) * 2 = 22", ["0"]),
+        ("price + amount * 2 = 16", ["0"]),
+        ("2 * price between 5 and 20", ["0", "1", "4"]), ("price + amount in [13, 4.5]", ["0", "1"]),
+        // What no integer of 64 bits is, is floating point.
+        ("price * 2 = 18446744073709551614", ["2"]), ("price * 4 = 36893488147419103232.0", ["2"]),
+        ("price + 0.5 > 9e18", ["2"]), ("max + min > price", ["0", "1"]),
+        ("items[].price = 7", ["0", "2"]), ("items[].price > 1 and items[].price < 2", ["0"]),
+        ("items[].price between 2 and 6", []), ("items[].price < max", ["0"]),
+        ("items[].price is null", []), ("not items[].price = 7", ["1", "3", "4"]),
+        ("items[].tags[] = \"y\"", ["0"]), ("items[].tags has \"x\"", ["0", "2"]),
+        ("items[0].tags[] starts with \"y\"", ["0"]), ("count(items[].tags) = 2", ["0"]),
+        ("items[] is not null", ["0", "2"]), ("city[] = \"Paris\"", []),
+    ])
+    func conditions(condition: String, keys: [String]) throws {
+        #expect(try orders.keys("find " + condition) == keys)
+    }
+
+    @Test func columnsHaveNames() throws {
+        #expect(
+            try orders.columns("limit 2 | select n as name, price * amount as total, price / 4") == [
+                [#""a""#, "30", "2.5"], [#""b""#, "5.0", "0.625"],
+            ])
+        #expect(
+            QueryPlan(try QueryPipeline("select n as name, price * amount, items[].price")).columns == [
+                "name", "price * amount", "items[].price",
+            ])
+        #expect(try orders.columns("select price as p | find p < 5") == [["2.5"]])
+        #expect(try orders.columns("select price * amount | find price * amount = 30") == [["30"]])
+        #expect(try orders.columns("select price as p | find price < 5") == [])
+        #expect(try orders.columns("select items as list | find list[].price = 7 | count") == [["2"]])
+        #expect(
+            try orders.columns("select items[].price | limit 3") == [["[1,7]"], ["[]"], ["[7]"]])
+        #expect(try orders.columns("select items[].price | find items[].price = 1 | count") == [["1"]])
+        #expect(try orders.columns("sum amount as s, sum min as t | select s - t") == [["-14"]])
+        #expect(
+            QueryPlan(try QueryPipeline("count as n, sum a, percentile a 95, percentile a 99.5, median b"))
+                .columns
+                == ["n", "sum", "p95", "p99.5", "median"])
+        #expect(try orders.keys("sort price * amount desc | limit 2") == ["2", "0"])
+    }
+
+    @Test func groupsOfSeveralProperties() throws {
+        #expect(
+            try orders.columns("group by c, city | count") == [
+                [#""FR""#, #""Paris""#, "2"], [#""ID""#, #""Bandung""#, "1"], [#""ID""#, #""Jakarta""#, "1"],
+                ["-", #""Lyon""#, "1"],
+            ])
+        #expect(
+            try orders.columns("sum amount as total by c as country, amount / 2 as half | find half > 1") == [
+                [#""ID""#, "1.5", "3"]
+            ])
+        #expect(
+            try orders.columns("distinct c, city") == [
+                [#""ID""#, #""Jakarta""#], [#""ID""#, #""Bandung""#], [#""FR""#, #""Paris""#],
+                ["-", #""Lyon""#],
+            ])
+        #expect(try orders.columns("distinct c, city | count") == [["4"]])
+        // Each row is counted once in the group of each element that it has.
+        #expect(
+            try orders.columns("group by items[].tags[] | count") == [[#""x""#, "2"], [#""y""#, "1"]])
+        #expect(try orders.columns("distinct items[].price") == [["1"], ["7"]])
+        #expect(
+            try orders.columns("group by c, items[].price | count") == [
+                [#""FR""#, "7", "1"], [#""ID""#, "1", "1"], [#""ID""#, "7", "1"],
+            ])
+    }
+
+    @Test func figures() throws {
+        #expect(
+            try orders.columns("count distinct c, count distinct city, count distinct none") == [
+                ["2", "4", "0"]
+            ])
+        #expect(try orders.columns("sum items[].price, count distinct items[].price") == [["15", "2"]])
+        #expect(try orders.columns("min items[].price, max items[].tags[]") == [["1", #""y""#]])
+        #expect(try orders.columns("median min") == [["7"]])
+        #expect(try orders.columns("median price | select median") == [["8.5"]])
+        #expect(try orders.columns("median city, percentile city 95") == [["-", "-"]])
+        let many = try ListSource(json: (1...101).reversed().map { #"{"v":\#($0),"g":\#($0 % 2)}"# })
+        #expect(
+            try many.columns("median v, percentile v 0, percentile v 95, percentile v 99.5, percentile v 100")
+                == [
+                    ["51", "1", "96", "100.5", "101"]
+                ])
+        #expect(
+            try many.columns("group by g | median v, count distinct v") == [
+                ["0", "51.0", "50"], ["1", "51", "51"],
+            ])
+        // What lies between is no worse than the numbers.
+        let few = try ListSource(json: (0..<293).map { #"{"v":\#($0 * 10)}"# })
+        #expect(try few.columns("percentile v 95") == [["2774.0"]])
+        // Numbers differ as in a comparison.
+        let same = try ListSource(
+            json: ["3", "3.0", "\"3\"", "[3]", "null", "true"].map { #"{"v":\#($0)}"# })
+        #expect(try same.columns("count distinct v") == [["4"]])
+    }
+
+    @Test func datesAreTextsTagsAndNothingElse() throws {
+        let source = ListSource(
+            try [
+                #"{"p":"2026-01-31"}"#, #"{"p":"2026-01-31T09:00:00Z"}"#,
+                #"{"p":"2026-01-31T10:00:00+01:00"}"#,
+                #"{"p":"2026-01-31 09:00:00"}"#, #"{"p":"2026-1-31"}"#, #"{"p":"2026-02-30"}"#,
+                #"{"p":1769850000}"#, #"{"p":["2026-01-31"]}"#,
+            ].enumerated().map { ListSource.Entry(key: "\($0)", value: try JSONTranscoder.cbor(from: $1)) }
+                + [
+                    ListSource.Entry(
+                        key: "date",
+                        value: try CBOREncoder().encode(["p": Date(timeIntervalSince1970: 1_769_850_000)]))
+                ])
+        #expect(try source.keys("find p = 2026-01-31T09:00:00Z") == ["1", "2", "3", "date"])
+        #expect(try source.keys("find p = 2026-01-31") == ["0"])
+        #expect(try source.keys("find p < 2026-02-01") == ["0", "1", "2", "3", "date"])
+        #expect(try source.keys("find p != 2026-01-31") == ["1", "2", "3", "date"])
+        #expect(
+            try source.keys("find p between 2026-01-31T08:00:00Z and 2026-02-01") == ["1", "2", "3", "date"])
+        #expect(try source.keys("find p in [2026-01-31T09:00:00Z, 5]") == ["1", "2", "3", "date"])
+        #expect(try source.keys("find p has 2026-01-31") == ["7"])
+        #expect(try source.keys("find p[] = 2026-01-31") == ["7"])
+        // A text that is a date meets a date that is stored.
+        #expect(try source.keys(#"find p = "2026-01-31T09:00:00Z""#) == ["1", "date"])
+        #expect(try source.keys(#"find p in ["2026-01-31T09:00:00Z"]"#) == ["1", "date"])
+        // Numbers where the query says what they count.
+        #expect(try source.keys("find 1970-01-01 + p = 2026-01-31T09:00:00Z") == ["6"])
+        #expect(try source.keys("find p - 2026-01-31 = 9h") == ["1", "2", "3", "date"])
+        #expect(try source.keys("find p + 1d > 2026-02-01T08:00:00Z") == ["1", "2", "3", "date"])
+        #expect(try source.columns("find p = 2026-01-31 | select p - 1970-01-01") == [["1769817600"]])
+    }
+
+    @Test func texts() throws {
+        let texts = [
+            "user:1", "user:22", "User:1", "caf\u{e9}", "cafe\u{301}", "cafe", "50%", "a_b", "axb", "",
+            "\u{212a}",
+            "a\r\nb", "x.y",
+        ]
+        let source = try ListSource(
+            json: try texts.map { text in
+                let value = String(decoding: try JSONEncoder().encode(["p": text]), as: UTF8.self)
+                return value
+            })
+        func found(_ condition: String) throws -> [String] {
+            try source.keys("find p " + condition).compactMap(Int.init).map { texts[$0] }
+        }
+        #expect(try found(#"starts with "user:""#) == ["user:1", "user:22"])
+        #expect(try found(#"starts with "caf""#) == ["caf\u{e9}", "cafe\u{301}", "cafe"])
+        // A part of a character is none.
+        #expect(try found(#"starts with "cafe""#) == ["cafe"])
+        #expect(try found(#"starts with "K""#) == ["\u{212a}"])
+        #expect(try found(#"starts with "a\r""#) == [])
+        #expect(try found(#"starts with """#).count == texts.count)
+        #expect(try found(#"ends with "1""#) == ["user:1", "User:1"])
+        #expect(try found("ends with \"\u{e9}\"") == ["caf\u{e9}", "cafe\u{301}"])
+        #expect(try found(#"ends with "user:22 ""#) == [])
+        #expect(try found(#"like "user:%""#) == ["user:1", "user:22"])
+        #expect(try found(#"ilike "USER:_""#) == ["user:1", "User:1"])
+        #expect(try found(#"like "caf_""#) == ["caf\u{e9}", "cafe\u{301}", "cafe"])
+        #expect(try found("like \"caf\u{e9}\"") == ["caf\u{e9}", "cafe\u{301}"])
+        #expect(try found(#"like "%\\%""#) == ["50%"])
+        #expect(try found(#"like "a\\_b""#) == ["a_b"])
+        #expect(try found(#"like "a_b""#) == ["a_b", "axb", "a\r\nb"])
+        #expect(try found(#"like "%""#).count == texts.count)
+        #expect(try found(#"like """#) == [""])
+        #expect(try found(#"like "%e%1%""#) == ["user:1", "User:1"])
+        #expect(try found(#"like "x.%""#) == ["x.y"])
+        #expect(try found(#"ilike "k""#) == ["\u{212a}"])
+    }
+
+    /// A pattern of many `%` takes no longer than its length times that of the text.
+    @Test func patternsEndSoon() throws {
+        let source = try ListSource(json: [#"{"p":"\#(String(repeating: "a", count: 20_000))"}"#])
+        let pattern = String(repeating: "%a", count: 200) + "%b"
+        #expect(try source.keys("find p like \"\(pattern)\"") == [])
+        #expect(try source.keys("find p like \"\(pattern.dropLast())\"") == ["0"])
+    }
+}

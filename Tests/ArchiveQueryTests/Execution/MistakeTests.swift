@@ -1,0 +1,111 @@
+import ArchiveQuery
+import CBOR
+import StorageEngine
+import Testing
+
+/// What broke: a query about a property that nothing has, or of a kind that never fits, found nothing and said nothing.
+@Suite("Mistakes that a query can't be refused for")
+struct MistakeTests {
+    private let cities: ListSource
+
+    init() throws {
+        cities = try ListSource(json: [
+            #"{"name":"Jakarta","population":8540121,"tags":["a"],"country":"ID","address":{"zip":"1"},"opened":17}"#,
+            #"{"name":"Paris","population":2138551,"tags":[],"country":"FR","note":null,"items":[{"price":3}]}"#,
+        ])
+    }
+
+    private func warnings(_ query: String, of source: (any QuerySource)? = nil) throws -> [String] {
+        var options = QueryOptions()
+        options.looksForMistakes = true
+        let source = source ?? cities
+        func run(_ source: some QuerySource) throws -> [String] {
+            try QueryPlan(QueryPipeline(query)).rows(of: source, options: options).report.warnings
+        }
+        return try run(source)
+    }
+
+    @Test(arguments: [
+        ("sum popluation", ["no entry has the property popluation; did you mean population?"]),
+        ("group by contry", ["no entry has the property contry; did you mean country?"]),
+        ("find POPULATION > 5", ["no entry has the property POPULATION; did you mean population?"]),
+        ("sort nmae", ["no entry has the property nmae; did you mean name?"]),
+        ("select zip", ["no entry has the property zip; did you mean address.zip?"]),
+        ("find address.zap = \"1\"", ["no entry has the property address.zap; did you mean address.zip?"]),
+        ("sum items[].prise", ["no entry has the property items[].prise; did you mean items[].price?"]),
+        ("find population * nume > 3", ["no entry has the property nume; did you mean name?"]),
+        ("sum populasion", ["no entry has the property populasion; did you mean population?"]),
+        ("sum bopul", ["no entry has the property bopul; did you mean population?"]),
+        ("find entirely = 1", ["no entry has the property entirely"]),
+        (
+            "find country = GERMANY",
+            [#"no entry has the property GERMANY; a text stands in quotes: "GERMANY""#]
+        ),
+        ("select name | sort nam", ["sort nam: there is no nam any more, only name; did you mean name?"]),
+        ("count | find @key = \"x\"", [#"find @key = "x": there is no @key any more, only count"#]),
+    ])
+    func propertiesThatNothingHas(query: String, expected: [String]) throws {
+        #expect(try warnings(query) == expected)
+    }
+
+    @Test(arguments: [
+        ("find @key = 1642911", [#"@key = 1642911: @key is a text, not a number; texts stand in "…""#]),
+        (
+            #"find tags contains "a""#,
+            [#"tags contains "a": tags is a list, not a text; lists are asked with has, or tags[]"#]
+        ),
+        ("sum name", [#"sum name: name is a text, not a number; texts stand in "…""#]),
+        (
+            #"find population = "8540121""#,
+            [#"population = "8540121": population is a number, not a text; numbers stand without quotes"#]
+        ),
+        (
+            "find opened > 2026-01-31",
+            [
+                "opened > 2026-01-31: opened is a number, not a date; seconds since 1970 are the date 1970-01-01 + opened"
+            ]
+        ),
+        ("find name > population", ["name > population: the two are never of one kind"]),
+        (
+            "find count(population) = 3",
+            [
+                "count(population) = 3: population is a number, not a text or a list or a map or bytes"
+            ]
+        ),
+    ])
+    func kindsThatNeverFit(query: String, expected: [String]) throws {
+        #expect(try warnings(query) == expected)
+    }
+
+    /// One entry that has it is enough, be it null, and be it one that the query never asked.
+    @Test(arguments: [
+        "find note = 1", "find note is null", "sum population", "find items[].price = 3",
+        "find tags is empty",
+        "find name = \"Jakarta\" and items[0].price = 3",
+        "find population in [1, \"x\"]", "find @size > 1 | count", "find name = \"Paris\" and note = 2",
+        "find tags has 1",
+        "select address.zip as z | sort z", "find population > 1 | sort address.zip", "find name != null",
+        "count", "group by note", "find opened = 17 and name = country",
+    ])
+    func noFalseAlarm(query: String) throws {
+        #expect(try warnings(query) == [])
+    }
+
+    @Test func nothingIsSaidOfNothing() throws {
+        #expect(try warnings("find popluation = 1", of: ListSource([])) == [])
+        let empty = try ListSource(json: [#"{"tags":[]}"#, #"{"tags":[]}"#])
+        #expect(try warnings("find tags[] = 1", of: empty) == [])
+        #expect(
+            try warnings("find tag[] = 1", of: empty) == [
+                "no entry has the property tag[]; did you mean tags?"
+            ])
+        #expect(try warnings("find @size > 10000 and popluation = 1") == [])
+        #expect(try warnings("find @key = \"0\" and popluation = 1") == [])
+    }
+
+    /// Whoever doesn't ask for it pays nothing for it.
+    @Test func itIsOffUnlessAsked() throws {
+        let report = try QueryPlan(QueryPipeline("sum popluation")).rows(of: cities).report
+        #expect(report.warnings == [])
+    }
+}

@@ -1,0 +1,71 @@
+import ArchiveQuery
+import CBOR
+import Foundation
+import Testing
+
+/// A query looks for the plain characters of a regular expression before it asks the expression itself, which must change no
+/// answer.
+@Suite("Regular expressions in queries")
+struct PatternFilterTests {
+    @Test func theAnswerIsThatOfTheExpression() throws {
+        let texts = [
+            "", "San Juan", "El San Juan", "san", "Sa", "a.b", "axb", "aab", "ab", "b", "a\nb", "b\n", "ab\n",
+            "foobar",
+            "foo bar", "x+y", "caf\u{e9}", "cafe\u{301}", "cafe", "\u{212a}m", "Km", "a;b", "a\u{37e}b", "日本",
+            "(x)", "a{2}",
+            "San\r\n", "aXXb", "$5", "foo-bar-baz",
+        ]
+        let patterns = [
+            "", "San", "^San", "^San ", "Juan$", "^San Juan$", "San.*Juan", "^S.n", "a\\.b", "a.b", "a+b",
+            "a*b", "^a*b$",
+            "a?b", "ab?", "^ab?", "a{0,1}b", "(foo)bar", "(?i)san", "foo|San", "f(oo|a) ?bar", "[Ss]an",
+            "\\bbar", "x\\+y",
+            "caf\u{e9}", "cafe\u{301}$", "^cafe$", "caf.$", "Km", "^K", "a;b", "本$", "\\(x\\)", "a\\{2\\}",
+            "b$", "^b$", "\\$5",
+            "^.", "foo[- ]bar", "o+b", "(a)(b)", "[^a]b", "ba[rz]$", "-ba", "\\d", "\\x41", "^a(.)b", "XX",
+            "a\\D+b", "[[a]b]",
+            "San\\s", "\\QX\\E",
+        ]
+        let source = try ListSource(
+            json: try texts.map { String(decoding: try JSONEncoder().encode(["p": $0]), as: UTF8.self) })
+        for pattern in patterns {
+            let expression = TextPattern(pattern.precomposedStringWithCanonicalMapping)
+            let expected = texts.indices.filter {
+                expression.matches(texts[$0].precomposedStringWithCanonicalMapping)
+            }
+            let found = try QueryPlan(QueryPipeline([.find(.matches(.named("p"), pattern: pattern))])).rows(
+                of: source
+            )
+            .rows.compactMap { $0.entry.flatMap { Int($0.key) } }
+            #expect(found == expected, "\(pattern)")
+        }
+    }
+
+    /// What broke: `matches` found a text in one normal form only, where `=` finds it in any.
+    @Test func textsInAnyNormalFormMatch() throws {
+        let source = try ListSource(json: ["{\"p\":\"caf\u{e9}\"}", "{\"p\":\"cafe\u{301}\"}"])
+        #expect(try source.keys("find p matches \"^caf\u{e9}$\"") == ["0", "1"])
+        #expect(try source.keys("find p matches \"e\u{301}$\"") == ["0", "1"])
+        #expect(try source.keys("find p matches \"^caf.$\"") == ["0", "1"])
+    }
+
+    @Test(arguments: [
+        ("(", "at 1, the parenthesis is not closed"), ("a(b", "at 2, the parenthesis is not closed"),
+        ("a)b", "at 2, no parenthesis is open here; itself it is \\)"),
+        ("a[b", "at 2, the bracket is not closed; itself it is \\["),
+        ("*a", "at 1, nothing stands before *; itself it is \\*"),
+        ("a|+", "at 3, nothing stands before +; itself it is \\+"),
+        ("ab\\", "at 3, a backslash at the end; itself it is \\\\"),
+        ("[z-a]", "at 2, the range z-a ends before it begins"),
+        ("a{3,2}", "at 2, {3,2} ends before it begins"),
+        ("a{x}", "at 2, { says how often, as in a{2,3}; itself it is \\{"),
+        ("(?yx)", "at 1, (? is followed by :, =, !, >, <name> or options such as i"),
+    ])
+    func whatIsNoExpressionSaysWhyAndWhere(pattern: String, words: String) throws {
+        let plan = QueryPlan(QueryPipeline([.find(.matches(.named("p"), pattern: pattern))]))
+        let error = #expect(throws: QueryError.self) { try plan.rows(of: ListSource([])) }
+        #expect(
+            error?.description.hasSuffix("is not a regular expression: " + words) == true,
+            "\(error?.description ?? "")")
+    }
+}

@@ -1,0 +1,105 @@
+import ArchiveQuery
+import CBOR
+import StorageEngine
+import TestSupport
+import Testing
+
+/// What broke: a query ended with an error where its rows took more than 256 MiB. Now what memory has no room for goes to
+/// temporary files, and the answer is the same.
+@Suite("Queries with little memory")
+struct SpillTests {
+    private let many: ListSource
+
+    init() throws {
+        var random = SeededGenerator.announced("queries with little memory")
+        func number(_ most: Int) -> Int { Int.random(in: 0..<most, using: &random) }
+        many = ListSource(
+            try (0..<2500).map { place in
+                let tags = (0..<number(3)).map { _ in "\"t\(number(400))\"" }.joined(separator: ",")
+                let text = "\"\(String(repeating: "x", count: number(60)))\(number(2000))\""
+                let v = place % 9 == 0 ? "null" : place % 7 == 0 ? text : "\(number(1500))"
+                var entry = ListSource.Entry(
+                    key: "k\(place)",
+                    value: try JSONTranscoder.cbor(
+                        from:
+                            #"{"pad":"\#(String(repeating: "p", count: 90))","v":\#(v),"w":\#(number(5)),"tags":[\#(tags)]}"#
+                    )
+                )
+                entry.hits = UInt32(number(9))
+                entry.owner = place % 3 == 0 ? "o\(number(4))" : nil
+                entry.expires = place % 5 == 0 ? Timestamp(microseconds: Int64(place) * 1_000_000) : nil
+                return entry
+            } + [ListSource.Entry(key: "no map", value: [0x07])])
+    }
+
+    private func answer(
+        _ query: String, memory: Int?, temporary: Int? = nil, of source: ListSource? = nil
+    ) throws -> (rows: [QueryRow], report: QueryReport) {
+        var options = QueryOptions()
+        options.now = Timestamp(microseconds: 1_000_000_000)
+        if let memory { options.memoryLimit = memory }
+        if let temporary { options.temporaryLimit = temporary }
+        return try QueryPlan(QueryPipeline(query)).rows(of: source ?? many, options: options)
+    }
+
+    @Test(arguments: [
+        "sort v", "sort v desc, w", "sort tags[] desc | skip 7 | find w > 1",
+        "sort w | select v, @key, @owner, @ttl, @hits",
+        "sort v | select v | sort v desc | limit 900", "sort @key desc | distinct v",
+        "sort v | limit 2000 | sort w",
+        "group by v | count, sum w, min @key, max @hits", "group by v, w | count",
+        "group by tags[] | count, sum w",
+        "group by tags[], w | max v, count | sort count desc, w", "group by @key | max tags[]",
+        "group by tags | count", "distinct v", "distinct v, w", "distinct tags[], w | limit 1500",
+        "distinct @owner, v, tags",
+        "find w < 3 | group by v | count | sort count desc | limit 10", "sort v | group by w | sum v",
+    ])
+    func theAnswerIsTheSame(query: String) throws {
+        let (expected, roomy) = try answer(query, memory: nil)
+        let (rows, report) = try answer(query, memory: 50_000)
+        #expect(rows == expected)
+        #expect(roomy.temporary == 0 && report.temporary > 0)
+        // What a stage keeps at least comes on top.
+        #expect(report.memory < 300_000)
+    }
+
+    /// Of many files all are merged before there are more.
+    @Test func manyFilesAreMerged() throws {
+        let pad = String(repeating: "p", count: 1500)
+        let source = try ListSource(json: (0..<3600).map { #"{"v":\#($0 * 7919 % 3601),"pad":"\#(pad)"}"# })
+        let (rows, report) = try answer("sort v", memory: 1, of: source)
+        #expect(
+            rows.map(\.entry?.key)
+                == (0..<3600).sorted { $0 * 7919 % 3601 < $1 * 7919 % 3601 }.map { "\($0)" })
+        #expect(report.temporary > 3600 * 1500)
+    }
+
+    @Test func whatLaterStagesDoNotAskForIsNotKept() throws {
+        let whole = try answer("sort v", memory: nil).report.memory
+        let part = try answer("sort v | select v", memory: nil).report.memory
+        #expect(part < whole - many.entries.count * 90)
+        // Of the first rows only few are kept, however many come.
+        #expect(try answer("sort v | limit 5", memory: nil).report.memory < 400_000)
+    }
+
+    @Test func theErrorsThatRemainSayWhatToDo() throws {
+        #expect(throws: QueryError.tooMuchTemporary(limit: 100_000)) {
+            try answer("sort v", memory: 50_000, temporary: 100_000)
+        }
+        #expect(throws: QueryError.tooMuchMemory(limit: 20_000)) { try answer("median w", memory: 20_000) }
+        #expect(throws: QueryError.tooMuchMemory(limit: 20_000)) {
+            try answer("count distinct @key", memory: 20_000)
+        }
+        #expect(
+            !QueryError.tooMuchMemory(limit: 1).isWrongQuery && QueryError.invalidPattern("(").isWrongQuery)
+    }
+
+    @Test func aQueryCanBeCancelledWhileItMerges() throws {
+        var options = QueryOptions()
+        options.memoryLimit = 50_000
+        options.progress = { $0.visited < $0.total }
+        #expect(throws: QueryError.cancelled) {
+            try QueryPlan(QueryPipeline("sort v")).rows(of: many, options: options)
+        }
+    }
+}
