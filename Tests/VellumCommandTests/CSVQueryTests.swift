@@ -85,7 +85,7 @@ import Testing
         }
         opened.close()
         let roomy = try store.done("query", "Large", "--csv")
-        #expect(roomy.lines.count == 18 && roomy.lines[0] == "key,id,content,last")
+        #expect(roomy.lines.count == 18 && roomy.lines[0] == "key,last,id,content")
         #expect(try store.done("query", "Large", "--csv", "--memory", "100KB").text == roomy.text)
         let result = try store.run(
             "query", "Large", "sort content", "--csv", "--memory", "100KB", "--temp", "300KB")
