@@ -86,7 +86,10 @@ struct EndingTests {
         #expect(
             query.errors
                 == "vellum: 1 entry is damaged: what is in it could not be queried; a check tells where\n")
-        for words in ["find @key = \"k\"", "find @key in [\"k\", \"x\"] | count", "select @key", "skip 1"] {
+        // Which keys there are is right without the values.
+        let counted = try store.run("query", "A", "find @key in [\"k\", \"x\"] | count")
+        #expect(counted.status == 0 && counted.text == "1\n")
+        for words in ["find @key = \"k\"", "find @key in [\"k\", \"x\"]", "select @key", "skip 1"] {
             let query = try store.run("query", "A", words)
             #expect(query.status == 3 && query.errors.contains("1 entry is damaged"), "\(words)")
         }
