@@ -129,5 +129,9 @@ struct ExportTests {
         #expect(try store.done("export", "A", "--where", "id > 3").lines == ["{\"id\":4}", "{\"id\":5}"])
         #expect(try store.run("export", "A", "--where", "id >").status == 2)
         #expect(try store.run("export", "A", "--where", "id > 1 | limit 2").status == 2)
+        // A mistyped property would choose everything.
+        let mistaken = try store.run("export", "A", "--where", "ie != 3")
+        #expect(mistaken.status == 2 && mistaken.output.isEmpty)
+        #expect(mistaken.errors.contains("no entry has the property ie; did you mean id?"))
     }
 }

@@ -7,13 +7,16 @@ struct FoundEntries {
     /// As they were when they were looked at, the least recently used first.
     private(set) var entries: [EntryMetadata] = []
 
-    /// Looks at all entries without any trace. Keeps their metadata, not their values.
-    /// - Throws: also where a value could not be read, since nobody knows whether it is meant.
+    /// Reads all entries without a trace. Keeps their metadata, not their values.
+    /// - Throws: also if a value can't be read, or if the condition probably contains a mistake and still selects entries:
+    ///   `nmae != "x"` would select all of them.
     init(_ condition: String, in archive: Archive) throws {
         let plan = QueryPlan(try QueryProblem.condition(condition))
+        var options = QueryOptions()
+        options.looksForMistakes = true
         let report: QueryReport
         do {
-            report = try plan.run(over: archive) { row in
+            report = try plan.run(over: archive, options: options) { row in
                 if let facts = row.entry { entries.append(EntryMetadata(facts)) }
                 return !Interruption.isRequested
             }
@@ -26,6 +29,9 @@ struct FoundEntries {
             throw CommandFailure(
                 "\(archive.name): what the condition is about can't be told of all entries, for some are damaged; run vellum "
                     + "check, or name keys", status: .storeFailure)
+        }
+        guard entries.isEmpty || report.warnings.isEmpty else {
+            throw CommandFailure("no entry was chosen, because the condition may be mistaken", status: .usage)
         }
         entries.sort { $0.recency < $1.recency }
     }
