@@ -26,20 +26,23 @@ package enum NameGuess {
     }
 
     /// The number of insertions, deletions, replacements and swaps of neighbours between both (optimal string alignment).
-    private static func distance(_ left: String, _ right: String) -> Int {
-        let (a, b) = (Array(left.utf8), Array(right.utf8))
+    package static func distance<Element: Equatable>(_ left: [Element], _ right: [Element]) -> Int {
         var before: [Int] = []
-        var last = Array(0...b.count)
-        for i in 0..<a.count {
-            var row = [i + 1] + Array(repeating: 0, count: b.count)
-            for j in 0..<b.count {
-                row[j + 1] = min(last[j + 1] + 1, row[j] + 1, last[j] + (a[i] == b[j] ? 0 : 1))
-                if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] {
+        var last = Array(0...right.count)
+        for i in left.indices {
+            var row = [i + 1] + Array(repeating: 0, count: right.count)
+            for j in right.indices {
+                row[j + 1] = min(last[j + 1] + 1, row[j] + 1, last[j] + (left[i] == right[j] ? 0 : 1))
+                if i > 0, j > 0, left[i] == right[j - 1], left[i - 1] == right[j] {
                     row[j + 1] = min(row[j + 1], before[j - 1] + 1)
                 }
             }
             (before, last) = (last, row)
         }
-        return last[b.count]
+        return last[right.count]
+    }
+
+    private static func distance(_ left: String, _ right: String) -> Int {
+        distance(Array(left.utf8), Array(right.utf8))
     }
 }

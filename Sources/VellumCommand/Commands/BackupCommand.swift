@@ -30,9 +30,8 @@ struct BackupCommand: ParsableCommand {
         var progress = ProgressBar()
         let report: BackupReport?
         do {
-            report = try source.backUp(archives: archives.isEmpty ? nil : archives, to: folder) { state in
-                progress.update(done: UInt64(state.done), total: UInt64(state.total), entries: state.done)
-                return !Interruption.isRequested
+            report = try source.backUp(archives: archives.isEmpty ? nil : archives, to: folder) {
+                progress.goesOn($0)
             }
         } catch {
             progress.finish()
@@ -45,12 +44,10 @@ struct BackupCommand: ParsableCommand {
             Narration.say("interrupted; nothing was written to \(folder)")
             throw CommandFailure(nil, status: Interruption.status)
         }
-        for line in report.damaged { Narration.complain(line) }
-        let entries = report.archives.reduce(0) { $0 + $1.entries }
-        let bytes = report.archives.reduce(0) { $0 + $1.bytes }
+        report.complainOfDamage()
         Narration.say(
-            "copied \(Figures.count(report.archives.count, "archive", "archives")), "
-                + "\(Figures.amount(entries, bytes: bytes)), to \(folder)")
+            "copied \(Figures.count(report.archives.count, "archive", "archives")), \(report.amount), to \(folder)"
+        )
         if !report.damaged.isEmpty { throw CommandFailure(nil, status: .storeFailure) }
     }
 }

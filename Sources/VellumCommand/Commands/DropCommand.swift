@@ -37,9 +37,7 @@ struct DropCommand: ParsableCommand {
             try output.flush()
         }
         if !others.isEmpty, !force {
-            throw CommandFailure(
-                "\(others.joined(separator: ", ")) \(others.count == 1 ? "has" : "have") archive "
-                    + "\(TerminalSafe.quoted(archive)) open; end them, or say --force", status: .nothing)
+            throw Archive.inUse(archive, by: others, advice: "say --force")
         }
         if dryRun { return }
         guard yes || Confirmation.isPossible else {

@@ -33,38 +33,27 @@ struct DumpCommand: ParsableCommand {
         }
         let source = try store.openForLooking()
         Interruption.collect()
-        let whole = try beginFile()
+        let whole = try WholeFile.toWrite(file)
         defer { whole?.discard() }
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let backup = folder.path + "/store"
         var progress = ProgressBar()
         defer { progress.finish() }
-        let report = try source.backUp(archives: archives.isEmpty ? nil : archives, to: backup) { state in
-            progress.update(done: UInt64(state.done), total: UInt64(state.total), entries: state.done)
-            return !Interruption.isRequested
+        let report = try source.backUp(archives: archives.isEmpty ? nil : archives, to: backup) {
+            progress.goesOn($0)
         }
         progress.finish()
         guard let report else { throw CommandFailure("interrupted", status: Interruption.status) }
-        for line in report.damaged { Narration.complain(line) }
+        report.complainOfDamage()
         let output = whole?.output ?? OutputWriter()
         let bytes = try DumpFile.write(storeAt: backup, to: output)
         try output.flush()
         try whole?.finish()
-        let entries = report.archives.reduce(0) { $0 + $1.entries }
-        let values = report.archives.reduce(0) { $0 + $1.bytes }
         Narration.say(
-            "dumped \(Figures.count(report.archives.count, "archive", "archives")), "
-                + "\(Figures.amount(entries, bytes: values)), in \(Figures.bytes(bytes))")
+            "dumped \(Figures.count(report.archives.count, "archive", "archives")), \(report.amount), in "
+                + Figures.bytes(bytes))
         if !report.damaged.isEmpty { throw CommandFailure(nil, status: .storeFailure) }
-    }
-
-    private func beginFile() throws(CommandFailure) -> WholeFile? {
-        do throws(SourceError) {
-            return file == "-" ? nil : try WholeFile(at: file, replaces: true)
-        } catch {
-            throw CommandFailure(error.description, status: .usage)
-        }
     }
 }
 

@@ -53,19 +53,11 @@ struct ExportCommand: ParsableCommand {
         }
     }
 
-    private func beginFile() throws(CommandFailure) -> WholeFile {
-        do throws(SourceError) {
-            return try WholeFile(at: file, replaces: true)
-        } catch {
-            throw CommandFailure(error.description, status: .usage)
-        }
-    }
-
     func run() throws {
         Interruption.collect()
         let archive = try store.openForLooking().archive(named: archive)
         try archive.requireEntries()
-        let whole = file == "-" ? nil : try beginFile()
+        let whole = try WholeFile.toWrite(file)
         defer { whole?.discard() }
         let format = try format ?? FileFormat.toWrite(file)
         let output = whole?.output ?? OutputWriter()

@@ -16,7 +16,8 @@ struct RenameCommand: ParsableCommand {
         discussion: """
             It is copied with all that is known of its entries, and the old one is removed when the copy is whole: that \
             takes room for both meanwhile. Events and what can be undone don't go with it. While another process has the \
-            archive open it is refused with exit code 1, for what that stored meanwhile would be lost.
+            archive open it is refused with exit code 1, for what that stored meanwhile would be lost; so the old one stays, \
+            with exit code 1, if another process changes it during the copy.
 
             Example: vellum rename City Town
             """)
@@ -35,10 +36,8 @@ struct RenameCommand: ParsableCommand {
         defer { store.close() }
         let others = try store.archive(named: archive).processes().filter { $0.isAlive && $0.pid != getpid() }
         guard others.isEmpty else {
-            let names = others.map { "\($0.name) (\($0.pid))" }.joined(separator: ", ")
-            throw CommandFailure(
-                "\(names) \(others.count == 1 ? "has" : "have") archive \"\(archive)\" open; end them, or use vellum copy",
-                status: .nothing)
+            throw Archive.inUse(
+                archive, by: others.map { "\($0.name) (\($0.pid))" }, advice: "use vellum copy")
         }
         try ArchiveCopying.copy(archive, of: store, as: name, to: store, removesSource: true) { copied in
             "renamed \(archive) to \(name), with \(copied)"
@@ -61,26 +60,32 @@ enum ArchiveCopying {
         }
         var progress = ProgressBar()
         defer { progress.finish() }
-        let report = try source.copyArchive(named: archive, to: target, as: name) { state in
-            progress.update(done: UInt64(state.done), total: UInt64(state.total), entries: state.done)
-            return !Interruption.isRequested
-        }
+        let original = try source.archive(named: archive)
+        let firstEvent = try original.nextEvent()
+        let report = try source.copyArchive(named: archive, to: target, as: name) { progress.goesOn($0) }
         progress.finish()
         guard let report else {
             Narration.say("interrupted; nothing was copied")
             throw CommandFailure(nil, status: Interruption.status)
         }
-        for line in report.damaged { Narration.complain(line) }
-        let entries = report.archives.reduce(0) { $0 + $1.entries }
-        let bytes = report.archives.reduce(0) { $0 + $1.bytes }
+        report.complainOfDamage()
         guard report.damaged.isEmpty else {
-            // Whoever mends the damage may need what is left.
+            // The undamaged rest may be needed for a repair.
             Narration.say(
-                "copied \(Figures.amount(entries, bytes: bytes)) to \(name)"
+                "copied \(report.amount) to \(name)"
                     + (removesSource ? "; \(archive) stays, for some of it is damaged" : ""))
             throw CommandFailure(nil, status: .storeFailure)
         }
-        if removesSource { try source.removeArchive(named: archive) }
-        Narration.say(summary(Figures.amount(entries, bytes: bytes)))
+        if removesSource {
+            // Another process may have opened the archive since, and what it stored isn't in the copy.
+            guard try original.nextEvent() == firstEvent else {
+                Narration.say("copied \(report.amount) to \(name)")
+                throw CommandFailure(
+                    "\(TerminalSafe.quoted(archive)) stays, because it was changed during the copy; drop one of them",
+                    status: .nothing)
+            }
+            try source.removeArchive(named: archive)
+        }
+        Narration.say(summary(report.amount))
     }
 }

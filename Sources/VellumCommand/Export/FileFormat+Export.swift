@@ -20,3 +20,15 @@ extension FileFormat {
                 + "--format (for a compressed file: vellum export … | gzip > FILE.gz)", status: .usage)
     }
 }
+
+extension WholeFile {
+    /// The file that a command writes, which gets its name when it is complete; nil for standard output.
+    static func toWrite(_ path: String) throws(CommandFailure) -> WholeFile? {
+        guard path != "-" else { return nil }
+        do throws(SourceError) {
+            return try WholeFile(at: path, replaces: true)
+        } catch {
+            throw CommandFailure(error.description, status: .usage)
+        }
+    }
+}

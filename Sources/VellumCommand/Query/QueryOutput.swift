@@ -38,11 +38,7 @@ struct QueryOutput: ParsableArguments {
 
     func begin() throws(CommandFailure) -> WholeFile? {
         guard let output else { return nil }
-        do throws(SourceError) {
-            return try WholeFile(at: output, replaces: true)
-        } catch {
-            throw CommandFailure(error.description, status: .usage)
-        }
+        return try WholeFile.toWrite(output)
     }
 
     /// Nil: what fits where it goes to.

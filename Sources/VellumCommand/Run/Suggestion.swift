@@ -1,3 +1,4 @@
+import ArchiveQuery
 import StorageEngine
 import StoreInspection
 
@@ -39,7 +40,10 @@ enum Suggestion {
         let word = Array(word.lowercased().unicodeScalars.prefix(longest))
         let most = max(1, word.count / 3)
         let near = names.map {
-            (name: $0, distance: distance(word, Array($0.lowercased().unicodeScalars.prefix(longest))))
+            (
+                name: $0,
+                distance: NameGuess.distance(word, Array($0.lowercased().unicodeScalars.prefix(longest)))
+            )
         }
         .filter { $0.distance <= most && ($0.distance < word.count) }
         return near.min { $0.distance < $1.distance }?.name
@@ -47,23 +51,4 @@ enum Suggestion {
 
     /// Of names that are longer the rest is not looked at.
     private static let longest = 80
-
-    /// How many letters have to be inserted, removed, replaced or swapped with the next one (optimal string alignment).
-    private static func distance(_ first: [Unicode.Scalar], _ second: [Unicode.Scalar]) -> Int {
-        var before: [Int] = []
-        var row = Array(0...second.count)
-        for (place, letter) in first.enumerated() {
-            var next = [place + 1]
-            for (other, otherLetter) in second.enumerated() {
-                var best = min(
-                    row[other + 1] + 1, next[other] + 1, row[other] + (letter == otherLetter ? 0 : 1))
-                if place > 0, other > 0, letter == second[other - 1], first[place - 1] == otherLetter {
-                    best = min(best, before[other - 1] + 1)
-                }
-                next.append(best)
-            }
-            (before, row) = (row, next)
-        }
-        return row[second.count]
-    }
 }
