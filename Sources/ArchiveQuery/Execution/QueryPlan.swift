@@ -1,4 +1,5 @@
 import CBOR
+import StorageEngine
 
 /// Sendable value type; safe to use from any thread. A pipeline with its execution plan.
 ///
@@ -61,7 +62,21 @@ public struct QueryPlan: Sendable {
             case .group(let keys, let figures): columns = keys.map(\.columnName) + figures.columnNames
             }
         }
-        return columns
+        return columns.map(distinctNames)
+    }
+
+    /// The same names, with a number behind those that stand there before: readers of JSON keep one of two with the same.
+    private static func distinctNames(_ names: [String]) -> [String] {
+        var seen: Set<ExactText> = []
+        return names.map { name in
+            var distinct = name
+            var number = 2
+            while !seen.insert(ExactText(distinct)).inserted {
+                distinct = "\(name) \(number)"
+                number += 1
+            }
+            return distinct
+        }
     }
 }
 

@@ -5,7 +5,7 @@ extension Archive {
     }
 
     /// The number of the next event: where a follower begins that isn't interested in the past.
-    public func nextEvent() throws(StorageError) -> UInt64 { try engine().withIndex { $0.events.head } }
+    public func nextEvent() throws(StorageError) -> UInt64 { try engine().nextEvent }
 
     /// Like ``events(from:)``, but blocks the thread until there is an event, for at most `wait`. It is for programs
     /// without tasks; others use ``follow(from:)``. A process that has the archive open for writing is woken. An

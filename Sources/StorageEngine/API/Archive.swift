@@ -96,6 +96,8 @@ public final class Archive: Sendable {
                 return engine
             }
             let engine = try Archive.open(name: name, store: store, mode: mode, options: options)
+            // One number stays free, so that a follower learns that it may have missed something in between.
+            if let last = current { engine.eventBase.store(last.nextEvent &+ 1, ordering: .relaxed) }
             current = engine
             return engine
         }
@@ -293,6 +295,9 @@ public final class Archive: Sendable {
     /// Random bytes that identify this archive, so that one of the same name made earlier or later differs.
     package func identity() throws(StorageError) -> [UInt8] { try engine().log.identity }
 
+    /// What tells whether anybody changed the archive since.
+    package func version() throws(StorageError) -> ArchiveVersion { try engine().version() }
+
     /// Totals, counters and limits. Leaves no trace. Costs a look at the header of the index, the process table and the
     /// descriptor.
     public func status() throws(StorageError) -> ArchiveStatus {
@@ -379,13 +384,13 @@ public final class Archive: Sendable {
         try engine.applyDurability()
     }
 
-    /// Closes the archive for all processes, has its files removed, and ends this object; does nothing if `event` isn't the
-    /// number of the next event. The caller ensures that no process opens the archive at the same time.
+    /// Closes the archive for all processes, has its files removed, and ends this object; does nothing if it isn't as it
+    /// was when it had the version `old`. The caller ensures that no process opens the archive at the same time.
     /// - Returns: whether it was removed.
     func destroy(
-        ifNextEventIs event: UInt64?, removing: () throws(StorageError) -> Void
+        ifStill old: ArchiveVersion?, removing: () throws(StorageError) -> Void
     ) throws(StorageError) -> Bool {
-        guard try engine().acquire().closeForAll(doorbell, ifNextEventIs: event) else { return false }
+        guard try engine().acquire().closeForAll(doorbell, ifStill: old) else { return false }
         defer { end() }
         try removing()
         return true

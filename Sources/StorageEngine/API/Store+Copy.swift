@@ -16,25 +16,45 @@ extension Store {
         named name: String, to target: Store, as newName: String,
         progress: (BackupProgress) -> Bool = { _ in true }
     ) throws(StorageError) -> BackupReport? {
+        try copyVersion(ofArchive: name, to: target, as: newName, progress: progress)?.report
+    }
+
+    /// Like ``copyArchive(named:to:as:progress:)``, and says of which version: what ``removeArchive(named:ifStill:)`` needs
+    /// to remove the original only if the copy has all of it.
+    package func copyVersion(
+        ofArchive name: String, to target: Store, as newName: String, progress: (BackupProgress) -> Bool
+    ) throws(StorageError) -> (report: BackupReport, version: ArchiveVersion)? {
         try ArchiveName.validate(newName)
         guard target.mode == .readWrite else { throw .readOnly(operation: "copy to \"\(newName)\"") }
         let isTaken = try target.hasArchive(newName)
         guard !isTaken else { throw target.isTaken(newName) }
+        try target.requireFree(ArchiveName.folder(for: newName))
         let place = try ScratchFolder(in: target.folder)
         defer { place.remove() }
         var report = BackupReport()
-        let copies = try Store.open(at: place.folder.path)
-        let isDone: Bool
+        // By its open folder: another store may have taken the path meanwhile.
+        let copies = try Store.make(in: place.folder)
+        let version: ArchiveVersion?
         do {
             defer { copies.close() }
-            isDone = try withArchive(named: name) { (archive) throws(StorageError) in
-                try copy(archive, to: copies, as: newName, &report, progress)
+            version = try withArchive(named: name) { (archive) throws(StorageError) in
+                let version = try archive.version()
+                return try copy(archive, to: copies, as: newName, &report, progress) ? version : nil
             }
         }
-        guard isDone else { return nil }
+        guard let version else { return nil }
         let folderName = ArchiveName.folder(for: newName)
         guard try place.moveOut(folderName) else { throw target.isTaken(newName) }
-        return report
+        return (report, version)
+    }
+
+    /// Finds out before anything is copied that a leftover is in the way.
+    private func requireFree(_ folderName: String) throws(StorageError) {
+        guard let status = try folder.status(ofEntry: folderName) else { return }
+        if status.isFolder, try folder.folder(named: folderName).names().isEmpty { return }
+        throw .corrupted(
+            path: path + "/" + folderName, offset: 0,
+            reason: "it is in the place of an archive and is none; run check --repair, or remove it")
     }
 
     private func isTaken(_ name: String) -> StorageError {

@@ -4,19 +4,19 @@ extension Store {
     /// Removes an archive with all it holds. Other processes that have it open get `closed` from then on.
     /// - Throws: `readOnly`, `noSuchArchive`, `busy`, `system`.
     public func removeArchive(named name: String) throws(StorageError) {
-        _ = try removeArchive(named: name, ifNextEventIs: nil)
+        _ = try removeArchive(named: name, ifStill: nil)
     }
 
-    /// Like ``removeArchive(named:)``, but only if nothing has changed since the number of the next event was `event`.
-    /// That is decided under the archive's lock. Events of expiry and eviction count as changes, too.
+    /// Like ``removeArchive(named:)``, but only if the archive is as it was when it had the version `old`. That is decided
+    /// under the archive's lock.
     /// - Returns: whether it was removed.
-    package func removeArchive(named name: String, ifNextEventIs event: UInt64?) throws(StorageError) -> Bool
+    package func removeArchive(named name: String, ifStill old: ArchiveVersion?) throws(StorageError) -> Bool
     {
         guard mode == .readWrite else { throw .readOnly(operation: "remove archive \"\(name)\"") }
         var attempts = 0
         while true {
             do throws(StorageError) {
-                return try removeOnce(name, ifNextEventIs: event)
+                return try removeOnce(name, ifStill: old)
             } catch {
                 attempts += 1
                 // Another process has removed it in the meantime, or removed it and created a new one.
@@ -30,7 +30,7 @@ extension Store {
         }
     }
 
-    private func removeOnce(_ name: String, ifNextEventIs event: UInt64?) throws(StorageError) -> Bool {
+    private func removeOnce(_ name: String, ifStill old: ArchiveVersion?) throws(StorageError) -> Bool {
         let archive = try archive(named: name)
         var isRemoved = true
         // Also if the removal failed halfway.
@@ -41,7 +41,7 @@ extension Store {
             let folderName = ArchiveName.folder(for: name)
             let turn = try OpeningTurn.take(in: folder.folder(named: folderName), archive: name)
             defer { turn.pass() }
-            return try archive.destroy(ifNextEventIs: event) { () throws(StorageError) in
+            return try archive.destroy(ifStill: old) { () throws(StorageError) in
                 let gone = RemovedFolder.name()
                 try folder.rename(folderName, to: gone)
                 crashPoint(.archiveRenamed)
@@ -85,6 +85,23 @@ extension Store {
             else { continue }
             try? folder.removeTree(name)
         }
+    }
+}
+
+/// Which archive it is, and in which state: entries that came, changed or went since, also by eviction and expiry, and other
+/// limits make another version. Accesses don't.
+package struct ArchiveVersion: Sendable, Hashable {
+    /// An archive that was made anew under the same name has another one.
+    let identity: [UInt8]
+    let nextEvent: UInt64
+    let configuration: ArchiveConfiguration
+}
+
+extension ArchiveEngine {
+    func version() throws(StorageError) -> ArchiveVersion {
+        let configuration = try Descriptor.read(in: folder).configuration
+        return ArchiveVersion(
+            identity: log.identity, nextEvent: index.events.head, configuration: configuration)
     }
 }
 

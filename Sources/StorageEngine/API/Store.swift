@@ -85,10 +85,34 @@ public final class Store: Sendable {
                         ? "the folder has other files in it; use an empty or a new one"
                         : "the folder has no file \(StoreMarker.fileName)\(advice)")
             }
+            try requireOutsideArchives(folder, path)
             try StoreMarker.make(in: folder)
         }
         if mode == .readWrite { dropRemovedFolders(in: folder) }
         return Store(path: path, mode: mode, folder: folder, options: options)
+    }
+
+    /// A store inside an archive's folder would be removed with that archive.
+    private static func requireOutsideArchives(_ folder: FileDescriptor, _ path: String) throws(StorageError)
+    {
+        var place = "."
+        // Deeper than any archive of a store would be.
+        for _ in 0..<256 {
+            let isArchive = (try? folder.status(ofEntry: place + "/" + Descriptor.fileName)) ?? nil != nil
+            let above = place + "/.."
+            if isArchive, (try? folder.status(ofEntry: above + "/" + StoreMarker.fileName)) ?? nil != nil {
+                throw .notAStore(
+                    path: path,
+                    reason: "it is inside an archive and would be removed with it; use a folder elsewhere")
+            }
+            place = above
+        }
+    }
+
+    /// A new store in an empty folder that the caller has made.
+    static func make(in folder: FileDescriptor) throws(StorageError) -> Store {
+        try StoreMarker.make(in: folder)
+        return Store(path: folder.path, mode: .readWrite, folder: folder, options: StoreOptions())
     }
 
     /// What to do about a store without its marker; empty if the folder holds no archives.

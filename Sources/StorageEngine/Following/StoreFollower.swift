@@ -234,7 +234,7 @@ final class StoreFollower: Sendable {
                 throw .closed(name: archive.name)
             }
             if engine.processSlot != nil, !numbers.isEmpty { engine.index.events.markAsAwaited() }
-            let head = engine.index.events.head
+            let head = engine.nextEvent
             var findings = Findings()
             for number in numbers where number != head {
                 let batch = engine.events(from: number)

@@ -16,6 +16,18 @@ struct RawEvent {
     var keyBytes: UInt16
     /// Its first 24 bytes.
     var key: [UInt8]
+
+    /// ``key`` without the beginning of a character at its end, whose other bytes were cut off.
+    var wholeCharacters: ArraySlice<UInt8> {
+        // A scalar has at most three bytes behind its first one, each 10xxxxxx.
+        for back in 1...4 where back <= key.count {
+            let byte = key[key.count - back]
+            guard byte & 0xc0 != 0x80 else { continue }
+            let length = byte < 0xc0 ? 1 : byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4
+            return length > back ? key.dropLast(back) : key[...]
+        }
+        return key[...]
+    }
 }
 
 /// The content that a writer puts into a cell.

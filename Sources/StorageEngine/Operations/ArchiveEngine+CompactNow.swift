@@ -40,17 +40,20 @@ extension ArchiveEngine {
     private func dropDeadMessages() throws(StorageError) {
         let section = try acquire()
         section.drainTouches()
+        // Of a log that was emptied on a full disk the newest segment may hold nothing but dropped messages.
+        if index.firstMessage == .none, index.entryCount == 0, index.head != .none,
+            index.head.offset > SegmentHeader.bytes + SegmentLayout.reserveBytes
+        {
+            _ = try section.dropAllMessages()
+        }
         try section.dropDeadSegments()
     }
 
-    /// Drops all messages of a log.
+    /// Drops all messages of a log. Their files are removed at the end of the call, one under each hold of the lock.
     func emptyLog() throws(StorageError) -> Removal {
         let section = try acquire()
         section.drainTouches()
-        let removal = Removal(entries: index.entryCount, bytes: index.valueBytes)
-        try section.fit(into: 0)
-        try section.dropDeadSegments()
-        return removal
+        return try section.dropAllMessages()
     }
 }
 

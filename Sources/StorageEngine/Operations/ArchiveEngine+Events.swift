@@ -2,8 +2,22 @@ import CPlatform
 
 /// Reading the event ring. Needs no lock and leaves no trace.
 extension ArchiveEngine {
+    /// The number of the next event.
+    var nextEvent: UInt64 { index.events.head &+ eventBase.load(ordering: .relaxed) }
+
     /// Events from number `first` on; `nil` gives all that the ring holds.
     func events(from first: UInt64?) -> EventBatch {
+        let base = eventBase.load(ordering: .relaxed)
+        // Numbers before the base are of events that only a former index had.
+        var batch = ringEvents(from: first.map { $0 - min($0, base) })
+        if let first, first < base { batch.lost += base - first }
+        guard base > 0 else { return batch }
+        batch.next += base
+        for place in batch.events.indices { batch.events[place].sequence += base }
+        return batch
+    }
+
+    private func ringEvents(from first: UInt64?) -> EventBatch {
         let head = index.events.head
         let oldest = head - min(head, UInt64(IndexLayout.events))
         // A number in the future comes from an index that has been replaced since.
@@ -48,7 +62,7 @@ extension ArchiveEngine {
         while true {
             let count = bell?.count ?? 0
             if bell != nil { index.events.markAsAwaited() }
-            let head = index.events.head
+            let head = nextEvent
             let batch = events(from: first)
             let left = nanoseconds - (cp_monotonic_time() - start)
             guard batch.events.isEmpty, batch.lost == 0, left > 0 else { return batch }
@@ -59,7 +73,7 @@ extension ArchiveEngine {
             } else if let bell {
                 bell.wait(since: count, atMost: min(left, 1_000_000_000))
                 // More events may follow at once. The pause limits wake-ups of a follower to some hundred a second.
-                if index.events.head != first { cp_sleep(2_000_000) }
+                if nextEvent != first { cp_sleep(2_000_000) }
             } else {
                 cp_sleep(min(left, 50_000_000))
             }
@@ -74,7 +88,7 @@ extension ArchiveEngine {
         } else if raw.location != .none, let known = self.key(at: raw.location, tag: raw.tag) {
             key = known
         } else if raw.keyBytes > 0 {
-            key = String(decoding: raw.key, as: UTF8.self)
+            key = String(decoding: raw.wholeCharacters, as: UTF8.self)
             isComplete = false
         }
         return ArchiveEvent(

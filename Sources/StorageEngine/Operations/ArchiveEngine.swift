@@ -34,6 +34,9 @@ final class ArchiveEngine: Sendable {
     let kind: ArchiveKind
     /// For a copy of the log: the index file that could not be used.
     private let unusableIndex: FileDescriptor.FileNumber?
+    /// What is added to the event ring's numbers, so that those of an observer go on where its index is replaced by
+    /// one that counts from 0 again. Set before others know the engine.
+    let eventBase = Atomic<UInt64>(0)
     /// When this handle was made, on the monotonic clock.
     private let made = cp_monotonic_time()
     /// How many touches had been applied when a look-up last waited for the lock in vain.

@@ -71,7 +71,10 @@ extension ArchiveSection {
     /// Removes the oldest segments that have no live frames.
     func dropDeadSegments() throws(StorageError) {
         // For a log, messages aren't counted by segment.
-        guard engine.kind != .log else { return dropSegments(before: index.firstMessage.segment) }
+        guard engine.kind != .log else {
+            let isEmpty = index.firstMessage == .none && index.entryCount == 0
+            return dropSegments(before: isEmpty ? index.head.segment : index.firstMessage.segment)
+        }
         while index.oldestSegment < index.head.segment,
             index.liveFrames(ofSegment: index.oldestSegment) == 0
         {

@@ -118,7 +118,7 @@ extension ArchiveEngine {
 
     /// Evicts most of what must go, in parts, each under one hold of the lock. Stops on a full disk, where
     /// ``adopt(_:publish:)`` has another way.
-    private func evictInSlices(downTo limit: UInt64) throws(StorageError) {
+    func evictInSlices(downTo limit: UInt64) throws(StorageError) {
         guard kind != .log else { return try dropMessagesInSlices(downTo: limit) }
         while true {
             let section = try acquire()

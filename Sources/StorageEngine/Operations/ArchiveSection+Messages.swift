@@ -156,6 +156,26 @@ extension ArchiveSection {
         engine.oweRoom()
     }
 
+    /// Drops all messages at once. None is read: what all of them take is known.
+    func dropAllMessages() throws(StorageError) -> Removal {
+        let removal = Removal(entries: index.entryCount, bytes: index.valueBytes)
+        guard index.head != .none else { return removal }
+        // In a new segment, so that all older ones can be removed.
+        try appendBare(.evict, created: Int64(bitPattern: Location.none.raw), inNewSegment: true) { _, time in
+            index.entryCount = 0
+            index.valueBytes = 0
+            crashPoint(.messagesShortened)
+            index.firstMessage = .none
+            guard removal.entries > 0 else { return }
+            index.publish(
+                .delete, .request, tag: 0, bytes: Int(clamping: removal.bytes), location: .none,
+                pid: engine.pid, time: time)
+        }
+        index.add(.deletes, UInt64(removal.entries))
+        engine.oweRoom()
+        return removal
+    }
+
     /// Drops the messages before a place for lack of disk space; restores them if `removing` their segments fails.
     /// Returns how many were dropped.
     func dropMessages(

@@ -59,12 +59,12 @@ struct ArchiveSection: ~Copyable {
         index.contradiction(at: IndexLayout.valueBytesOffset, "its totals exceed its entries")
     }
 
-    /// Marks the index as no longer in use, for all processes, and wakes those that wait for events. Does nothing if
-    /// `event` is given and isn't the number of the next event.
+    /// Marks the index as no longer in use, for all processes, and wakes those that wait for events. Does nothing if the
+    /// archive isn't as it was when it had the version `old`.
     /// - Returns: whether it was done.
     @discardableResult
-    func closeForAll(_ doorbell: Doorbell?, ifNextEventIs event: UInt64? = nil) -> Bool {
-        if let event, event != index.events.head { return false }
+    func closeForAll(_ doorbell: Doorbell?, ifStill old: ArchiveVersion? = nil) throws(StorageError) -> Bool {
+        if let old, try old != engine.version() { return false }
         index.state = .building
         index.events.callWaiters(doorbell)
         return true

@@ -115,6 +115,11 @@ extension ArchiveOpening {
         crashPoint(.indexFileMade)
         let section = ArchiveSection(unshared: engine)
         section.index.damagedPlaces = try section.rebuild(isRoomy: isRoomy).damaged
+        // An archive begins with the time, so that one that is made anew under the same name has other numbers: what was
+        // planned for entries of the former one must not hit its own.
+        if section.index.head == .none {
+            section.index.sequence = UInt64(clamping: min(Clock.wall(), 1 << 60))
+        }
         section.index.settleSequence()
         section.index.loss = witness?.loss(logEndsAt: engine.index.head, messages: engine.index.entryCount)
         return engine

@@ -39,6 +39,12 @@ extension ArchiveOpening {
         _ change: (inout ArchiveConfiguration) throws(StorageError) -> Void
     ) throws(StorageError) {
         let folder = engine.folder
+        // What must go for a smaller limit goes before, as far as possible: it may take long, and others that open the
+        // archive wait for the turn. The change is made twice, for another process may change the rest meanwhile.
+        var wanted = try Descriptor.read(in: folder).configuration
+        try change(&wanted)
+        try wanted.validate()
+        if let limit = wanted.diskLimit { try engine.evictInSlices(downTo: limit) }
         let turn = try OpeningTurn.take(in: folder, archive: engine.name)
         defer { turn.pass() }
         var descriptor = try Descriptor.read(in: folder)

@@ -47,35 +47,54 @@ struct CopyCommand: ParsableCommand {
         Interruption.collect()
         let source = try to == nil ? store.openForWriting(creating: false) : store.openForLooking()
         defer { source.close() }
+        let archive = try source.archive(named: archive)
+        let isWhole = keys.isEmpty && condition == nil
+        if !isWhole { try archive.requireEntries() }
+        // What may be wrong with the request is found out before anything is made.
+        let (chosen, absent) = isWhole ? ([], 0) : try chosenEntries(archive)
         let target =
             try to.map { try Store.open(at: $0, options: StoreOptions(processName: "vellum")) } ?? source
         defer { target.close() }
-        if keys.isEmpty, condition == nil { return try copyAll(from: source, to: target) }
-        let archive = try source.archive(named: archive)
-        try archive.requireEntries()
+        if isWhole { return try copyAll(from: source, to: target) }
         var configuration = try archive.configuration()
         configuration.durability = .process
         let copy = try target.archive(named: self.target, orCreate: configuration)
         try copy.requireEntries()
         var copying = EntryCopying(from: archive, to: copy)
-        for key in try chosenKeys(archive) {
+        for entry in chosen {
             if Interruption.isRequested { break }
-            try copying.copy(key)
+            try copying.copy(entry.key, of: entry.sequence)
         }
         Narration.say(
             "copied \(Figures.amount(copying.entries, bytes: copying.bytes)) from \(archive.name) to \(copy.name)"
         )
         if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
-        if copying.missing > 0 || copying.entries == 0 { throw CommandFailure(nil, status: .nothing) }
+        copying.complain()
+        if absent > 0 || copying.isIncomplete || copying.entries == 0 {
+            throw CommandFailure(nil, status: .nothing)
+        }
     }
 
-    private func chosenKeys(_ archive: Archive) throws -> [String] {
-        guard let condition else { return keys }
+    /// Keys, with the operation that stored the entry if it has to be that one; and how many keys have no entry.
+    private func chosenEntries(
+        _ archive: Archive
+    ) throws -> (entries: [(key: String, sequence: UInt64?)], absent: Int) {
+        guard let condition else {
+            var seen: Set<ExactText> = []
+            let asked = keys.filter { seen.insert(ExactText($0)).inserted }
+            let present = try asked.filter { try archive.metadata($0).map { $0.tier != .memory } ?? false }
+            let found = Set(present.map(ExactText.init))
+            for key in asked where !found.contains(ExactText(key)) {
+                Narration.complain("no entry \(TerminalSafe.quoted(key)) on disk")
+            }
+            guard !present.isEmpty else { throw CommandFailure(nil, status: .nothing) }
+            return (present.map { ($0, nil) }, asked.count - present.count)
+        }
         let found = try FoundEntries(condition, in: archive).entries
         guard !found.isEmpty else {
             throw CommandFailure("\(archive.name) has no entry that meets the condition", status: .nothing)
         }
-        return found.map(\.key)
+        return (found.map { ($0.key, $0.sequence) }, 0)
     }
 
     private func copyAll(from source: Store, to target: Store) throws {
@@ -91,17 +110,24 @@ private struct EntryCopying {
     let target: Archive
     private(set) var entries = 0
     private(set) var bytes: UInt64 = 0
-    private(set) var missing = 0
+    private var missing = 0
+    /// Those that were stored anew after they had been found to meet the condition.
+    private var changed = 0
+    var isIncomplete: Bool { missing > 0 || changed > 0 }
 
     init(from source: Archive, to target: Archive) {
         self.source = source
         self.target = target
     }
 
-    mutating func copy(_ key: String) throws(StorageError) {
+    /// With `sequence`, only the entry that this operation stored: another value may not meet the condition.
+    mutating func copy(_ key: String, of sequence: UInt64?) throws(StorageError) {
         guard let (entry, expires) = try source.currentWithExpiry(key) else {
-            Narration.complain("no entry \(TerminalSafe.quoted(key)) on disk")
             missing += 1
+            return
+        }
+        guard sequence == nil || entry.sequence == sequence else {
+            changed += 1
             return
         }
         let left = expires.map { Duration.seconds(max(0, $0.seconds(since: .now()))) }
@@ -110,5 +136,16 @@ private struct EntryCopying {
             attributes: EntryAttributes(lifetime: left, owner: entry.owner))
         entries += 1
         bytes += UInt64(entry.value.count)
+    }
+
+    func complain() {
+        if missing > 0 {
+            Narration.complain("\(Figures.count(missing, "entry", "entries")) went meanwhile")
+        }
+        if changed > 0 {
+            Narration.complain(
+                "\(Figures.count(changed, "entry", "entries")) changed meanwhile and \(changed == 1 ? "is" : "are") not copied"
+            )
+        }
     }
 }

@@ -2,6 +2,12 @@ import ArgumentParser
 import StorageEngine
 import StoreInspection
 
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
 /// `vellum drop`.
 struct DropCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -30,7 +36,7 @@ struct DropCommand: ParsableCommand {
     var yes = false
 
     func run() throws {
-        let (amount, others) = try look()
+        let (amount, others, version) = try look()
         if dryRun {
             let output = OutputWriter()
             try output.write("would remove archive \(TerminalSafe.column(archive)) with \(amount)\n")
@@ -49,13 +55,27 @@ struct DropCommand: ParsableCommand {
         }
         let store = try store.openForWriting(creating: false)
         defer { store.close() }
-        try store.removeArchive(named: archive)
+        if !force {
+            // Somebody may have opened it while the question was asked.
+            let present = try store.archive(named: archive).processes().filter {
+                $0.isAlive && $0.pid != getpid()
+            }
+            guard present.isEmpty else {
+                throw Archive.inUse(
+                    archive, by: present.map { "\($0.name) (\($0.pid))" }, advice: "say --force")
+            }
+        }
+        guard try store.removeArchive(named: archive, ifStill: force ? nil : version) else {
+            throw CommandFailure(
+                "\(TerminalSafe.quoted(archive)) has changed since; nothing was removed", status: .nothing)
+        }
         Narration.say("removed archive \(archive) with \(amount)")
     }
 
     /// What is in it, and who else has it open, without a trace.
-    private func look() throws -> (amount: String, others: [String]) {
+    private func look() throws -> (amount: String, others: [String], version: ArchiveVersion) {
         let archive = try store.openForLooking().archive(named: archive)
+        let version = try archive.version()
         let status = try archive.status()
         let isLog = status.configuration.kind == .log
         let amount =
@@ -64,6 +84,6 @@ struct DropCommand: ParsableCommand {
                 + Figures.bytes(status.diskBytes)
             : Figures.amount(status.entries, bytes: status.diskBytes)
         let others = try archive.processes().filter(\.isAlive).map { "\($0.name) (\($0.pid))" }
-        return (amount, others)
+        return (amount, others, version)
     }
 }

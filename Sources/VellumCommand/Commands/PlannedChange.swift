@@ -50,7 +50,9 @@ struct PlannedChange: Sendable {
     private func empty(_ log: Archive) throws {
         let status = try log.status()
         let amount = Self.messages(status.entries, status.diskBytes)
-        if !selection.yes, !Confirmation.ask("Delete \(amount) from \(log.name)? This can't be undone.") {
+        if !selection.yes,
+            !Confirmation.ask("Delete all messages of \(log.name), now \(amount)? This can't be undone.")
+        {
             throw CommandFailure(action.refusal, status: .nothing)
         }
         let removed = try log.deleteAllMessages()

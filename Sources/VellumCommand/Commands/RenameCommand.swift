@@ -60,11 +60,9 @@ enum ArchiveCopying {
         }
         var progress = ProgressBar()
         defer { progress.finish() }
-        let original = try source.archive(named: archive)
-        let firstEvent = try original.nextEvent()
-        let report = try source.copyArchive(named: archive, to: target, as: name) { progress.goesOn($0) }
+        let copied = try source.copyVersion(ofArchive: archive, to: target, as: name) { progress.goesOn($0) }
         progress.finish()
-        guard let report else {
+        guard let (report, version) = copied else {
             Narration.say("interrupted; nothing was copied")
             throw CommandFailure(nil, status: Interruption.status)
         }
@@ -78,7 +76,7 @@ enum ArchiveCopying {
         }
         if removesSource {
             // Another process may have opened the archive since, and what it stored isn't in the copy.
-            guard try source.removeArchive(named: archive, ifNextEventIs: firstEvent) else {
+            guard try source.removeArchive(named: archive, ifStill: version) else {
                 Narration.say("copied \(report.amount) to \(name)")
                 throw CommandFailure(
                     "\(TerminalSafe.quoted(archive)) stays, because it was changed during the copy; drop one of them",

@@ -40,6 +40,11 @@ struct DelimitedReader: RecordReader {
                 throw CommandFailure(
                     place + "the names of the properties are not valid UTF-8", status: .nothing)
             }
+            guard !name.utf8.contains(UInt8(ascii: "\r")) else {
+                throw CommandFailure(
+                    place + "the lines end in carriage returns alone; turn them into line feeds first: "
+                        + "tr '\\r' '\\n'", status: .nothing)
+            }
             guard known.insert(ExactText(name)).inserted else {
                 throw CommandFailure(place + "two columns are named \"\(name)\"", status: .nothing)
             }

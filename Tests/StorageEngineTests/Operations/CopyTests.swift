@@ -75,11 +75,49 @@ import Testing
     /// What another process stores between the copy and the removal of a renamed archive isn't lost.
     @Test func anArchiveThatChangedIsNotRemoved() throws {
         let archive = try store.archive(named: "A")
-        let event = try archive.nextEvent()
+        let version = try copied("B")
         try archive.put([1], forKey: "late")
-        #expect(try !store.removeArchive(named: "A", ifNextEventIs: event))
+        #expect(try !store.removeArchive(named: "A", ifStill: version))
         #expect(try archive.peek("late") == [1])
-        #expect(try store.removeArchive(named: "A", ifNextEventIs: archive.nextEvent()))
-        #expect(try names() == [])
+        #expect(try store.removeArchive(named: "A", ifStill: copied("C")))
+        #expect(try names() == ["B.archive", "C.archive"])
+    }
+
+    private func copied(_ name: String) throws -> ArchiveVersion {
+        try #require(try store.copyVersion(ofArchive: "A", to: store, as: name) { _ in true }).version
+    }
+
+    /// What broke: numbers of events begin anew with a new archive, and one with as many was taken for the one that was
+    /// copied, and removed.
+    @Test func anArchiveThatWasMadeAnewIsNotRemoved() throws {
+        let version = try copied("B")
+        try store.removeArchive(named: "A")
+        let other = try store.archive(named: "A", orCreate: ArchiveConfiguration())
+        for number in 0..<1000 { try other.put([9], forKey: "k\(number)") }
+        #expect(try !store.removeArchive(named: "A", ifStill: version))
+        #expect(try other.peek("k7") == [9])
+    }
+
+    /// What broke: emptying a log left no event, so that a copy made before counted as whole.
+    @Test func aLogThatWasEmptiedIsAnotherVersion() throws {
+        let configuration = ArchiveConfiguration(kind: .log, diskLimit: 1_000_000)
+        let log = try store.archive(named: "L", orCreate: configuration)
+        for number in 0..<10 { try log.append([UInt8(number)]) }
+        let copied = try #require(try store.copyVersion(ofArchive: "L", to: store, as: "M") { _ in true })
+        let next = try log.nextEvent()
+        #expect(try log.deleteAllMessages().entries == 10)
+        #expect(try !store.removeArchive(named: "L", ifStill: copied.version))
+        let events = try log.events(from: next).events
+        #expect(events.map(\.kind) == [.delete] && events.first?.key == nil)
+    }
+
+    /// What broke: the copy was made by the store's path, where another store may be by then.
+    @Test func aStoreThatWasMovedIsCopiedInto() throws {
+        let moved = folder.path + "/moved"
+        try FileManager.default.moveItem(atPath: folder.store, toPath: moved)
+        let report = try store.copyArchive(named: "A", to: store, as: "B")
+        #expect(report?.archives.map(\.entries) == [1000])
+        #expect(!FileManager.default.fileExists(atPath: folder.store))
+        #expect(try Store.open(at: moved, mode: .readOnly).archiveNames() == ["A", "B"])
     }
 }
