@@ -21,10 +21,11 @@ final class TemporaryFile {
     private var windowStart = 0
     private var place = 0
 
-    /// - Throws: if no file can be created in `$TMPDIR`, or without it in `/tmp`.
+    /// - Throws: if no file can be created in `$TMPDIR`, or if that is unset or empty in `/tmp`.
     init(_ budget: TemporaryBudget) throws(QueryError) {
         self.budget = budget
-        let folder = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        var folder = getenv("TMPDIR").map { String(cString: $0) } ?? ""
+        if folder.isEmpty { folder = "/tmp" }
         var path = Array((folder + "/vellum-query-XXXXXX").utf8CString)
         // mkstemp creates it with permissions for its owner only.
         descriptor = mkstemp(&path)

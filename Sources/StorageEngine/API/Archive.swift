@@ -379,11 +379,15 @@ public final class Archive: Sendable {
         try engine.applyDurability()
     }
 
-    /// Closes the archive for all processes, has its files removed, and ends this object. The caller ensures that no
-    /// process opens the archive at the same time.
-    func destroy(removing: () throws(StorageError) -> Void) throws(StorageError) {
-        try engine().acquire().closeForAll(doorbell)
+    /// Closes the archive for all processes, has its files removed, and ends this object; does nothing if `event` isn't the
+    /// number of the next event. The caller ensures that no process opens the archive at the same time.
+    /// - Returns: whether it was removed.
+    func destroy(
+        ifNextEventIs event: UInt64?, removing: () throws(StorageError) -> Void
+    ) throws(StorageError) -> Bool {
+        guard try engine().acquire().closeForAll(doorbell, ifNextEventIs: event) else { return false }
         defer { end() }
         try removing()
+        return true
     }
 }

@@ -1,4 +1,6 @@
-/// Copying one archive under another name.
+/// Copying one archive under another name. It is copied into a store of its own inside the target, which nobody else looks
+/// into, and moved out of it when it is whole. So the copy is there completely or not at all, whatever crashes, and of two
+/// that copy to one name at the same time the second is refused. OnDiskFormat, "Folders".
 extension Store {
     /// Copies an archive, as of one moment, to a new archive of this or another store: values, encodings, deadlines, owners,
     /// times, hits, the order of use, kind, limits and type, or the messages of a log. Doesn't copy events, actions that can
@@ -8,30 +10,74 @@ extension Store {
     ///   - target: a store that is open for writing.
     ///   - progress: called now and then; return `false` to stop, which removes the copy.
     /// - Returns: what was copied, and a line for each damaged entry that was left out; `nil` if `progress` stopped it.
-    /// - Throws: `noSuchArchive`; `invalidArchiveName`, also if the target has an archive with this name.
+    /// - Throws: `noSuchArchive`; `invalidArchiveName`, also if the target has an archive with this name; `readOnly`,
+    ///   `noSpace` and what reading throws.
     public func copyArchive(
         named name: String, to target: Store, as newName: String,
         progress: (BackupProgress) -> Bool = { _ in true }
     ) throws(StorageError) -> BackupReport? {
         try ArchiveName.validate(newName)
+        guard target.mode == .readWrite else { throw .readOnly(operation: "copy to \"\(newName)\"") }
         let isTaken = try target.hasArchive(newName)
-        guard !isTaken else {
-            throw .invalidArchiveName(reason: "there is an archive \"\(newName)\" in \(target.path) already")
-        }
+        guard !isTaken else { throw target.isTaken(newName) }
+        let place = try ScratchFolder(in: target.folder)
+        defer { place.remove() }
         var report = BackupReport()
+        let copies = try Store.open(at: place.folder.path)
         let isDone: Bool
         do throws(StorageError) {
+            defer { copies.close() }
             isDone = try withArchive(named: name) { (archive) throws(StorageError) in
-                try copy(archive, to: target, as: newName, &report, progress)
+                try copy(archive, to: copies, as: newName, &report, progress)
             }
-        } catch {
-            if try target.hasArchive(newName) { try target.removeArchive(named: newName) }
-            throw error
         }
-        guard isDone else {
-            try target.removeArchive(named: newName)
-            return nil
-        }
+        guard isDone else { return nil }
+        let folderName = ArchiveName.folder(for: newName)
+        guard try place.moveOut(folderName) else { throw target.isTaken(newName) }
         return report
     }
+
+    private func isTaken(_ name: String) -> StorageError {
+        .invalidArchiveName(reason: "there is an archive \"\(name)\" in \(path) already")
+    }
+}
+
+/// A folder of a store in which something is made. Its name is that of a removed archive, so whoever opens the store next
+/// removes what a killed process left of it; the lock that this object holds tells them that it is still in use.
+private struct ScratchFolder {
+    let folder: FileDescriptor
+    private let store: FileDescriptor
+    private let name: String
+
+    init(in store: FileDescriptor) throws(StorageError) {
+        while true {
+            let name = RemovedFolder.name()
+            guard try store.makeFolder(named: name) else { continue }
+            let folder = try store.folder(named: name)
+            // Another process may have removed it before it was locked.
+            guard try folder.lock(.exclusive, wait: false),
+                try store.status(ofEntry: name)?.number == folder.status().number
+            else { continue }
+            (self.folder, self.store, self.name) = (folder, store, name)
+            return
+        }
+    }
+
+    /// Moves a folder from here to the store, with its name.
+    /// - Returns: `false` if the store has one of that name that isn't empty.
+    func moveOut(_ inside: String) throws(StorageError) -> Bool {
+        do throws(StorageError) {
+            try store.rename(name + "/" + inside, to: inside)
+        } catch {
+            switch error {
+            case .system(_, _, SystemCode.notEmpty), .system(_, _, SystemCode.exists): return false
+            default: throw error
+            }
+        }
+        try store.synchronizeNames()
+        return true
+    }
+
+    /// What can't be removed now is removed by the next process that opens the store.
+    func remove() { try? store.removeTree(name) }
 }

@@ -4,11 +4,19 @@ extension Store {
     /// Removes an archive with all it holds. Other processes that have it open get `closed` from then on.
     /// - Throws: `readOnly`, `noSuchArchive`, `busy`, `system`.
     public func removeArchive(named name: String) throws(StorageError) {
+        _ = try removeArchive(named: name, ifNextEventIs: nil)
+    }
+
+    /// Like ``removeArchive(named:)``, but only if nothing has changed since the number of the next event was `event`.
+    /// That is decided under the archive's lock. Events of expiry and eviction count as changes, too.
+    /// - Returns: whether it was removed.
+    package func removeArchive(named name: String, ifNextEventIs event: UInt64?) throws(StorageError) -> Bool
+    {
         guard mode == .readWrite else { throw .readOnly(operation: "remove archive \"\(name)\"") }
         var attempts = 0
         while true {
             do throws(StorageError) {
-                return try removeOnce(name)
+                return try removeOnce(name, ifNextEventIs: event)
             } catch {
                 attempts += 1
                 // Another process has removed it in the meantime, or removed it and created a new one.
@@ -22,51 +30,65 @@ extension Store {
         }
     }
 
-    private func removeOnce(_ name: String) throws(StorageError) {
+    private func removeOnce(_ name: String, ifNextEventIs event: UInt64?) throws(StorageError) -> Bool {
         let archive = try archive(named: name)
-        defer { forget(archive) }
+        var isRemoved = true
+        // Also if the removal failed halfway.
+        defer { if isRemoved { forget(archive) } }
         // Keeps this process from creating it again in the meantime.
-        try openedHere.value.turn(of: ExactText(name)).withLock { (_) throws(StorageError) in
+        isRemoved = try openedHere.value.turn(of: ExactText(name)).withLock { (_) throws(StorageError) in
             // Keeps other processes from opening it, which would then use removed files.
             let folderName = ArchiveName.folder(for: name)
             let turn = try OpeningTurn.take(in: folder.folder(named: folderName), archive: name)
             defer { turn.pass() }
-            try archive.destroy { () throws(StorageError) in
+            return try archive.destroy(ifNextEventIs: event) { () throws(StorageError) in
                 let gone = RemovedFolder.name()
                 try folder.rename(folderName, to: gone)
                 crashPoint(.archiveRenamed)
                 try folder.removeTree(gone)
             }
         }
+        return isRemoved
     }
 
-    /// Bytes on disk of archives whose removal is under way or was cut short. The next process that opens the store for
-    /// writing removes the rest. Costs a look at each of their files.
+    /// Bytes on disk of archives whose removal, or of copies whose making, was cut short or is under way. The next process
+    /// that opens the store for writing removes the rest. Costs a look at each of their files.
     public func bytesOfRemovedArchives() throws(StorageError) -> UInt64 {
         var bytes: UInt64 = 0
         for name in try folder.names() where RemovedFolder.isOne(name) {
-            do throws(StorageError) {
-                let removed = try folder.folder(named: name)
-                for file in try removed.names() {
-                    bytes += UInt64(try removed.status(ofEntry: file)?.allocatedBytes ?? 0)
-                }
-            } catch {
-                // It was removed in the meantime.
-                guard case .system(_, _, SystemCode.missing) = error else { throw error }
-            }
+            bytes += try bytesOnDisk(in: folder, name)
         }
         return bytes
     }
 
-    /// Removes what a killed removal left behind, as far as possible.
+    private func bytesOnDisk(in above: FileDescriptor, _ name: String) throws(StorageError) -> UInt64 {
+        do throws(StorageError) {
+            guard let status = try above.status(ofEntry: name) else { return 0 }
+            guard status.isFolder else { return UInt64(status.allocatedBytes) }
+            let inside = try above.folder(named: name)
+            var bytes: UInt64 = 0
+            for file in try inside.names() { bytes += try bytesOnDisk(in: inside, file) }
+            return bytes
+        } catch {
+            // It was removed in the meantime.
+            guard case .system(_, _, SystemCode.missing) = error else { throw error }
+            return 0
+        }
+    }
+
+    /// Removes what a killed removal or copy left behind, as far as possible.
     static func dropRemovedFolders(in folder: FileDescriptor) {
         for name in (try? folder.names()) ?? [] where RemovedFolder.isOne(name) {
+            // A copy that is being made holds the lock.
+            guard let left = try? folder.folder(named: name),
+                (try? left.lock(.exclusive, wait: false)) == true
+            else { continue }
             try? folder.removeTree(name)
         }
     }
 }
 
-/// The folder of an archive that is being removed.
+/// The folder of an archive that is being removed, or in which one is made.
 enum RemovedFolder {
     private static let suffix = ".removed"
     private static let digits = 16

@@ -59,10 +59,15 @@ struct ArchiveSection: ~Copyable {
         index.contradiction(at: IndexLayout.valueBytesOffset, "its totals exceed its entries")
     }
 
-    /// Marks the index as no longer in use, for all processes, and wakes those that wait for events.
-    func closeForAll(_ doorbell: Doorbell?) {
+    /// Marks the index as no longer in use, for all processes, and wakes those that wait for events. Does nothing if
+    /// `event` is given and isn't the number of the next event.
+    /// - Returns: whether it was done.
+    @discardableResult
+    func closeForAll(_ doorbell: Doorbell?, ifNextEventIs event: UInt64? = nil) -> Bool {
+        if let event, event != index.events.head { return false }
         index.state = .building
         index.events.callWaiters(doorbell)
+        return true
     }
 }
 

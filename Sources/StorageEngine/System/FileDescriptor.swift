@@ -14,6 +14,7 @@ enum SystemCode {
     static let missing = ENOENT
     static let notAFolder = ENOTDIR
     static let notEmpty = ENOTEMPTY
+    static let exists = EEXIST
 }
 
 /// An open descriptor of a file or folder. Safe from any thread, because the descriptor never changes. Closed with the

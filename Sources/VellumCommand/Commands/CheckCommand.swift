@@ -58,8 +58,8 @@ struct CheckCommand: ParsableCommand {
         let removed = try looked.bytesOfRemovedArchives()
         if removed > 0 {
             Narration.say(
-                "removed archives still take \(Figures.bytes(removed)): the next program that opens the store for writing "
-                    + "gives that back")
+                "removed archives and unfinished copies still take \(Figures.bytes(removed)): the next program that opens "
+                    + "the store for writing gives that back")
         }
         let output = OutputWriter()
         if json {

@@ -78,13 +78,12 @@ enum ArchiveCopying {
         }
         if removesSource {
             // Another process may have opened the archive since, and what it stored isn't in the copy.
-            guard try original.nextEvent() == firstEvent else {
+            guard try source.removeArchive(named: archive, ifNextEventIs: firstEvent) else {
                 Narration.say("copied \(report.amount) to \(name)")
                 throw CommandFailure(
                     "\(TerminalSafe.quoted(archive)) stays, because it was changed during the copy; drop one of them",
                     status: .nothing)
             }
-            try source.removeArchive(named: archive)
         }
         Narration.say(summary(report.amount))
     }

@@ -122,7 +122,8 @@ enum Examination {
             if removed > 0 {
                 findings.append(
                     Finding(
-                        .note, path, "removed archives still take \(Figures.bytes(removed))",
+                        .note, path,
+                        "removed archives and unfinished copies still take \(Figures.bytes(removed))",
                         advice: ShellWord.vellum("compact", store: path)))
             }
         } catch {
