@@ -9,7 +9,10 @@ import Darwin
 
 extension CursesTerminal {
     /// How long, in milliseconds, an ESC waits for the rest of a sequence before it counts as the Escape key.
-    private static let escapeDelay: Int32 = 25
+    /// A line over the internet may deliver an arrow key's bytes that far apart.
+    private static let escapeDelay: UInt64 = 200
+    /// How long after an ESC a character still counts as one with Alt.
+    private static let altDelay: UInt64 = 25
 
     /// Waits for the next event, at most for the timeout. Nil if the timeout has passed. After
     /// ``TerminalKit/InputEvent/hangUp`` every call returns that event at once.
@@ -24,15 +27,18 @@ extension CursesTerminal {
                 let now = CursesTerminal.milliseconds()
                 wait = deadline > now ? Int32(min(deadline - now, 1 << 30)) : 0
             }
-            let isEscapeWait = decoder.isWaiting && (wait < 0 || wait > CursesTerminal.escapeDelay)
+            // Counted from the last byte, however often the caller asks meanwhile.
+            let escapeEnd = lastInput + CursesTerminal.escapeDelay
+            let escapeWait = Int32(escapeEnd - min(escapeEnd, CursesTerminal.milliseconds()))
+            let isEscapeWait = decoder.isWaiting && (wait < 0 || wait > escapeWait)
             var waiting = [
                 pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: waker.readEnd, events: Int16(POLLIN), revents: 0),
             ]
-            let ready = poll(&waiting, 2, isEscapeWait ? CursesTerminal.escapeDelay : wait)
+            let ready = poll(&waiting, 2, isEscapeWait ? escapeWait : wait)
             if ready < 0, errno != EINTR { return .hangUp }
             if ready == 0 {
-                if decoder.isWaiting { accept(decoder.flush()) }
+                if decoder.isWaiting, CursesTerminal.milliseconds() >= escapeEnd { accept(decoder.flush()) }
                 if isEscapeWait || !queue.isEmpty { continue }
                 return nil
             }
@@ -47,6 +53,9 @@ extension CursesTerminal {
         var buffer = [UInt8](repeating: 0, count: 4096)
         let count = read(descriptor, &buffer, buffer.count)
         if count > 0 {
+            let now = CursesTerminal.milliseconds()
+            if now > lastInput + CursesTerminal.altDelay { accept(decoder.part(before: buffer[0])) }
+            lastInput = now
             accept(decoder.feed(buffer[..<count]))
         } else if count == 0 || (errno != EINTR && errno != EAGAIN) {
             queue.append(.hangUp)

@@ -159,7 +159,11 @@ struct ActionTests {
             browser.press([Key(.escape)])
         }
         #expect(browser.exit == nil)
-        var onStore = try Fixture.browser(Fixture.source(), keys: "<esc>")
+        // From a store that was named one comes to those beside it.
+        var onStore = try Fixture.browser(Fixture.source(), keys: "h")
+        #expect(onStore.model.screen == .stores)
+        #expect(onStore.frame.plainText.contains("thumbnails"))
+        onStore.press([Key(.escape)])
         #expect(onStore.frame.plainText.contains("This is the first screen; q leaves the browser."))
         onStore.press([.character("q"), .character("j")])
         #expect(onStore.exit == .quit)

@@ -124,6 +124,23 @@ struct EventTests {
         #expect(browser.frame.plainText.contains("1,200 lost"))
     }
 
+    /// What broke: events of a time at which nobody watched were called lost.
+    @Test(arguments: ["<esc><enter>", " "]) func whatWasNotWatchedIsNotLost(away: String) throws {
+        let source = source()
+        let clock = TestClock()
+        let isPause = away == " "
+        var browser = try Fixture.browser(
+            source, columns: 100, clock: clock, keys: "E\(isPause ? "<space>" : away)")
+        for number in 0..<3_000 { source.happen(.record, "key \(number)", archive: "City", at: clock.now) }
+        source.with { $0.overwritten["City"] = 1_211 }
+        clock.advance(60)
+        browser.refresh()
+        browser.press(try Key.script(isPause ? "<space>" : "<esc>E"))
+        browser.refresh()
+        #expect(browser.frame.plainText.contains("1,200 not watched"))
+        #expect(!browser.frame.plainText.contains("lost"))
+    }
+
     /// However many there were, those that are kept are bounded, and the cursor and the filter go on.
     @Test func keepsABoundedNumber() throws {
         let source = source()

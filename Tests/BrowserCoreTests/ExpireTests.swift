@@ -72,6 +72,14 @@ struct ExpireTests {
         #expect(source.with { $0.undoable["City"]?.isEmpty ?? true })
     }
 
+    /// What broke: what was typed stood behind the suggestion, as in "5m2h".
+    @Test func typingReplacesTheSuggestion() throws {
+        var browser = try Fixture.browser(Fixture.source(), keys: "j<enter>gx2h<enter>")
+        #expect(browser.frame.plainText.contains("Expire 1 entry in 2h?"))
+        browser.press(try Key.script("<esc>x<end>5<enter>"))
+        #expect(browser.frame.plainText.contains("such as 90s"), "a key that moves keeps it: 5m5 is no time")
+    }
+
     @Test(arguments: ["5", "", "m", "0s", "-5m", "5x", "1000000d"])
     func aWrongTimeIsSaidAndNothingPlanned(text: String) throws {
         let browser = try Fixture.browser(Fixture.source(), keys: "j<enter>gx<ctrl+u>\(text)<enter>")

@@ -89,6 +89,61 @@ struct LogTests {
         #expect(text.contains("at line 40"))
     }
 
+    @Test func messagesAreFilteredByAPattern() throws {
+        let source = source()
+        let clock = TestClock()
+        var browser = try Fixture.browser(
+            source, columns: 120, clock: clock, keys: "jj<enter>/warning|jakarta<enter>")
+        #expect(browser.frame.plainText.contains("20 of 60 messages  filter \"warning|jakarta\""))
+        #expect(!browser.frame.plainText.contains("panic:"))
+        source.append("nothing of that kind", archive: "Trace", at: clock.now)
+        source.append("back to Jakarta", archive: "Trace", at: clock.now)
+        browser.refresh()
+        #expect(browser.frame.plainText.contains("21 of 62 messages"))
+        #expect(browser.frame.plainText.contains("back to Jakarta"))
+        #expect(!browser.frame.plainText.contains("nothing of that kind"))
+        browser.press(try Key.script("/<ctrl+u>!warning|jakarta<enter>"))
+        #expect(browser.frame.plainText.contains("41 of 62 messages"), "all others")
+        browser.press(try Key.script("/<ctrl+u>nowhere<enter>"))
+        #expect(browser.frame.plainText.contains("No message passes the filter \"nowhere\"."))
+        browser.press([Key(.escape)])
+        #expect(browser.frame.plainText.contains("62 messages"))
+        #expect(browser.model.screen == .messages)
+    }
+
+    @Test func whatIsWrongWithAPatternIsSaidInPlace() throws {
+        var browser = try Fixture.browser(source(), columns: 120, keys: "jj<enter>/pan(ic")
+        let line = browser.frame.plainText.split(separator: "\n").first { $0.contains("filter pan(ic") }
+        #expect(line?.contains("expected ')'") == true, "\(browser.frame.plainText)")
+        browser.press([Key(.enter)])
+        #expect(browser.frame.plainText.contains("Not a pattern: "))
+        #expect(browser.frame.plainText.contains("60 messages"))
+    }
+
+    @Test func messagesAreFound() throws {
+        var browser = try Fixture.browser(source(), columns: 120, keys: "jj<enter>gf^1.*panic<enter>")
+        #expect(browser.frame.plainText.contains("find \"^1.*panic\": 1 of 1"))
+        browser.press(try Key.script("f<ctrl+u>panic<enter>"))
+        #expect(browser.frame.plainText.contains("\"panic\": 3 of 10"), "from the cursor on")
+        browser.press(try Key.script("n"))
+        #expect(browser.frame.plainText.contains("4 of 10"))
+        browser.press(try Key.script("NN"))
+        #expect(browser.frame.plainText.contains("2 of 10"))
+        browser.press(try Key.script("<esc>n"))
+        #expect(browser.frame.plainText.contains("Nothing was looked for yet; f does."))
+    }
+
+    @Test func bytesOfAMessageAreShown() throws {
+        let source = source()
+        source.append(
+            bytes: [0xde, 0xad, 0xbe, 0xef] + Array("text".utf8), archive: "Trace", at: Fixture.start)
+        var browser = try Fixture.browser(source, columns: 100, keys: "jj<enter>")
+        #expect(browser.frame.plainText.contains("de ad be ef 74"))
+        browser.press([Key(.enter)])
+        #expect(browser.frame.plainText.contains("000000  de ad be ef 74 65 78 74"))
+        #expect(browser.frame.plainText.contains("....text"))
+    }
+
     @Test func allAreDeletedAndThatStays() throws {
         let source = source()
         var browser = try Fixture.browser(source, keys: "jj<enter>D")

@@ -90,7 +90,7 @@ struct QueryScreenTests {
         #expect(sums[3].split(separator: " ") == ["address.city", "sum"])
         #expect(
             sums[4].split(separator: " ") == ["Bogor", "435"]
-                && sums[5].split(separator: " ") == ["東京", "135"])
+                && sums[5].split(separator: " ") == ["\\u{6771}\\u{4eac}", "135"])
     }
 
     @Test func completesFromWhatTheValuesHave() throws {

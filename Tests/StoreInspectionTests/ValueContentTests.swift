@@ -56,7 +56,7 @@ struct ValueContentTests {
         let content = ValueContent(bytes, total: bytes.count, encoding: .unknown)
         #expect(content.name == name)
         #expect((content.tree != nil) == isTree)
-        #expect((content.text != nil) == isText)
+        #expect((content.isText || content.spelling != nil) == isText)
         #expect(content.problem == nil)
     }
 

@@ -163,6 +163,31 @@ import Testing
         }
     }
 
+    /// What broke: an arrow key whose bytes came 50 ms apart was taken for Escape, and `[A` for two characters.
+    @Test(arguments: [
+        ("[A", Key(.up)), ("OB", Key(.down)), ("[1;5C", Key(.right, modifiers: .control)),
+        ("[5~", Key(.pageUp)),
+    ])
+    func aSequenceThatCameInTwoPiecesIsOneKey(_ rest: String, _ key: Key) {
+        var decoder = InputDecoder()
+        #expect(decoder.feed([0x1b]).isEmpty && decoder.isWaiting)
+        #expect(decoder.part(before: Array(rest.utf8)[0]).isEmpty)
+        #expect(decoder.feed(Array(rest.utf8)) == [.key(key)])
+        // So late that the Escape key was told already: what follows is still no text.
+        #expect(decoder.feed([0x1b]) + decoder.flush() == [.key(Key(.escape))])
+        #expect(decoder.feed(Array(rest.utf8)) == [.key(key)])
+        #expect(decoder.feed(Array("[A".utf8)) == [.key(.character("[")), .key(.character("A"))])
+    }
+
+    /// Escape and a character soon after it are two keys; Alt sends both at once.
+    @Test func escapeAndACharacterAreTwoKeys() {
+        var decoder = InputDecoder()
+        #expect(decoder.feed([0x1b]).isEmpty)
+        #expect(decoder.part(before: 0x6a) == [.key(Key(.escape))])
+        #expect(decoder.feed([0x6a]) == [.key(.character("j"))])
+        #expect(decoder.feed([0x1b, 0x6a]) == [.key(Key(.character("j"), modifiers: .alt))])
+    }
+
     @Test func clicks() {
         var clicks = ClickRecognizer()
         let point = Point(column: 1, row: 1)

@@ -24,7 +24,7 @@ import Testing
         (line, rest) = rest.split(top: 1)
         TextField("where name == \"東京\"").draw(into: &frame, in: line, look: look)
         let halves = Layout.columns(rest, [.flexible(), .flexible()], gap: 1)
-        HexDump(count: 2000, firstRow: 1, highlight: 20..<24) {
+        HexDump(count: 2000, firstRow: 1, highlights: [20..<24]) {
             $0.map { UInt8(truncatingIfNeeded: $0 &* 7) }
         }
         .draw(into: &frame, in: halves[0], look: look)

@@ -11,7 +11,7 @@ package enum ActionID: String, Sendable, Hashable, CaseIterable {
     case open, back, quit
     case up, down, pageUp = "page-up", pageDown = "page-down", first, last
     case halfPageUp = "half-page-up", halfPageDown = "half-page-down"
-    case filter, find, findNext = "find-next", findPrevious = "find-previous", clear
+    case filter, find, findNext = "find-next", findPrevious = "find-previous", search, clear
     case sort, reverse
     case sortByKey = "sort-by-key", sortBySize = "sort-by-size", sortByTier = "sort-by-tier"
     case sortByIdle = "sort-by-idle", sortByAge = "sort-by-age", sortByExpires = "sort-by-expires"

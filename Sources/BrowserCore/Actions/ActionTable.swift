@@ -20,19 +20,25 @@ package enum ActionTable {
             .open, "Open", "Open what the cursor is on.", [Key(.enter), .character("l"), Key(.right)],
             opening, .footer),
         action(
-            .fold, "Fold", "Fold or unfold the part of the value.",
+            .fold, "Fold", "Fold or unfold; open a text in full.",
             [Key(.enter), .character("l"), Key(.right), .character(" ")], [.value], .footer),
         action(
             .back, "Back", "Fold the part, or go back a screen.",
             [.character("h"), Key(.left), Key(.backspace)], all.subtracting([.stores])),
         action(
-            .filter, "Filter", "Show only keys that hold what you type.", [.character("/")],
-            [.entries, .monitor], .footer),
+            .filter, "Filter", "Show only what holds what you type.", [.character("/")],
+            [.entries, .monitor, .messages], .footer),
         action(
-            .find, "Find", "Find text in the value.",
+            .find, "Find", "Find text or bytes in the whole value.",
             [.character("/")], [.value], .footer),
-        action(.findNext, "Next match", "Go to the next match.", [.character("n")], [.value]),
-        action(.findPrevious, "Previous match", "Go to the match before.", [.character("N")], [.value]),
+        action(
+            .search, "Find", "Find by a pattern; ! before it: others.", [.character("f")],
+            [.messages], .footer),
+        action(
+            .findNext, "Next match", "Go to the next match.", [.character("n")], [.value, .messages]),
+        action(
+            .findPrevious, "Previous match", "Go to the match before.", [.character("N")],
+            [.value, .messages]),
         action(
             .mode, "View as", "Show it as a tree, as text or as bytes.",
             [.character("t"), Key(.tab)], [.value], .footer),

@@ -31,8 +31,29 @@ extension Browser {
         if model.prompt != nil { return pressInPrompt(&model, key) }
         if key == Key(.escape), let job = model.job, job.isStoppable { return stop(&model, job) }
         if model.isTyping { return model.parts.press(&model, key) }
-        guard let action = model.keyMap.action(for: key, in: model.screen) else { return [] }
-        return perform(&model, action.id)
+        guard let action = model.keyMap.action(for: key, in: model.screen) else {
+            sayWhyNothing(&model, key)
+            return []
+        }
+        let isOfUse = model.parts.isOfUse(action.id, model)
+        let effects = perform(&model, action.id)
+        if !isOfUse, effects.isEmpty, model.notice == nil, model.overlay == nil {
+            model.say("\(action.title): there is nothing here to do that to.", seconds: 3)
+        }
+        return effects
+    }
+
+    /// Says of a key without an action where it has one.
+    private static func sayWhyNothing(_ model: inout Model, _ key: Key) {
+        let help = "\(keyName(model, .help)) lists the keys."
+        if model.isReadOnly, ActionTable.keyMap().action(for: key, in: model.screen) != nil {
+            return model.say("\(key): the store is only read here; \(help)", seconds: 3)
+        }
+        let other = Screen.allCases.first { model.keyMap.action(for: key, in: $0) != nil }
+        guard let other, let action = model.keyMap.action(for: key, in: other) else {
+            return model.say("\(key) does nothing here; \(help)", seconds: 3)
+        }
+        model.say("\(key) (\(action.title)) is a key of the \(other.rawValue) screen; \(help)", seconds: 3)
     }
 
     /// Stops the work that a person waits for.
@@ -49,6 +70,11 @@ extension Browser {
             }
         }
         if model.query?.ticket == job.ticket { model.query?.ticket = nil }
+        if model.value?.find.ticket == job.ticket { model.value?.find.ticket = nil }
+        for purpose in LogState.Purpose.allCases where model.log?[purpose].ticket == job.ticket {
+            model.log?[purpose].restart()
+            model.log?[purpose].isStopped = true
+        }
         model.say("Stopped: \(job.title)")
         return [.stop(ticket: job.ticket)]
     }
@@ -70,6 +96,7 @@ extension Browser {
             return []
         case .pause:
             model.pausedSince = model.pausedSince == nil ? model.now : nil
+            model.events.lookAway()
             return model.pausedSince == nil ? refresh(&model, isForced: true) : []
         case .refresh:
             if model.pausedSince != nil { model.pausedSince = model.now }
@@ -119,7 +146,7 @@ extension Browser {
     }
 
     static func move(_ model: inout Model, by rows: Int) -> [Effect] {
-        move(&model, to: max(0, model.cursorRow + rows))
+        model.parts.move(&model, by: rows)
     }
 
     private static func move(_ model: inout Model, to row: Int) -> [Effect] {

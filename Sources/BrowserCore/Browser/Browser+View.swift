@@ -15,7 +15,7 @@ extension Browser {
 
     /// The model's picture at its own size.
     package static func frame(_ model: Model) -> Frame {
-        var frame = Frame(size: model.size)
+        var frame = Frame(size: model.size, isASCII: model.look.isASCII)
         view(model, into: &frame)
         return frame
     }

@@ -17,8 +17,6 @@ package struct Model: Sendable {
     package let folder: String
     /// The store that is open; nil on the stores screen.
     package internal(set) var store: String?
-    /// Whether the browser was started on a store: it then has no list of stores to go back to.
-    let startedOnStore: Bool
     var stores = StoresState()
     var archives = ArchivesState()
     var entries: EntriesState?
@@ -58,7 +56,6 @@ package struct Model: Sendable {
         var keyMap = ActionTable.keyMap(readOnly: isReadOnly)
         let mistakes = keyMap.remap(remap)
         self.keyMap = keyMap
-        startedOnStore = store != nil
         screen = store == nil ? .stores : .archives
         if let mistake = mistakes.first {
             notice = Notice("Key assignments, \(mistake)", role: .error, until: now.adding(seconds: 10))

@@ -9,9 +9,11 @@ package struct Arrangement: Sendable {
     /// All entries in `order`.
     let sorted: Positions
     /// Those of `sorted` whose key matches the filter: the rows.
-    package let rows: Positions
+    package var rows: Positions
     /// Sum of the sizes of the rows.
-    package let rowBytes: UInt64
+    package var rowBytes: UInt64
+    /// Entries of the listing that were seen to be gone; they have no rows.
+    var gone = 0
     let keys: KeyIndex?
     /// The listing's indices of the entries that are evicted next; empty when there is room.
     package let victims: Range<Int>
@@ -68,6 +70,8 @@ package struct ListedRows: Sendable {
     package var entries: [Int: EntryMetadata] = [:]
     /// Why a row can't be read.
     package var problems: [Int: String] = [:]
+    /// Keys of entries that are gone, and are shown as they were.
+    package var vanished: Set<String> = []
 }
 
 extension Arrangement {

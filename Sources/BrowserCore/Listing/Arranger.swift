@@ -38,10 +38,10 @@ package struct Arranger {
             let arrangement = try arrange(listing, request, limit: limit, made: request.base?.made ?? start)
             let row = find(request.anchor, near: request.anchorRow, in: arrangement)
             let range = view(of: arrangement, around: row, request)
-            let rows = Arranger.rows(of: arrangement, in: range)
+            let present = PresentRows(of: arrangement, in: range)
             return Arranged(
-                arrangement: arrangement, anchorRow: row,
-                rows: rows, vanished: vanished(request, beside: rows.entries),
+                arrangement: present.arrangement, anchorRow: row.map(present.row),
+                rows: present.rows, vanished: vanished(request, beside: present.rows.entries),
                 cost: max(0, clock().seconds(since: start)))
         } catch {
             return nil
@@ -160,17 +160,5 @@ package struct Arranger {
         let row = min(anchor ?? request.anchorRow, max(0, arrangement.count - 1))
         let top = max(0, min(row - request.anchorOffset, arrangement.count - request.visible))
         return top..<min(arrangement.count, top + request.visible)
-    }
-
-    static func rows(of arrangement: Arrangement, in range: Range<Int>) -> ListedRows {
-        var rows = ListedRows(range: range)
-        for row in range.clamped(to: 0..<arrangement.count) {
-            do throws(SourceError) {
-                rows.entries[row] = try arrangement.listing.entry(at: arrangement.rows.index(atRow: row))
-            } catch {
-                rows.problems[row] = error.description
-            }
-        }
-        return rows
     }
 }

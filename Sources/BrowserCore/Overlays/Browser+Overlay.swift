@@ -20,6 +20,8 @@ extension Browser {
             model.overlay = nil
             return []
         case (.enter, _):
+            // What a sign means is there to be read.
+            if list.selected >= found.count, !legend(of: list, model).isEmpty { return [] }
             model.overlay = nil
             guard found.indices.contains(list.selected) else { return [] }
             return perform(&model, found[list.selected].id)
@@ -30,11 +32,16 @@ extension Browser {
         default:
             if list.field.handle(key) { (list.selected, list.first) = (0, 0) }
         }
-        let count = actions(of: list, model).count
+        let count = actions(of: list, model).count + legend(of: list, model).count
         list.selected = max(0, min(list.selected, count - 1))
         list.first = Table.firstRow(showing: list.selected, of: count, in: page, from: list.first)
         model.overlay = .actions(list)
         return []
+    }
+
+    /// The meanings of signs that the help lists behind the actions.
+    static func legend(of list: ActionList, _ model: Model) -> [Legend.Line] {
+        list.isHelp ? Legend.lines(model, matching: list.field.text) : []
     }
 
     /// The actions that the help or the palette lists.

@@ -81,6 +81,7 @@ struct ExpireForm: Sendable {
         self.archive = archive
         self.targets = targets
         choice = targets.isEmpty ? .idle : .after
+        (after.isSuggestion, idle.isSuggestion) = (true, true)
     }
 }
 

@@ -9,7 +9,8 @@ enum OverlayPlaces {
         let screen = Rect(model.size)
         let isSmall = screen.rows < 8 || screen.columns < 30
         let columns = isSmall ? screen.columns : min(screen.columns - 4, list.isHelp ? 96 : 56)
-        let all = model.keyMap.actions(in: model.screen).count
+        let legend = list.isHelp ? Legend.lines(model, matching: "").count : 0
+        let all = model.keyMap.actions(in: model.screen).count + legend
         let detailRows = list.isHelp && screen.rows >= 14 ? 3 : 0
         let rows = isSmall ? screen.rows : min(screen.rows - 2, all + 3 + detailRows)
         let box = screen.centered(Size(columns: columns, rows: rows))
@@ -66,28 +67,39 @@ enum OverlayView {
                 style: look[.title].over(look[.dialog]), within: places.box)
         }
         let actions = Browser.actions(of: list, model)
-        let items = actions.map { action in
-            item(action, list, columns: places.list.columns, look: look)
-        }
-        List(items, selected: actions.isEmpty ? nil : list.selected, first: list.first, role: .dialog)
+        let legend = Browser.legend(of: list, model)
+        let items =
+            actions.map { item($0, list, columns: places.list.columns, look: look) }
+            + legend.map { item($0, columns: places.list.columns, look: look) }
+        List(items, selected: items.isEmpty ? nil : list.selected, first: list.first, role: .dialog)
             .draw(into: &frame, in: places.list, look: look)
-        if actions.isEmpty {
+        if items.isEmpty {
             frame.write(
                 "No action is called so.", at: places.list.origin, style: look[.dim].over(look[.dialog]),
                 within: places.list)
         }
-        if actions.indices.contains(list.selected), !places.detail.isEmpty {
-            let action = actions[list.selected]
+        if items.indices.contains(list.selected), !places.detail.isEmpty {
+            let isAction = list.selected < actions.count
+            let meaning = isAction ? nil : legend[list.selected - actions.count]
             frame.fill(
                 places.detail.line(0), style: look[.border].over(look[.dialog]),
                 character: look.glyphs.horizontal)
-            let text = "\(action.keyList): \(action.help)"
+            let text =
+                meaning.map { "\($0.sign): \($0.words)" }
+                ?? "\(actions[list.selected].keyList): \(actions[list.selected].help)"
             for (row, line) in TextWrap.lines(text, columns: places.detail.columns).prefix(2).enumerated() {
                 frame.write(
                     line, at: places.detail.line(row + 1).origin, style: look[.dialog], within: places.detail)
             }
         }
         list.field.draw(into: &frame, in: places.field, look: look)
+    }
+
+    private static func item(_ line: Legend.Line, columns: Int, look: Look) -> List.Item {
+        let words = TextWidth.truncate(line.words, to: max(0, columns - 15), ellipsis: look.glyphs.ellipsis)
+        return List.Item([
+            Span(TextWidth.pad(line.sign, to: 13) + " ", look[.accent]), Span(words, look[.dim]),
+        ])
     }
 
     private static func item(_ action: BrowserAction, _ list: ActionList, columns: Int, look: Look)

@@ -64,6 +64,8 @@ protocol ScreenParts {
     /// Esc: leaves the smallest thing that can be left.
     static func clear(_ model: inout Model) -> [Effect]
     static func move(_ model: inout Model, to row: Int) -> [Effect]
+    /// Moves by rows, down or, where they are negative, up.
+    static func move(_ model: inout Model, by rows: Int) -> [Effect]
     /// A click into the list, or what stands above it.
     static func click(_ model: inout Model, _ point: Point, _ layout: ScreenLayout) -> [Effect]
     static func drag(_ model: inout Model, _ point: Point, _ layout: ScreenLayout) -> [Effect]
@@ -112,6 +114,9 @@ extension ScreenParts {
     static func clear(_ model: inout Model) -> [Effect] { back(&model) }
     static func click(_ model: inout Model, _ point: Point, _ layout: ScreenLayout) -> [Effect] {
         moveToRow(at: point, &model, layout)
+    }
+    static func move(_ model: inout Model, by rows: Int) -> [Effect] {
+        move(&model, to: max(0, cursor(model) + rows))
     }
     static func moveToRow(at point: Point, _ model: inout Model, _ layout: ScreenLayout) -> [Effect] {
         row(at: point, model, layout).map { move(&model, to: $0) } ?? []

@@ -7,29 +7,35 @@ package struct ValueContent: Sendable {
     /// For the line above the value: `CBOR`, `JSON`, `text`, `PNG image`, `bytes`.
     package let name: String
     package let tree: ValueTree?
-    /// The value, or its beginning, as text.
-    package let text: String?
+    /// Whether its bytes are text, as far as they were looked at.
+    package let isText: Bool
+    /// The text of a value whose bytes are none: its JSON, in UTF-8.
+    package let spelling: [UInt8]?
+    /// Whether ``spelling`` is a beginning.
+    package let isSpellingCut: Bool
+    /// Whether it is longer than what is made into a tree, though it may be structured.
+    package let isTooLong: Bool
     /// Why it isn't shown as what it says it is; one line.
     package let problem: String?
 
     /// Longer values are neither decoded into a tree nor looked at as text as a whole.
     package static let decodingLimit = 8 << 20
-    /// Bytes of a long text that the text view shows.
-    package static let textLimit = 256 << 10
+    /// Bytes of a longer value that are looked at to see what it is.
+    package static let headLimit = 256 << 10
+    /// Bytes of ``spelling`` that are kept: the JSON of a deeply nested value may be far longer than the value.
+    static let spellingLimit = 64 << 20
 
     /// Decodes a value whose first `bytes.count` of `total` bytes are known. Time linear in the bytes.
     package init(_ bytes: [UInt8], total: Int, encoding: ValueEncoding) {
         let said = encoding.label
-        let text = ValueContent.text(bytes)
+        isText = ValueContent.isText(bytes)
         guard bytes.count == total else {
-            name = said ?? ValueContent.signature(bytes) ?? (text == nil ? "bytes" : "text")
-            tree = nil
-            self.text = text
-            problem =
-                said == nil || encoding == .text
-                ? nil : "\(Figures.bytes(UInt64(total))): too long for a tree"
+            name = said ?? ValueContent.signature(bytes) ?? (isText ? "text" : "bytes")
+            (tree, problem, spelling, isSpellingCut) = (nil, nil, nil, false)
+            isTooLong = said == nil ? ValueContent.seemsStructured(bytes) : encoding != .text
             return
         }
+        isTooLong = false
         let value = RecognizedValue(bytes, encoding: encoding)
         var document: CBORValue?
         var problem = value.problem
@@ -40,8 +46,10 @@ package struct ValueContent: Sendable {
         let found = ValueContent.name(of: value.form, document, bytes)
         name = value.form == .propertyList ? found : said ?? found
         // People read JSON more easily than a notation of binary formats' own.
-        let isSpelled = value.form == .cbor || value.form == .propertyList && text == nil
-        self.text = isSpelled ? ValueContent.json(value) : text
+        let isSpelled = value.form == .cbor || value.form == .propertyList && !isText
+        let json = isSpelled ? try? value.json(.pretty) : nil
+        isSpellingCut = json.map { $0.count > ValueContent.spellingLimit } ?? false
+        spelling = isSpellingCut ? json.map { Array($0.prefix(ValueContent.spellingLimit)) } : json
         self.problem = problem
     }
 
@@ -55,21 +63,17 @@ package struct ValueContent: Sendable {
         }
     }
 
-    /// As indented JSON; at most ``textLimit`` bytes.
-    private static func json(_ value: RecognizedValue) -> String? {
-        (try? value.json(.pretty)).map { String(decoding: $0.prefix(textLimit), as: UTF8.self) }
+    /// Whether bytes, or their beginning, are text, by the rule of ``RecognizedValue``.
+    private static func isText(_ bytes: [UInt8]) -> Bool {
+        let head = bytes.prefix(headLimit)
+        return !head.contains(0) && MessageText.text(head, isCut: bytes.count >= headLimit) != nil
     }
 
-    /// The bytes as text if they are one, by the rule of ``RecognizedValue``; at most ``textLimit`` bytes.
-    private static func text(_ bytes: [UInt8]) -> String? {
-        var head = bytes.prefix(textLimit)
-        // A cut may fall inside a character.
-        for _ in 0..<4 {
-            if let text = String(validating: head, as: UTF8.self) { return head.contains(0) ? nil : text }
-            guard !head.isEmpty, bytes.count >= textLimit || head.count < bytes.count else { return nil }
-            head.removeLast()
-        }
-        return nil
+    /// Whether a value of which nobody said what it is begins as JSON, a map or a list of CBOR, or a property list.
+    private static func seemsStructured(_ bytes: [UInt8]) -> Bool {
+        let first = bytes.first { $0 != 0x20 && !(0x09...0x0d ~= $0) } ?? 0
+        return first == UInt8(ascii: "{") || first == UInt8(ascii: "[") || (0x80..<0xc0).contains(first)
+            || bytes.starts(with: Array("bplist".utf8)) || bytes.starts(with: Array("<?xml".utf8))
     }
 
     /// The name of a file format by the bytes that begin it.

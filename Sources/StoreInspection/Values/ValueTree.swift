@@ -8,6 +8,11 @@ package struct ValueTree: Sendable {
         case map, array, text, number, boolean, null, bytes, other
     }
 
+    package enum Content: Sendable, Hashable {
+        case text(String)
+        case bytes([UInt8])
+    }
+
     package struct Node: Sendable, Hashable {
         /// 0 for the value itself.
         package let depth: Int
@@ -19,13 +24,15 @@ package struct ValueTree: Sendable {
         /// The node after the last one inside this one.
         package fileprivate(set) var end: Int
         package let parent: Int?
+        /// What a leaf of text or bytes holds in full.
+        package let content: Content?
 
         package var isContainer: Bool { kind == .map || kind == .array }
     }
 
     /// Values with more nodes are cut, so that a hostile one can't fill memory.
     package static let maximumNodes = 200_000
-    /// Characters of a leaf that are kept; the text view shows all of it.
+    /// Characters of a leaf that its row has; ``Node/content`` has all.
     static let maximumLeaf = 4_096
 
     package private(set) var nodes: [Node] = []
@@ -48,7 +55,7 @@ package struct ValueTree: Sendable {
                 nodes.append(
                     Node(
                         depth: depth, name: name, value: tag + text, kind: kind, end: index + 1,
-                        parent: parent))
+                        parent: parent, content: ValueTree.content(content)))
                 return
             }
             append(content, name: name, depth: depth, parent: parent, tag: "\(tag)tag \(number) ")
@@ -56,7 +63,9 @@ package struct ValueTree: Sendable {
         }
         let (text, kind) = ValueTree.describe(value)
         nodes.append(
-            Node(depth: depth, name: name, value: tag + text, kind: kind, end: index + 1, parent: parent))
+            Node(
+                depth: depth, name: name, value: tag + text, kind: kind, end: index + 1, parent: parent,
+                content: ValueTree.content(value)))
         switch value {
         case .array(let items):
             for (position, item) in items.enumerated() {
@@ -125,6 +134,14 @@ package struct ValueTree: Sendable {
         case .array(let items): return ("[\(Figures.count(items.count))]", .array)
         case .map(let map): return ("{\(Figures.count(map.entries.count))}", .map)
         case .tagged: return ("", .other)
+        }
+    }
+
+    private static func content(_ value: CBORValue) -> Content? {
+        switch value {
+        case .text(let text): .text(text)
+        case .bytes(let bytes): .bytes(Array(bytes))
+        default: nil
         }
     }
 

@@ -26,7 +26,8 @@ extension EntryMetadata {
         let rank = rank.map { ", rank \(Figures.count($0))" } ?? ""
         let expiry = expires.map { "\(Figures.date($0)), in \(Cell.deadline($0, now: now).human)" }
         var facts = [
-            ("recorded", Figures.moment(created, now: now)), ("accessed", Figures.moment(accessed, now: now)),
+            ("recorded", Figures.moment(created, now: now)),
+            ("accessed", hits == 0 ? "never" : Figures.moment(accessed, now: now)),
             ("hits", Figures.count(hits) + rank), ("expires", expiry ?? "never"),
         ]
         if let owner { facts.append(("owner", owner)) }

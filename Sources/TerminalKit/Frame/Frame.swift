@@ -8,11 +8,14 @@ package struct Frame: Sendable, Equatable {
     package let size: Size
     /// Where the terminal's cursor is shown; nil hides it.
     package var cursor: Point?
+    /// Whether text is written in ASCII alone, other characters as escapes.
+    private let isASCII: Bool
     private(set) var cells: [Cell]
 
     /// A frame of blanks.
-    package init(size: Size, style: Style = .plain) {
+    package init(size: Size, style: Style = .plain, isASCII: Bool = false) {
         self.size = size
+        self.isASCII = isASCII
         cells = Array(repeating: .blank(style: style), count: size.columns * size.rows)
     }
 
@@ -37,7 +40,7 @@ package struct Frame: Sendable, Equatable {
         let clip = clip.map(bounds.intersection) ?? bounds
         guard point.row >= clip.row, point.row < clip.endRow, !clip.isEmpty else { return 0 }
         var column = point.column
-        for character in text {
+        for character in isASCII ? TerminalText.ascii(text) : text {
             if column >= clip.endColumn { break }
             guard TerminalText.isHarmless(character) else {
                 for visible in TerminalText.sanitized(character) where column < clip.endColumn {
@@ -85,6 +88,9 @@ package struct Frame: Sendable, Equatable {
         _ character: Character, column: inout Int, row: Int, style: Style, clip: Rect
     ) {
         let width = TextWidth.width(of: character)
+        if width > 2, column >= clip.column, column + width <= clip.endColumn {
+            return putParts(character, column: &column, row: row, style: style, clip: clip)
+        }
         defer { column += width }
         let first = max(column, clip.column)
         let end = min(column + width, clip.endColumn)
@@ -99,6 +105,21 @@ package struct Frame: Sendable, Equatable {
         }
         cells[start + column] = Cell(text: String(character), width: Int8(width), style: style)
         if width == 2 { cells[start + column + 1] = .continuation(style: style) }
+    }
+
+    /// Puts a cluster that is wider than a cell, such as a syllable of Devanagari: each of its signs that takes room, with the
+    /// marks upon it, in cells of its own. Joiners take none and are left out.
+    private mutating func putParts(
+        _ character: Character, column: inout Int, row: Int, style: Style, clip: Rect
+    ) {
+        var parts: [String.UnicodeScalarView] = []
+        for scalar in character.unicodeScalars where !(0x200c...0x200d).contains(scalar.value) {
+            if TextWidth.width(of: scalar) > 0 || parts.isEmpty { parts.append(.init()) }
+            parts[parts.count - 1].append(scalar)
+        }
+        for part in parts {
+            put(Character(String(part)), column: &column, row: row, style: style, clip: clip)
+        }
     }
 
     /// Blanks a wide character that begins left of `column` and reaches over it, so that either side may be

@@ -11,6 +11,8 @@ package struct InputDecoder: Sendable {
 
     private var pending: [UInt8] = []
     private var paste: [UInt8]?
+    /// Whether an ESC for which nothing came was taken for the Escape key. What comes next may still be its sequence, late.
+    private var tookEscape = false
     private let terminalSequences: [[UInt8]: Key]
 
     /// Makes a decoder that also knows a terminal's own sequences, each beginning with ESC.
@@ -26,6 +28,8 @@ package struct InputDecoder: Sendable {
         var events: [InputEvent] = []
         // A paste whose end was lost on the way would take whatever is typed. Ctrl-C that comes alone was typed, and drops it.
         if bytes.count == 1, bytes.first == 0x03 { paste = nil }
+        if let late = lateSequence(bytes) { return late }
+        tookEscape = false
         for byte in bytes {
             if paste != nil {
                 if let event = collectPaste(byte) { events.append(event) }
@@ -40,7 +44,39 @@ package struct InputDecoder: Sendable {
     /// Takes what waits as complete: a lone ESC is the Escape key, ESC and a character the character with Alt.
     package mutating func flush() -> [InputEvent] {
         var events: [InputEvent] = []
+        tookEscape = pending == [0x1b] && paste == nil
         if paste == nil { drain(into: &events, isLast: true) }
+        return events
+    }
+
+    /// Takes an ESC that waits as the Escape key if a byte that comes later can't be the rest of its sequence: Alt sends both at
+    /// once.
+    package mutating func part(before byte: UInt8) -> [InputEvent] {
+        pending == [0x1b] && !continuesEscape(byte) ? flush() : []
+    }
+
+    /// Whether a byte after an ESC may begin a sequence rather than be a key by itself.
+    private func continuesEscape(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "[") || byte == UInt8(ascii: "O") || byte == 0x1b
+            || terminalSequences.keys.contains { $0.count > 1 && $0[1] == byte }
+    }
+
+    /// The rest of a sequence whose ESC was taken for a key because it took so long. Nobody types `[A` within one moment; so what
+    /// comes at once and is a whole sequence without its ESC is that, and not characters.
+    private mutating func lateSequence(_ bytes: some Collection<UInt8>) -> [InputEvent]? {
+        guard tookEscape, paste == nil, bytes.count > 1, let first = bytes.first, first != 0x1b,
+            continuesEscape(first)
+        else { return nil }
+        var other = self
+        (other.tookEscape, other.pending) = (false, [0x1b])
+        let events = other.feed(bytes)
+        guard other.pending.isEmpty, events.count == 1 else { return nil }
+        switch events[0] {
+        case .key(let key) where key.text == nil && key.modifiers.isDisjoint(with: .alt): break
+        case .mouse, .focus: break
+        default: return nil
+        }
+        self = other
         return events
     }
 

@@ -43,4 +43,10 @@ package struct Look: Sendable, Equatable {
     }
 
     package subscript(role: Role) -> Style { theme[role] }
+
+    /// Whether only ASCII can be shown.
+    package var isASCII: Bool { glyphs == .ascii }
+
+    /// The text as it can be shown: where that is ASCII alone, other characters as escapes, so that no two texts look alike.
+    package func legible(_ text: String) -> String { isASCII ? TerminalText.ascii(text) : text }
 }

@@ -31,6 +31,14 @@ package enum TerminalText {
         return result
     }
 
+    /// The text in ASCII: everything else as the escape of its number, such as `\u{e9}`.
+    package static func ascii(_ text: String) -> String {
+        if text.utf8.allSatisfy({ $0 < 0x80 }) { return text }
+        return text.unicodeScalars.reduce(into: "") { result, scalar in
+            if scalar.isASCII { result.unicodeScalars.append(scalar) } else { result += escape(scalar) }
+        }
+    }
+
     /// Bytes as text, UTF-8 where they are valid and `\xNN` where they aren't.
     package static func sanitized(bytes: some Sequence<UInt8>) -> String {
         var result = ""
@@ -144,7 +152,7 @@ package enum TerminalText {
         }
     }
 
-    static func hexadecimal(_ value: UInt32, digits: Int) -> String {
+    package static func hexadecimal(_ value: UInt32, digits: Int) -> String {
         let text = String(value, radix: 16)
         return String(repeating: "0", count: max(0, digits - text.count)) + text
     }

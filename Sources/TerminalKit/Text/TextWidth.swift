@@ -28,7 +28,7 @@ package enum TextWidth {
         return 1
     }
 
-    /// The columns of one grapheme cluster: 0, 1 or 2.
+    /// The columns of one grapheme cluster: 0, 1 or 2, and more for syllables of several signs that take room.
     package static func width(of character: Character) -> Int {
         let scalars = character.unicodeScalars
         guard let first = scalars.first else { return 0 }
@@ -43,7 +43,9 @@ package enum TextWidth {
                 rest = rest.dropFirst()
             }
         }
-        for scalar in rest where sum < 2 { sum += width(of: scalar) }
+        // Joined emoji, and one with the colour of its skin, are one picture.
+        let isEmoji = first.value > 0xff && first.properties.isEmoji
+        for scalar in rest where sum < 2 || !isEmoji { sum += width(of: scalar) }
         return sum
     }
 

@@ -90,7 +90,10 @@ package struct Dialog: Widget {
         let first = min(max(0, firstLine), max(0, places.lines.count - places.body.rows))
         for (offset, text) in places.lines.dropFirst(first).prefix(places.body.rows).enumerated() {
             let line = places.body.line(offset)
-            frame.write(text, at: line.origin, style: look[.dialog], within: line)
+            // What must not be wrapped away at a line's begin may be given as no-break spaces.
+            let indent = text.prefix { $0 == "\u{a0}" }
+            let shown = String(repeating: " ", count: indent.count) + text.dropFirst(indent.count)
+            frame.write(shown, at: line.origin, style: look[.dialog], within: line)
         }
         ScrollBar(total: places.lines.count, first: first, visible: places.body.rows).draw(
             into: &frame, in: places.body.inset(right: -1).intersection(places.box), look: look)

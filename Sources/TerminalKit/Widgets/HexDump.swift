@@ -5,18 +5,18 @@ package struct HexDump: Widget {
     package var count: Int
     /// The first row in view, of ``bytesPerRow(columns:)`` bytes each.
     package var firstRow: Int
-    /// Bytes drawn as a match.
-    package var highlight: Range<Int>?
+    /// Bytes drawn as matches.
+    package var highlights: [Range<Int>]
     /// The bytes of a range within `0..<count`; only what is in view is asked for.
     package var bytes: @Sendable (Range<Int>) -> [UInt8]
 
     package init(
-        count: Int, firstRow: Int = 0, highlight: Range<Int>? = nil,
+        count: Int, firstRow: Int = 0, highlights: [Range<Int>] = [],
         bytes: @escaping @Sendable (Range<Int>) -> [UInt8]
     ) {
         self.count = count
         self.firstRow = firstRow
-        self.highlight = highlight
+        self.highlights = highlights
         self.bytes = bytes
     }
 
@@ -24,6 +24,17 @@ package struct HexDump: Widget {
     /// three columns a byte, a space before each further group of eight, a space and a column a byte.
     package func bytesPerRow(columns: Int) -> Int {
         [32, 16, 8, 4, 2].first { offsetDigits + 2 + 4 * $0 + max(0, $0 / 8 - 1) + 1 <= columns } ?? 1
+    }
+
+    /// The rows of bytes as plain text, for where no widget can be drawn.
+    package static func lines(_ bytes: [UInt8], each: Int) -> [String] {
+        stride(from: 0, to: bytes.count, by: each).map { start in
+            let row = bytes[start..<min(start + each, bytes.count)]
+            let digits = row.map { TerminalText.hexadecimal(UInt32($0), digits: 2) }.joined(separator: " ")
+            let text = row.map { $0 >= 0x20 && $0 < 0x7f ? String(UnicodeScalar($0)) : "." }.joined()
+            let gap = String(repeating: " ", count: 3 * (each - row.count) + 2)
+            return "\(TerminalText.hexadecimal(UInt32(start), digits: 6))  \(digits)\(gap)\(text)"
+        }
     }
 
     /// How many rows there are in all.
@@ -55,7 +66,7 @@ package struct HexDump: Widget {
         let hexColumn = line.column + offsetDigits + 2
         let textColumn = hexColumn + 3 * each + max(0, each / 8 - 1) + 1
         for (index, byte) in row.enumerated() {
-            let isMatch = highlight?.contains(start + index) == true
+            let isMatch = highlights.contains { $0.contains(start + index) }
             let isText = byte >= 0x20 && byte < 0x7f
             let style = look[isMatch ? .match : byte == 0 ? .dim : isText ? .text : .accent]
             frame.write(

@@ -12,7 +12,7 @@ package struct Label: Widget {
 
     package func draw(into frame: inout Frame, in rect: Rect, look: Look) {
         let text = TextWidth.pad(
-            text, to: rect.columns, alignment: alignment, ellipsis: look.glyphs.ellipsis)
+            look.legible(text), to: rect.columns, alignment: alignment, ellipsis: look.glyphs.ellipsis)
         frame.write(text, at: rect.origin, style: look[role], within: rect.line(0))
     }
 }
@@ -34,6 +34,8 @@ package struct Bar: Widget {
         let line = rect.line(0)
         let base = look[role]
         frame.fill(line, style: base)
+        let left = left.map { Span(look.legible($0.text), $0.style) }
+        let right = right.map { Span(look.legible($0.text), $0.style) }
         let leftColumns = left.reduce(0) { $0 + TextWidth.width(of: $1.text) }
         var shown = right
         var rightColumns = shown.reduce(0) { $0 + TextWidth.width(of: $1.text) }

@@ -151,10 +151,10 @@ package struct Table: Widget {
                     }
                 }
             } else {
+                let shown = look.legible(cell.text)
                 let cut =
                     cell.truncatesStart
-                    ? TextWidth.truncateStart(cell.text, to: area.columns, ellipsis: look.glyphs.ellipsis)
-                    : cell.text
+                    ? TextWidth.truncateStart(shown, to: area.columns, ellipsis: look.glyphs.ellipsis) : shown
                 let text = TextWidth.pad(
                     cut, to: area.columns, alignment: columns[place.index].alignment,
                     ellipsis: look.glyphs.ellipsis)

@@ -9,6 +9,8 @@ package struct TextField: Widget {
     package var placeholder: String
     /// Whether the terminal's cursor is shown in the field.
     package var isActive: Bool
+    /// Whether the text is a suggestion: the first character that is typed replaces it, and another key keeps it.
+    package var isSuggestion = false
     /// Ranges of clusters drawn in another role, such as an error at its place.
     package var highlights: [(range: Range<Int>, role: Role)] = []
     /// What the last kill removed, for ``yank()``.
@@ -63,7 +65,10 @@ package struct TextField: Widget {
     /// it. Control-Y inserts again what the last of these removed.
     /// - Returns: whether the field knows the key.
     package mutating func handle(_ key: Key) -> Bool {
+        let wasSuggestion = isSuggestion
+        isSuggestion = false
         if let character = key.text {
+            if wasSuggestion { text = "" }
             insert(String(character))
             return true
         }
@@ -87,7 +92,9 @@ package struct TextField: Widget {
             if cursor > 0 { remove(cursor - 1..<cursor) }
         case (.delete, _), (.character("d"), .control):
             if cursor < characters.count { remove(cursor..<cursor + 1) }
-        default: return false
+        default:
+            isSuggestion = wasSuggestion
+            return false
         }
         return true
     }
@@ -133,22 +140,23 @@ package struct TextField: Widget {
             let text = TextWidth.truncate(placeholder, to: line.columns, ellipsis: look.glyphs.ellipsis)
             frame.write(text, at: line.origin, style: look[.placeholder], within: line)
         }
-        var column = line.column - scroll(columns: line.columns)
+        var column = line.column - scroll(columns: line.columns, look)
         for (index, character) in characters.enumerated() {
             if index == cursor, isActive { frame.cursor = Point(column: column, row: line.row) }
-            let role = highlights.last { $0.range.contains(index) }?.role
+            let role = isSuggestion ? .selected : highlights.last { $0.range.contains(index) }?.role
             let style = role.map { look[$0].over(look[.input]) } ?? look[.input]
-            frame.write(
-                String(character), at: Point(column: column, row: line.row), style: style, within: line)
-            column += TextWidth.width(of: String(character))
+            let shown = look.legible(String(character))
+            frame.write(shown, at: Point(column: column, row: line.row), style: style, within: line)
+            column += TextWidth.width(of: shown)
         }
         if cursor == characters.count, isActive { frame.cursor = Point(column: column, row: line.row) }
     }
 
     /// The columns hidden at the left so that the cursor, and what stands under it, is in view.
-    private func scroll(columns: Int) -> Int {
-        let before = TextWidth.width(of: textBeforeCursor)
-        let under = cursor < characters.count ? TextWidth.width(of: String(characters[cursor])) : 1
+    private func scroll(columns: Int, _ look: Look) -> Int {
+        let before = TextWidth.width(of: look.legible(textBeforeCursor))
+        let under =
+            cursor < characters.count ? TextWidth.width(of: look.legible(String(characters[cursor]))) : 1
         return max(0, before + min(under, columns) - columns)
     }
 }

@@ -42,7 +42,7 @@ package struct TreeRow: Widget {
         for span in name + (value.isEmpty ? [] : [Span(" ")] + value) {
             let room = line.endColumn - column
             guard room > 0 else { break }
-            let text = TextWidth.truncate(span.text, to: room, ellipsis: look.glyphs.ellipsis)
+            let text = TextWidth.truncate(look.legible(span.text), to: room, ellipsis: look.glyphs.ellipsis)
             let style = isSelected ? base.adding(span.style.attributes) : span.style.over(base)
             column += frame.write(
                 text, at: Point(column: column, row: line.row), style: style, within: line)

@@ -4,6 +4,12 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// `vellum browse`, which `vellum` alone is too.
 struct BrowseCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -68,6 +74,8 @@ struct BrowseCommand: ParsableCommand {
             source = try RingFileSource(path: file)
         } else if let path {
             try Store.open(at: path, mode: .readOnly, createIfMissing: false, options: .forLooking).close()
+            // Going back from it leads to the stores beside it.
+            source = EngineSource(folder: Self.folder(of: path))
         }
         let session = BrowserSession(
             store: path, source: source, isReadOnly: readOnly || file != nil, theme: theme)
@@ -79,5 +87,10 @@ struct BrowseCommand: ParsableCommand {
             return try output.flush()
         }
         if try session.runInTerminal() == .startDemo { try DemoCommand.parse([]).run() }
+    }
+
+    /// The folder that a folder lies in.
+    private static func folder(of path: String) -> String {
+        URL(fileURLWithPath: path).standardizedFileURL.deletingLastPathComponent().path
     }
 }

@@ -165,12 +165,16 @@ extension MockSource {
 
     /// Appends a message to a log, as the next one.
     func append(_ text: String, archive: String, at time: Timestamp) {
+        append(bytes: Array(text.utf8), archive: archive, at: time)
+    }
+
+    func append(bytes: [UInt8], archive: String, at time: Timestamp) {
         with { state in
             let number = (state.messages[archive]?.last?.sequence ?? 0) + 1
             state.messages[archive, default: []].append(
-                LogLine(Array(text.utf8), sequence: number, time: time))
+                LogLine(bytes, sequence: number, time: time))
             state.events[archive, default: []].append(
-                ArchiveEvent(.append, .request, key: nil, bytes: text.utf8.count, time: time))
+                ArchiveEvent(.append, .request, key: nil, bytes: bytes.count, time: time))
         }
     }
 }

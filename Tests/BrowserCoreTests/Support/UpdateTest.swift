@@ -28,6 +28,14 @@ struct UpdateTest {
         send(.input(.key(key)), expecting: expected, sourceLocation: sourceLocation)
     }
 
+    /// Presses a key; what it asks for is done at once, unless the test does it later.
+    mutating func press(_ key: Key, _ source: some StoreSource, settling: Bool = true) -> [Effect] {
+        effects = Browser.update(&model, .input(.key(key)))
+        let asked = effects
+        if settling { settle(source) }
+        return asked
+    }
+
     /// Does what the last effects ask for, and what the answers ask for, until nothing is left.
     mutating func settle(_ source: some StoreSource) {
         var queue = effects

@@ -74,10 +74,7 @@ enum ArchivesScreen: ScreenParts {
     }
 
     static func back(_ model: inout Model) -> [Effect] {
-        guard !model.startedOnStore else {
-            model.say("This is the first screen; \(Browser.keyName(model, .quit)) leaves the browser.")
-            return []
-        }
+        model.stores.left = model.store
         model.store = nil
         model.screen = .stores
         model.archives = ArchivesState()

@@ -189,13 +189,28 @@ extension EntriesScreen {
 
     // MARK: Rows in view
 
-    private static func loadRows(_ range: Range<Int>, of arrangement: Arrangement, ticket: Int) -> Effect {
-        .ask("load rows \(range)") { _ in
-            Arranger.rows(of: arrangement, in: range)
+    private static let goneText = "The entry is gone."
+
+    /// Reads rows. Those that nobody has seen and that are gone are replaced by the next ones.
+    private static func loadRows(
+        _ range: Range<Int>, of arrangement: Arrangement, _ entries: EntriesState, ticket: Int
+    )
+        -> Effect
+    {
+        let seen = entries.rows
+        return .ask("load rows \(range)") { _ in
+            PresentRows(of: arrangement, in: range, seen: seen)
         } then: { model, result in
-            guard model.entries?.rowsTicket == ticket, case .success(let rows) = result else { return [] }
-            model.entries?.rowsTicket = nil
-            model.entries?.replaceRows(rows)
+            guard var entries = model.entries, entries.rowsTicket == ticket,
+                case .success(let present) = result
+            else { return [] }
+            entries.rowsTicket = nil
+            entries.arrangement = present.arrangement
+            // The cursor stays with its key, or goes to what took the row's place.
+            (entries.cursor, entries.top) = (present.row(entries.cursor), present.row(entries.top))
+            entries.ghosts.formUnion(present.rows.vanished)
+            entries.replaceRows(present.rows)
+            model.entries = entries
             return []
         }
     }
@@ -213,7 +228,7 @@ extension EntriesScreen {
             let range = max(0, visible.lowerBound - page)..<min(count, visible.upperBound + page)
             let ticket = model.ticket()
             entries.rowsTicket = ticket
-            effects.append(loadRows(range, of: arrangement, ticket: ticket))
+            effects.append(loadRows(range, of: arrangement, entries, ticket: ticket))
         }
         if count == 0 {
             entries.key = nil
@@ -222,19 +237,25 @@ extension EntriesScreen {
             entries.key = entry.key
         } else if let problem = entries.read.problems[entries.cursor], !entries.preview.isPending {
             entries.preview = Preview(problem: problem)
+        } else if entries.read.range.contains(entries.cursor), !entries.preview.isPending {
+            entries.key = nil
+            entries.preview = Preview(problem: goneText)
         }
-        if let effect = preview(&entries, layout) { effects.append(effect) }
+        if let effect = preview(&entries, layout, model.now) { effects.append(effect) }
         return effects
     }
 
     /// Asks for the value under the cursor if it isn't the one that is shown.
-    private static func preview(_ entries: inout EntriesState, _ layout: ScreenLayout) -> Effect? {
+    private static func preview(
+        _ entries: inout EntriesState, _ layout: ScreenLayout, _ now: Timestamp
+    ) -> Effect? {
         guard !layout.pane.isEmpty, !entries.preview.isPending, let entry = entries.rows[entries.cursor],
             entries.preview.key != entry.key || entries.preview.sequence != entry.sequence
         else { return nil }
         entries.preview.isPending = true
         entries.preview.key = entry.key
         entries.preview.sequence = entry.sequence
+        entries.preview.since = now
         let (key, archive) = (entry.key, entries.archive)
         return .ask("load value \(archive.name)/\(key) for preview") { (context) throws(SourceError) in
             try ValueLoad.load(key, limit: ValueLoad.previewLimit, in: archive, from: context.source)
@@ -244,7 +265,9 @@ extension EntriesScreen {
             switch result {
             case .success(let load):
                 model.entries?.preview.load = load
-                model.entries?.preview.problem = load == nil ? "The entry is gone." : nil
+                model.entries?.preview.problem = load == nil ? goneText : nil
+                // Its row stays for a moment, or a person would not see that it went.
+                if load == nil { model.entries?.ghosts.insert(key) }
             case .failure(let error):
                 model.entries?.preview.load = nil
                 model.entries?.preview.problem = error.description

@@ -98,4 +98,9 @@ struct Preview: Sendable {
     var key: String?
     var sequence: UInt64?
     var isPending = false
+    /// When it was asked for.
+    var since: Timestamp?
+
+    /// Seconds that the value before it stays: an empty pane after each key would only flicker.
+    static let patience = 0.2
 }

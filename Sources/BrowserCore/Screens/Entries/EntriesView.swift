@@ -108,7 +108,7 @@ enum EntriesView {
     static func countText(_ model: Model) -> String {
         guard let arrangement = model.entries?.arrangement else { return "" }
         let bytes = Figures.bytes(arrangement.rowBytes)
-        let all = Figures.count(arrangement.listing.count, "entry", "entries")
+        let all = Figures.count(arrangement.listing.count - arrangement.gone, "entry", "entries")
         guard !arrangement.filter.isEmpty else { return "\(all)  \(bytes)" }
         // Whether these have what is looked for nobody knows.
         let unreadable = arrangement.keys?.unreadable ?? 0
@@ -131,7 +131,7 @@ enum EntriesView {
         highlight(arrangement, entries, table.layout(in: layout.list), into: &frame, look: look)
         EventsTable.drawTail(model, archive: entries.archive.name, into: &frame, in: layout.events)
         if !layout.pane.isEmpty {
-            PreviewPane(preview: entries.preview, isBeside: layout.isBeside)
+            PreviewPane(entries, isBeside: layout.isBeside, now: model.now)
                 .draw(into: &frame, in: layout.pane, look: look)
         }
     }

@@ -1,10 +1,21 @@
+import StorageEngine
 import StoreInspection
 import TerminalKit
 
 /// The value of the entry under the cursor, beside or below the list.
 struct PreviewPane {
-    let preview: Preview
-    let isBeside: Bool
+    private let preview: Preview
+    private let isBeside: Bool
+    /// What the cursor is on, if that is being read for so long that it is said.
+    private let awaited: String?
+
+    init(_ entries: EntriesState, isBeside: Bool, now: Timestamp) {
+        preview = entries.preview
+        self.isBeside = isBeside
+        let isLate = preview.since.map { now.seconds(since: $0) >= Preview.patience } ?? false
+        let isRead = entries.read.range.contains(entries.cursor) || entries.count == 0
+        awaited = !isRead ? "" : preview.isPending && isLate ? entries.key : nil
+    }
 
     func draw(into frame: inout Frame, in rect: Rect, look: Look) {
         var body: Rect
@@ -18,6 +29,10 @@ struct PreviewPane {
             frame.fill(head, style: look[.border], character: look.glyphs.horizontal)
         }
         let title = isBeside ? head : head.inset(left: 2, right: 2)
+        if let awaited {
+            write(title, [Span(awaited, look[.header])], into: &frame, look)
+            return frame.draw(ProblemText(text: "Reading", role: .dim), in: body, look: look)
+        }
         if let problem = preview.problem {
             write(title, [Span(preview.key ?? "", look[.header])], into: &frame, look)
             frame.draw(ProblemText(text: problem), in: body, look: look)
@@ -54,11 +69,11 @@ struct PreviewPane {
                 ValueView.treeRow(node, isFolded: false, depth: node.depth - (skipsRoot ? 1 : 0), look: look)
                     .draw(into: &frame, in: body.line(row), look: look)
             }
-        } else if let text = load.content.text {
-            let head = String(text.prefix(body.columns * body.rows)).replacingTabs()
-            let lines = TextWrap.lines(head, columns: max(1, body.columns)).prefix(body.rows)
-            for (row, line) in lines.enumerated() {
-                frame.write(line, at: body.line(row).origin, style: look[.text], within: body)
+        } else if load.content.isText {
+            let window = TextWindow(
+                start: 0, bytes: load.head, total: load.entry.valueBytes, isASCII: look.isASCII)
+            for (row, line) in window.rows(from: 0, count: body.rows, columns: body.columns).enumerated() {
+                frame.write(line.text, at: body.line(row).origin, style: look[.text], within: body)
             }
         } else {
             let bytes = load.head

@@ -23,11 +23,45 @@ struct LogState: Sendable {
     var archiveProblem: String?
     var readProblem: String?
 
+    /// What messages are looked for to be shown alone, or to be gone to.
+    enum Purpose: Sendable, Hashable, CaseIterable { case filter, find }
+
+    var filter = LogSearch()
+    var find = LogSearch()
+    /// Which of them the prompt is for.
+    var typing = Purpose.filter
+
     init(archive: ArchiveAddress) { self.archive = archive }
 
-    var count: Int { available?.count ?? 0 }
+    subscript(purpose: Purpose) -> LogSearch {
+        get { purpose == .filter ? filter : find }
+        set { if purpose == .filter { filter = newValue } else { find = newValue } }
+    }
+
+    /// How many rows there are.
+    var count: Int { filter.isActive ? filter.numbers.count : available?.count ?? 0 }
+
     /// The row under the cursor, from 0.
-    var row: Int { max(0, cursor - (available?.lowerBound ?? 0)) }
+    var row: Int { row(of: cursor) }
+
+    /// The row of a message, or of the next one that is shown.
+    func row(of number: Int) -> Int {
+        let row = filter.isActive ? filter.count(before: number) : number - (available?.lowerBound ?? 0)
+        return max(0, min(row, count - 1))
+    }
+
+    /// The message of a row, which must exist.
+    func number(at row: Int) -> Int {
+        filter.isActive ? filter.numbers[row] : row + (available?.lowerBound ?? 0)
+    }
+
+    func line(_ number: Int) -> LogLine? { lines[number] ?? filter.lines[number] }
+
+    /// The first that was found at or below the cursor, else the first of all.
+    var firstFound: Int? {
+        let index = find.count(before: cursor)
+        return index < find.numbers.count ? find.numbers[index] : find.numbers.first
+    }
 
     /// Takes the archive's figures: which messages there are now.
     mutating func update(_ archive: ArchiveSample) {
@@ -42,6 +76,8 @@ struct LogState: Sendable {
         uncounted = max(uncounted, archive.entries - counted)
         let end = counted + uncounted
         available = end - archive.entries..<end
+        filter.trim(before: end - archive.entries)
+        find.trim(before: end - archive.entries)
         nextEvent = archive.nextEvent
     }
 
@@ -56,5 +92,7 @@ struct LogState: Sendable {
     mutating func forget() {
         lines = [:]
         loaded = 0..<0
+        filter.restart()
+        find.restart()
     }
 }

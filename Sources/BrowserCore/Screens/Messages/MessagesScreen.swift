@@ -17,7 +17,7 @@ enum MessagesScreen: ScreenParts {
     static func cursor(_ model: Model) -> Int { model.log?.row ?? 0 }
 
     static func firstRow(_ model: Model) -> Int {
-        max(0, (model.log?.top ?? 0) - (model.log?.available?.lowerBound ?? 0))
+        model.log.map { $0.row(of: $0.top) } ?? 0
     }
 
     static func table(_ model: Model) -> Table? { MessagesView.table(model) }
@@ -26,7 +26,11 @@ enum MessagesScreen: ScreenParts {
 
     static func place(_ model: Model) -> StatusView.Content? {
         guard let log = model.log, log.count > 0 else { return nil }
-        return .line([], right: "\(Figures.count(log.row + 1)) of \(Figures.count(log.count))")
+        var left: [Span] = []
+        if !log.find.text.isEmpty {
+            left = [Span("find \"\(log.find.text)\": \(note(log, .find))", model.look[.accent])]
+        }
+        return .line(left, right: "\(Figures.count(log.row + 1)) of \(Figures.count(log.count))")
     }
 
     // MARK: What it does
@@ -39,9 +43,10 @@ enum MessagesScreen: ScreenParts {
     }
 
     static func back(_ model: inout Model) -> [Effect] {
+        let effects = LogState.Purpose.allCases.flatMap { stopSearching(&model, $0) }
         model.log = nil
         model.screen = .archives
-        return []
+        return effects
     }
 
     static func perform(_ model: inout Model, _ id: ActionID) -> [Effect] {
@@ -51,60 +56,101 @@ enum MessagesScreen: ScreenParts {
             let follows = model.log?.follows == true
             model.say(follows ? "Following the newest message." : "The screen stays where it is.", seconds: 3)
         case .deleteAll: planClearing(&model)
+        case .filter: ask(.filter, &model)
+        case .search: ask(.find, &model)
+        case .findNext: findNext(&model, forward: true)
+        case .findPrevious: findNext(&model, forward: false)
         default: break
         }
         return []
     }
 
     static func move(_ model: inout Model, to row: Int) -> [Effect] {
-        guard let available = model.log?.available, !available.isEmpty else { return [] }
-        let row = max(0, min(row, available.count - 1))
-        model.log?.cursor = available.lowerBound + row
+        guard let log = model.log, log.count > 0 else { return [] }
+        let row = max(0, min(row, log.count - 1))
+        model.log?.cursor = log.number(at: row)
         // A person who goes to the newest message wants to see the next ones, too.
-        model.log?.follows = row == available.count - 1
+        model.log?.follows = row == log.count - 1
         return []
     }
 
-    /// The message under the cursor in full, as far as it is text.
+    /// The message under the cursor in full.
     static func open(_ model: inout Model) -> [Effect] {
-        guard let log = model.log, let line = log.lines[log.cursor] else { return [] }
+        guard let log = model.log, log.count > 0 else { return [] }
+        let number = log.number(at: log.row)
+        if let line = log.lines[number] {
+            show(line, &model)
+            return []
+        }
+        // Of what a filter lets through only beginnings are kept.
+        guard let end = log.available?.upperBound, log.filter.lines[number] != nil else { return [] }
+        let (archive, nextEvent) = (log.archive, log.nextEvent)
+        return [
+            .ask("load message \(number) of \(archive.name)") { (context) throws(SourceError) in
+                try context.source.messages(
+                    count: 1, behind: end - 1 - number, nextEvent: nextEvent, in: archive
+                ).first
+            } then: { model, result in
+                guard model.log?.archive == archive, model.overlay == nil else { return [] }
+                switch result {
+                case .success(let line?): show(line, &model)
+                case .success(nil): model.say("The message is gone.", role: .warning)
+                case .failure(let error): model.say(error.description, role: .error)
+                }
+                return []
+            }
+        ]
+    }
+
+    private static func show(_ line: LogLine, _ model: inout Model) {
         var lines = [
             (line.time.map { "\(Figures.date($0)), " } ?? "")
                 + "\(Figures.bytes(UInt64(line.size))), number \(line.sequence)",
             "",
         ]
         if let text = line.text {
-            lines += text.split(whereSeparator: \.isNewline).map { TerminalText.sanitized(String($0)) }
-            if line.size > LogLine.limit {
-                lines.append("The first \(Figures.bytes(UInt64(LogLine.limit))) of it.")
-            }
+            lines += text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+                .map { TerminalText.sanitized(String($0)).keepingIndent }
         } else {
-            lines.append("It isn't text.")
+            // As many bytes in a row as fit between the borders.
+            let each = model.size.columns >= 86 ? 16 : model.size.columns >= 54 ? 8 : 4
+            lines += HexDump.lines(line.bytes, each: each)
         }
-        model.overlay = .message(MessageBox(title: "Message of \(log.archive.name)", lines: lines))
-        return []
+        if line.size > LogLine.limit {
+            lines.append("The first \(Figures.bytes(UInt64(LogLine.limit))) of it.")
+        }
+        model.overlay = .message(
+            MessageBox(title: "Message of \(model.log?.archive.name ?? "")", lines: lines))
     }
 
     static func settle(_ model: inout Model, _ layout: ScreenLayout) -> [Effect] {
         guard var log = model.log else { return [] }
-        defer { model.log = log }
         if model.pausedSince == nil, let sample = model.sample(log.archive) { log.update(sample) }
-        guard let available = log.available else { return [] }
+        guard let available = log.available else {
+            model.log = log
+            return []
+        }
         let page = max(1, layout.page)
-        log.cursor = log.follows ? max(available.lowerBound, available.upperBound - 1) : log.cursor
-        log.cursor = max(available.lowerBound, min(log.cursor, available.upperBound - 1))
-        let top = Table.firstRow(
-            showing: log.row, of: available.count, in: page, from: log.top - available.lowerBound)
-        log.top = available.lowerBound + top
+        if log.count > 0 {
+            log.cursor = log.number(at: log.follows ? log.count - 1 : log.row)
+            let top = Table.firstRow(
+                showing: log.row, of: log.count, in: page, from: log.row(of: log.top))
+            log.top = log.number(at: top)
+        } else {
+            (log.cursor, log.top) = (available.lowerBound, available.lowerBound)
+        }
+        model.log = log
+        let searches = search(&model)
         let visible = log.top..<min(available.upperBound, log.top + page)
-        guard !visible.isEmpty, visible.clamped(to: log.loaded) != visible, !log.isPending
-        else { return [] }
+        guard !log.filter.isActive, !visible.isEmpty, visible.clamped(to: log.loaded) != visible,
+            !log.isPending
+        else { return searches }
         let range =
             max(
                 available.lowerBound, visible.lowerBound - page)..<min(
                 available.upperBound, visible.upperBound + page)
-        log.isPending = true
-        return [load(range, of: log, end: available.upperBound)]
+        model.log?.isPending = true
+        return searches + [load(range, of: log, end: available.upperBound)]
     }
 
     /// Reads the messages of a range, of a log that ends at a number.

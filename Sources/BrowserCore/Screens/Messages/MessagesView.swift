@@ -14,11 +14,11 @@ enum MessagesView {
                 Table.Column("time", width: .fixed(showsDate ? 19 : 8), priority: 2),
                 Table.Column("size", width: .fixed(8), alignment: .trailing, priority: 1),
                 Table.Column("message", width: .minimum(8, weight: 1)),
-            ], rowCount: available.count, firstRow: max(0, log.top - available.lowerBound),
-            selectedRow: available.isEmpty ? nil : log.row, emptyText: "No messages."
+            ], rowCount: log.count, firstRow: log.row(of: log.top),
+            selectedRow: log.count == 0 ? nil : log.row, emptyText: emptyText(log, available)
         ) { row in
-            let number = available.lowerBound + row
-            guard let line = log.lines[number] else {
+            let number = log.number(at: row)
+            guard let line = log.line(number) else {
                 let isGone = log.loaded.contains(number)
                 return Table.Row(
                     [Table.Cell(""), Table.Cell(""), Table.Cell(isGone ? "gone" : look.glyphs.ellipsis)],
@@ -29,9 +29,15 @@ enum MessagesView {
                 Table.Cell(
                     line.time.map { showsDate ? Figures.date($0) : Figures.time($0) } ?? "-", role: .dim),
                 Table.Cell(Figures.bytes(UInt64(line.size)), role: .dim),
-                Table.Cell(text ?? "(not text)", role: text == nil ? .dim : nil),
+                Table.Cell(text ?? line.shown, role: text == nil ? .dim : nil),
             ])
         }
+    }
+
+    private static func emptyText(_ log: LogState, _ available: Range<Int>) -> String {
+        guard log.filter.isActive, !available.isEmpty else { return "No messages." }
+        if log.filter.end == nil { return log.filter.isStopped ? "The search was stopped." : "Searching" }
+        return "No message passes the filter \"\(log.filter.text)\"."
     }
 
     /// A row holds one line; that there are more is said.
@@ -47,7 +53,16 @@ enum MessagesView {
         if let problem = log.problem, log.lines.isEmpty {
             return frame.draw(ProblemText(text: problem, isCentered: true), in: layout.list, look: look)
         }
-        var left = [Span(" "), Span(Figures.count(log.count, "message", "messages"))]
+        let all = Figures.count(log.available?.count ?? 0, "message", "messages")
+        let isFiltered = log.filter.isActive
+        var left = [Span(" "), Span(isFiltered ? "\(Figures.count(log.count)) of \(all)" : all)]
+        if isFiltered {
+            left.append(Span("  filter \"\(log.filter.text)\"", look[.accent]))
+            if log.filter.dropped > 0 {
+                left.append(
+                    Span("  \(Figures.count(log.filter.dropped)) earlier matches not kept", look[.warning]))
+            }
+        }
         if let summary = model.sample(log.archive) {
             left.append(Span("  " + Figures.share(summary.diskBytes, of: summary.diskLimit)))
             if summary.evictions > 0 {

@@ -11,19 +11,24 @@ extension Browser {
     /// Asks for the events that came since the last look, of archives that have any.
     static func loadEvents(_ model: inout Model) -> [Effect] {
         guard let store = model.store, !model.events.isPending else { return [] }
-        let wanted = watched(model).compactMap { archive -> (archive: ArchiveAddress, from: UInt64?)? in
+        var wanted: [(archive: ArchiveAddress, from: UInt64?, wasWatched: Bool)] = []
+        for archive in watched(model) {
+            let wasWatched = model.events.watch(archive.name, at: model.now)
             let next = model.events.next[archive.name]
-            guard archive.nextEvent != next ?? 0 else { return nil }
-            return (ArchiveAddress(archive.name, in: store), next)
+            guard archive.nextEvent != next ?? 0 else { continue }
+            wanted.append((ArchiveAddress(archive.name, in: store), next, wasWatched))
         }
         guard !wanted.isEmpty else { return [] }
+        let asked = wanted
         model.events.isPending = true
-        let names = wanted.map { $0.archive.name + ($0.from.map { " from \($0)" } ?? "") }
+        let names = asked.map { $0.archive.name + ($0.from.map { " from \($0)" } ?? "") }
         return [
             .ask("load events of " + names.joined(separator: ", ")) { context in
                 // An archive that can't be read has no page.
-                wanted.compactMap { archive, from in
-                    (try? context.source.events(in: archive, from: from)).map { (archive.name, $0) }
+                asked.compactMap { archive, from, wasWatched in
+                    (try? context.source.events(in: archive, from: from)).map {
+                        (archive.name, wasWatched, $0)
+                    }
                 }
             } then: { model, result in
                 guard model.store == store, case .success(let pages) = result else { return [] }

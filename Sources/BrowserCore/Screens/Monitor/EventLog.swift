@@ -1,5 +1,6 @@
 import StorageEngine
 import StoreInspection
+import TerminalKit
 
 /// The events that were read since the store was opened, of all archives that were looked at; bounded.
 ///
@@ -10,11 +11,17 @@ struct EventLog: Sendable {
     private var records: [StoreEvent] = []
     /// The event to ask for next, by archive.
     private(set) var next: [String: UInt64] = [:]
-    /// How many were overwritten before they were read, by archive.
+    /// How many were overwritten before they were read although they were watched, by archive.
     private(set) var lost: [String: UInt64] = [:]
+    /// How many were overwritten while nobody watched: another screen was shown, or a pause.
+    private(set) var unwatched: [String: UInt64] = [:]
+    /// When the events of an archive were last in view.
+    private var watched: [String: Timestamp] = [:]
     var isPending = false
 
     private static let maximum = 20_000
+    /// Seconds between two looks after which events were not watched.
+    private static let gap = 2.0
 
     var numbers: Range<Int> { first..<first + records.count }
 
@@ -22,11 +29,15 @@ struct EventLog: Sendable {
 
     /// Takes what was read of several archives and puts it in order of time.
     /// - Returns: the number of the first event that is new or has another place than before.
-    mutating func add(_ pages: [(archive: String, batch: EventBatch)]) -> Int {
+    mutating func add(_ pages: [(archive: String, wasWatched: Bool, batch: EventBatch)]) -> Int {
         var new: [StoreEvent] = []
         for page in pages {
             next[page.archive] = page.batch.next
-            if page.batch.lost > 0 { lost[page.archive, default: 0] &+= page.batch.lost }
+            if page.wasWatched {
+                lost[page.archive, default: 0] &+= page.batch.lost
+            } else {
+                unwatched[page.archive, default: 0] &+= page.batch.lost
+            }
             new += page.batch.events.map { StoreEvent(archive: page.archive, $0) }
         }
         guard let earliest = new.map(\.time).min() else { return numbers.upperBound }
@@ -57,10 +68,26 @@ struct EventLog: Sendable {
         return found.reversed()
     }
 
-    /// How many events of an archive, or of all, were lost.
-    func lost(of archive: String?) -> UInt64 {
-        guard let archive else { return lost.values.reduce(0, &+) }
-        return lost[archive] ?? 0
+    /// Notes that the events of an archive are in view.
+    /// - Returns: whether they have been since the last look.
+    mutating func watch(_ archive: String, at now: Timestamp) -> Bool {
+        defer { watched[archive] = now }
+        return watched[archive].map { now.seconds(since: $0) < EventLog.gap } ?? false
+    }
+
+    /// The screen was paused: what was overwritten meanwhile wasn't watched.
+    mutating func lookAway() { watched = [:] }
+
+    /// What is to be said of events of an archive, or of all, that can't be shown.
+    func missing(of archive: String?, _ look: Look) -> [Span] {
+        func sum(_ counts: [String: UInt64]) -> UInt64 {
+            archive.map { counts[$0] ?? 0 } ?? counts.values.reduce(0, &+)
+        }
+        let (lost, unwatched) = (sum(lost), sum(unwatched))
+        var spans: [Span] = []
+        if unwatched > 0 { spans.append(Span(" \(Figures.count(unwatched)) not watched ", look[.dim])) }
+        if lost > 0 { spans.append(Span(" \(Figures.count(lost)) lost ", look[.warning])) }
+        return spans
     }
 }
 

@@ -54,8 +54,7 @@ enum EventsTable {
         let (head, body) = rect.split(top: 1)
         frame.fill(head, style: look[.border], character: look.glyphs.horizontal)
         var title = [Span(" events ", look[.dim])]
-        let lost = model.events.lost(of: archive)
-        if lost > 0 { title.append(Span(" \(Figures.count(lost)) lost ", look[.warning])) }
+        title += model.events.missing(of: archive, look)
         frame.write(title, at: head.inset(left: 2).origin, within: head)
         let numbers = model.events.last(body.rows, EventFilter(archive: archive))
         table(

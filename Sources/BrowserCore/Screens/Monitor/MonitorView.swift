@@ -96,8 +96,7 @@ enum MonitorView {
             if let archive = filter.archive { left.append(Span("  of \(archive)", look[.accent])) }
             if let kind = filter.kind { left.append(Span("  \(kind.label)", look[.accent])) }
             if !filter.text.isEmpty { left.append(Span("  key \"\(filter.text)\"", look[.accent])) }
-            let lost = model.events.lost(of: filter.archive)
-            if lost > 0 { right.append(Span(" \(Figures.count(lost)) lost ", look[.warning])) }
+            right += model.events.missing(of: filter.archive, look)
             if monitor.follows { right.append(Span(" newest ", look[.good])) }
         }
         Bar(left: left, right: right, role: .text).draw(into: &frame, in: rect, look: look)

@@ -248,7 +248,7 @@ extension Model {
 
 extension String {
     /// With spaces at the beginning that a dialog, which wraps its lines, doesn't take away.
-    fileprivate var keepingIndent: String {
+    var keepingIndent: String {
         let rest = drop { $0 == " " }
         return String(repeating: "\u{a0}", count: count - rest.count) + rest
     }

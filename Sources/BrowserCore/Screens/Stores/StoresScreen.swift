@@ -64,10 +64,17 @@ enum StoresScreen: ScreenParts {
         switch result {
         case .success(let stores):
             // The cursor holds to the store, not to its row.
-            let path = model.stores.selected?.path
+            let path = model.stores.left ?? model.stores.selected?.path
+            model.stores.left = nil
             model.stores.stores = stores
             model.stores.problem = nil
-            if let row = stores.firstIndex(where: { $0.path == path }) { model.stores.cursor = row }
+            // Where a store was named by a way that isn't its folder's, its name is the same.
+            let name = path?.split(separator: "/").last.map(String.init)
+            if let row = stores.firstIndex(where: { $0.path == path })
+                ?? stores.firstIndex(where: { $0.name == name })
+            {
+                model.stores.cursor = row
+            }
         case .failure(let error): model.stores.problem = error.description
         }
         return []
@@ -91,7 +98,10 @@ enum StoresScreen: ScreenParts {
         return Browser.refresh(&model, isForced: true)
     }
 
-    static func back(_ model: inout Model) -> [Effect] { [] }
+    static func back(_ model: inout Model) -> [Effect] {
+        model.say("This is the first screen; \(Browser.keyName(model, .quit)) leaves the browser.")
+        return []
+    }
 
     static func move(_ model: inout Model, to row: Int) -> [Effect] {
         model.stores.cursor = min(row, max(0, (model.stores.stores?.count ?? 0) - 1))

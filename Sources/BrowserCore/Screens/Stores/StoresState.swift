@@ -6,6 +6,8 @@ struct StoresState: Sendable {
     var stores: [StoreSummary]?
     var problem: String?
     var cursor = 0
+    /// The store that a person came back from, until the cursor is on it.
+    var left: String?
     var top = 0
     var isPending = false
     /// When the folder was read last.

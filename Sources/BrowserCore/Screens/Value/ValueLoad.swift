@@ -17,7 +17,7 @@ package struct ValueLoad: Sendable {
         _ key: String, limit: Int, in archive: ArchiveAddress, from source: any StoreSource
     ) throws(SourceError) -> ValueLoad? {
         guard let entry = try source.entry(key, in: archive) else { return nil }
-        let wanted = entry.valueBytes <= limit ? entry.valueBytes : min(limit, ValueContent.textLimit)
+        let wanted = entry.valueBytes <= limit ? entry.valueBytes : min(limit, ValueContent.headLimit)
         guard let head = try source.bytes(key, range: 0..<wanted, in: archive) else {
             return nil
         }

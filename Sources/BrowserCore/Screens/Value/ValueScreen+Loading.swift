@@ -18,7 +18,9 @@ extension ValueScreen {
             guard shows(value, model) else { return [] }
             model.value?.isPending = false
             switch result {
-            case .success(let load?): model.value?.show(load)
+            case .success(let load?):
+                model.value?.show(load)
+                return model.value?.find.text.isEmpty == false ? find(&model) : []
             case .success(nil): return showGone(&model)
             case .failure(let error): model.value?.problem = error.description
             }
@@ -47,20 +49,27 @@ extension ValueScreen {
         return []
     }
 
-    static func loadBytes(_ range: Range<Int>, of value: ValueState) -> Effect {
-        .ask("load bytes \(range) of \(value.archive.name)/\(value.key)") { (context) throws(SourceError) in
-            try context.source.bytes(value.key, range: range, in: value.archive)
+    /// Reads chunks of the value, and makes sure that they are of the value that is shown.
+    static func loadBytes(_ chunks: Range<Int>, of value: ValueState) -> Effect {
+        let size = value.load?.entry.valueBytes ?? 0
+        let range = chunks.lowerBound * StoredBytes.chunk..<min(size, chunks.upperBound * StoredBytes.chunk)
+        let shown = value.load?.entry
+        return .ask("load bytes \(range) of \(value.archive.name)/\(value.key)") {
+            (context) throws(SourceError) in
+            let bytes = try context.source.bytes(value.key, range: range, in: value.archive)
+            let now = try context.source.entry(value.key, in: value.archive)
+            return (bytes, shown.flatMap { shown in now.map { shown.isSameValue($0) } })
         } then: { model, result in
-            guard shows(value, model) else { return [] }
-            model.value?.pendingChunk = nil
-            let bytes = (try? result.get()) ?? []
-            model.value?.add(bytes, chunk: range.lowerBound / ValueState.chunk)
+            guard shows(value, model), model.value?.stored.pending == chunks else { return [] }
+            model.value?.stored.pending = nil
+            var bytes: [UInt8] = []
             switch result {
-            // An empty answer within the value means that another value is there by now.
-            case .success(_?): if bytes.isEmpty { model.value?.isStale = true }
-            case .success(nil): model.value?.problem = goneText
+            case .success((let found?, true?)): bytes = found
+            case .success((_?, false?)): model.value?.isStale = true
+            case .success: model.value?.problem = goneText
             case .failure(let error): model.value?.problem = error.description
             }
+            model.value?.stored.take(bytes, chunks, of: size)
             return []
         }
     }
@@ -82,8 +91,7 @@ extension ValueScreen {
         switch result {
         case .success(let entry?):
             let wasStale = model.value?.isStale == true
-            // One of another archive that took its place may have the same number.
-            let isSame = entry.sequence == shown.sequence && entry.created == shown.created
+            let isSame = shown.isSameValue(entry)
             model.value?.isStale = !isSame
             let isOther = entry.expires != shown.expires || entry.tier != shown.tier
             if isSame { model.value?.load?.entry = entry }

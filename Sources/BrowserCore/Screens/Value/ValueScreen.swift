@@ -48,41 +48,72 @@ enum ValueScreen: ScreenParts {
 
     static func problem(_ model: Model) -> String? {
         // On an empty screen it stands in the middle, in full.
-        guard let load = model.value?.load else { return nil }
-        return model.archives.problem ?? model.value?.problem ?? load.content.problem
+        guard let value = model.value, let load = value.load else { return nil }
+        let own = model.archives.problem ?? value.problem
+        // What is wrong with the content stands beside the place where there is a line for it.
+        return own ?? (model.size.rows < 9 && value.find.text.isEmpty ? load.content.problem : nil)
     }
 
     static func place(_ model: Model) -> StatusView.Content? {
         guard let value = model.value, value.load != nil else { return nil }
         let look = model.look
-        let count = value.rowCount(columns: model.layout.list.columns)
+        var right = position(value)
+        if !value.find.note.isEmpty { right = "\"\(value.find.text)\" \(value.find.note)  \(right)" }
+        right = TextWidth.truncateStart(
+            right, to: max(0, model.size.columns * 2 / 3), ellipsis: look.glyphs.ellipsis)
+        // What stands at the right stays.
+        var room = model.size.columns - TextWidth.width(of: right) - 2
+        let left = notes(value, model).map { span in
+            let text = TextWidth.truncate(span.text, to: max(0, room), ellipsis: look.glyphs.ellipsis)
+            room -= TextWidth.width(of: text)
+            return Span(text, span.style)
+        }
+        return .line(left, right: right)
+    }
+
+    private static func position(_ value: ValueState) -> String {
+        guard value.mode == .tree else {
+            return "byte \(Figures.count(value.place)) of \(Figures.count(value.size))"
+        }
+        let count = value.rowCount
+        return "\(Figures.count(min(count, value.position + 1))) of \(Figures.count(count))"
+    }
+
+    /// What there is to say of what is shown, what matters most first.
+    private static func notes(_ value: ValueState, _ model: Model) -> [Span] {
+        let look = model.look
+        guard let content = value.load?.content else { return [] }
         var spans: [Span] = []
         if value.isStale {
             let key = Browser.keyName(model, .refresh)
             spans.append(Span("The store holds another value by now; \(key) reads it.  ", look[.warning]))
         }
+        if let problem = content.problem { spans.append(Span(problem + "  ", look[.error])) }
+        if let part = value.part { return spans + [Span(part.path, look[.accent])] }
+        if content.isTooLong {
+            let limit = Figures.bytes(UInt64(ValueContent.decodingLimit))
+            let (find, mode) = (Browser.keyName(model, .find), Browser.keyName(model, .mode))
+            let other =
+                value.modes.count > 1 ? ", \(mode) shows \(value.mode == .hex ? "text" : "bytes")" : ""
+            spans.append(Span("Over \(limit), so no tree: \(find) finds in all of it\(other).", look[.dim]))
+        }
         if value.mode == .tree, let tree = value.tree, let node = value.node {
             spans.append(Span(tree.path(of: node), look[.accent]))
-            if tree.isCut { spans.append(Span("  cut after \(Figures.count(ValueTree.maximumNodes)) parts")) }
-        } else if value.mode == .text, let size = value.load?.entry.valueBytes, size > ValueContent.textLimit
-        {
-            spans.append(
-                Span("The first \(Figures.bytes(UInt64(ValueContent.textLimit))) as text.", look[.dim]))
+            if tree.isCut {
+                let mode = Browser.keyName(model, .mode)
+                let count = Figures.count(ValueTree.maximumNodes)
+                spans.append(Span("  cut after \(count) parts; \(mode) shows all as text"))
+            }
+        } else if value.mode == .text, content.isSpellingCut {
+            spans.append(Span("The first \(Figures.bytes(UInt64(value.size))) of its JSON.", look[.dim]))
         }
-        if value.mode == .hex, let size = value.load?.entry.valueBytes {
-            let columns = max(1, model.layout.list.columns - 1)
-            let offset = value.top * HexDump(count: size) { _ in [] }.bytesPerRow(columns: columns)
-            return .line(spans, right: "byte \(Figures.count(offset)) of \(Figures.count(size))")
-        }
-        return .line(
-            spans, right: "\(Figures.count(min(count, value.position + 1))) of \(Figures.count(count))")
+        return spans
     }
 
     static func isOfUse(_ id: ActionID, _ model: Model) -> Bool {
         guard let value = model.value else { return true }
         switch id {
         case .fold: return value.mode == .tree
-        case .find: return value.mode != .hex
         case .mode: return value.modes.count > 1
         default: return true
         }
@@ -100,20 +131,36 @@ enum ValueScreen: ScreenParts {
     static func open(_ model: inout Model) -> [Effect] { [] }
 
     static func back(_ model: inout Model) -> [Effect] {
+        if model.value?.part != nil { return closePart(&model) }
         if model.value?.mode == .tree, foldOrLeave(&model) { return [] }
         return leave(&model)
     }
 
     static func clear(_ model: inout Model) -> [Effect] {
-        guard model.value?.search.isEmpty == false else { return leave(&model) }
-        model.value?.search = ""
-        return []
+        guard model.value?.find.text.isEmpty == false else {
+            return model.value?.part == nil ? leave(&model) : closePart(&model)
+        }
+        model.value?.find.text = ""
+        return stopFinding(&model)
     }
 
     static func move(_ model: inout Model, to row: Int) -> [Effect] {
+        guard var value = model.value else { return [] }
+        defer { model.value = value }
         let page = model.layout.page
-        let columns = model.size.columns
-        model.value?.move(to: row, page: page, columns: columns)
+        switch value.mode {
+        case .tree: value.cursor = max(0, min(row, value.rowCount - 1))
+        case .text: value.text.goal = .init(offset: row <= 0 ? 0 : .max, rowsAbove: row <= 0 ? 0 : page - 1)
+        case .hex: value.top = max(0, min(row, value.rowCount - page))
+        }
+        return []
+    }
+
+    static func move(_ model: inout Model, by rows: Int) -> [Effect] {
+        guard model.value?.mode == .text else {
+            return move(&model, to: max(0, cursor(model) + rows))
+        }
+        model.value?.moveText(by: rows)
         return []
     }
 

@@ -8,10 +8,6 @@ struct ValueState: Sendable {
         case tree, text, hex
     }
 
-    /// Bytes that the hexadecimal view reads at once.
-    static let chunk = 64 << 10
-    private static let maximumChunks = 64
-
     let archive: ArchiveAddress
     let key: String
     /// The screen to go back to.
@@ -21,15 +17,17 @@ struct ValueState: Sendable {
     var folded: Set<Int> = []
     /// The tree's nodes that aren't inside a folded one.
     private(set) var visible: [Int] = []
-    /// The text, wrapped to `wrapColumns`.
-    private(set) var lines: [String] = []
-    private var wrapColumns = 0
+    /// The row of the tree under the cursor.
     var cursor = 0
+    /// The first row in view, of the tree and of bytes.
     var top = 0
-    var search = ""
-    /// Chunks of the value by their number; only those in view are read.
-    private(set) var chunks: [Int: [UInt8]] = [:]
-    var pendingChunk: Int?
+    /// Bytes in a row of the bytes' view; follows from the screen's width.
+    var bytesPerRow = 1
+    var text = TextPlace()
+    /// A leaf of the tree that was opened.
+    var part: OpenedPart?
+    var find = ValueFind()
+    var stored = StoredBytes()
     var isPending = true
     /// Whether the store holds another value by now.
     var isStale = false
@@ -46,34 +44,35 @@ struct ValueState: Sendable {
 
     var tree: ValueTree? { load?.content.tree }
 
-    /// The views that this value has.
+    /// The views that what is shown has.
     var modes: [Mode] {
+        if let part { return part.isText ? [.text, .hex] : [.hex] }
         guard let content = load?.content else { return [.hex] }
         return Mode.allCases.filter { mode in
             switch mode {
             case .tree: content.tree != nil
-            case .text: content.text != nil
+            case .text: content.isText || content.spelling != nil
             case .hex: true
             }
         }
     }
+
+    /// The bytes that the text or the bytes' view shows, if they are held; nil: they are read from the store in parts.
+    var heldBytes: [UInt8]? { part?.bytes ?? (mode == .text ? load?.content.spelling : nil) }
+
+    /// How many bytes that view shows.
+    var size: Int { heldBytes?.count ?? load?.entry.valueBytes ?? 0 }
 
     mutating func show(_ load: ValueLoad) {
         let isFirst = self.load == nil
         self.load = load
         isStale = false
         problem = nil
-        chunks = [:]
-        for start in stride(from: 0, to: load.head.count, by: ValueState.chunk) {
-            let end = min(start + ValueState.chunk, load.head.count)
-            // A chunk that is cut isn't kept: it would look like the value's end.
-            if end - start == ValueState.chunk || end == load.entry.valueBytes {
-                chunks[start / ValueState.chunk] = Array(load.head[start..<end])
-            }
-        }
+        part = nil
+        stored = StoredBytes(load.head, of: load.entry.valueBytes)
         if isFirst || !modes.contains(mode) { mode = modes[0] }
         folded = load.content.tree?.initiallyFolded ?? []
-        wrapColumns = 0
+        text.goal = text.goal ?? .init(offset: text.top)
         unfold()
     }
 
@@ -82,36 +81,108 @@ struct ValueState: Sendable {
         visible = tree?.visible(folded: folded) ?? []
     }
 
-    mutating func wrap(columns: Int) {
-        guard columns != wrapColumns, mode == .text, let text = load?.content.text else { return }
-        wrapColumns = columns
-        // A line break at the end of a text ends its last line and begins none.
-        let body = text.last?.isNewline == true ? String(text.dropLast()) : text
-        lines = TextWrap.lines(body.replacingTabs(), columns: columns)
-    }
+    /// The node under the tree's cursor.
+    var node: Int? { visible.indices.contains(cursor) ? visible[cursor] : nil }
 
-    mutating func add(_ bytes: [UInt8], chunk: Int) {
-        if chunks.count >= ValueState.maximumChunks { chunks = [:] }
-        chunks[chunk] = bytes
+    /// Puts the cursor on a node and unfolds what hides it.
+    mutating func reveal(_ node: Int) {
+        guard let tree else { return }
+        var parent = tree.nodes[node].parent
+        while let container = parent {
+            folded.remove(container)
+            parent = tree.nodes[container].parent
+        }
+        unfold()
+        cursor = visible.firstIndex(of: node) ?? 0
     }
 }
 
-extension String {
-    /// The text with each tab as spaces up to the next multiple of four columns, as far as its line is ASCII.
-    func replacingTabs() -> String {
-        guard utf8.contains(9) else { return self }
-        var result = ""
-        var column = 0
-        for character in self {
-            if character == "\t" {
-                let spaces = 4 - column % 4
-                result += String(repeating: " ", count: spaces)
-                column += spaces
-            } else {
-                result.append(character)
-                column = character.isNewline ? 0 : column + 1
-            }
+/// A leaf of a tree that is looked at in full.
+struct OpenedPart: Sendable {
+    /// Where it stands in the value.
+    let path: String
+    let bytes: [UInt8]
+    let isText: Bool
+
+    init?(_ tree: ValueTree, _ node: Int) {
+        path = tree.path(of: node)
+        switch tree.nodes[node].content {
+        case .text(let text): (bytes, isText) = (Array(text.utf8), true)
+        case .bytes(let bytes): (self.bytes, isText) = (bytes, false)
+        case nil: return nil
         }
-        return result
+    }
+}
+
+/// Where a wrapped text is looked at, by bytes: the rows of a long one can't be counted.
+struct TextPlace: Sendable {
+    /// What is to come into view once its bytes are there.
+    struct Goal: Sendable {
+        var offset: Int
+        /// Rows to be seen above it.
+        var rowsAbove = 0
+    }
+
+    /// The first byte of the first row in view.
+    var top = 0
+    var goal: Goal?
+    /// What the rows are laid out for: the width, and whether they are in ASCII alone.
+    var columns = 0
+    var isASCII = false
+}
+
+/// The parts of a value that were read of the store.
+struct StoredBytes: Sendable {
+    /// Bytes that are read at once.
+    static let chunk = TextWindow.block
+    private static let most = 128
+
+    /// By number; only those in view are read.
+    private(set) var chunks: [Int: [UInt8]] = [:]
+    var pending: Range<Int>?
+
+    init() {}
+
+    init(_ head: [UInt8], of size: Int) {
+        add(head, from: 0, of: size)
+    }
+
+    /// Takes bytes that begin with a chunk. A chunk that is cut isn't kept: it would look like the value's end.
+    mutating func add(_ bytes: [UInt8], from first: Int, of size: Int) {
+        let chunk = StoredBytes.chunk
+        if chunks.count + bytes.count / chunk >= StoredBytes.most { chunks = [:] }
+        for start in stride(from: 0, to: bytes.count, by: chunk) {
+            let end = min(start + chunk, bytes.count)
+            guard end - start == chunk || first * chunk + end == size else { continue }
+            chunks[first + start / chunk] = Array(bytes[start..<end])
+        }
+    }
+
+    /// Takes what was read of some chunks; where that is nothing, they have nothing and aren't asked for again.
+    mutating func take(_ bytes: [UInt8], _ numbers: Range<Int>, of size: Int) {
+        add(bytes, from: numbers.lowerBound, of: size)
+        for number in numbers where chunks[number] == nil { chunks[number] = [] }
+    }
+
+    /// The first of the chunks that are missing, and those that follow, as far as one reading takes them.
+    func missing(of wanted: Range<Int>) -> Range<Int>? {
+        guard pending == nil, let first = wanted.first(where: { chunks[$0] == nil }) else { return nil }
+        let last = wanted.drop { $0 < first }.prefix(4).prefix { chunks[$0] == nil }.last ?? first
+        return first..<last + 1
+    }
+
+    /// The bytes of a range as far as they were read, without a gap.
+    func bytes(_ range: Range<Int>) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var offset = range.lowerBound
+        while offset < range.upperBound {
+            let number = offset / StoredBytes.chunk
+            let start = number * StoredBytes.chunk
+            guard let chunk = chunks[number], offset - start < chunk.count else { break }
+            let end = min(range.upperBound - start, chunk.count)
+            bytes += chunk[(offset - start)..<end]
+            offset = start + end
+        }
+        return bytes
     }
 }

@@ -17,37 +17,42 @@ enum ValueView {
         let list = layout.list
         switch value.mode {
         case .tree: drawTree(value, into: &frame, in: list, look: look)
-        case .text:
-            let pattern = KeyPattern(value.search)
-            let lines = value.lines
-            ScrollText(lineCount: lines.count, firstLine: value.top) { index in
-                ValueView.spans(lines[index], pattern, look)
-            }.draw(into: &frame, in: list, look: look)
+        case .text: drawText(value, into: &frame, in: list, look: look)
         case .hex:
-            let chunks = value.chunks
-            HexDump(count: load.entry.valueBytes, firstRow: value.top) { range in
-                ValueView.bytes(range, of: chunks)
+            let (held, stored) = (value.heldBytes, value.stored)
+            let shown = value.bytesInView(list.rows)
+            HexDump(
+                count: value.size, firstRow: value.top,
+                highlights: Array(value.find.found?.places(in: shown) ?? [])
+            ) { range in
+                held.map { Array($0[range]) } ?? stored.bytes(range)
             }.draw(into: &frame, in: list, look: look)
-            if load.entry.valueBytes == 0 {
-                Label("The value is empty.", role: .dim, alignment: .center)
-                    .draw(into: &frame, in: list.line(list.rows / 2), look: look)
-            }
+        }
+        if value.mode != .tree, value.size == 0 {
+            Label(value.part == nil ? "The value is empty." : "It is empty.", role: .dim, alignment: .center)
+                .draw(into: &frame, in: list.line(list.rows / 2), look: look)
         }
     }
 
-    /// The bytes of a range as far as they were read, without a gap.
-    private static func bytes(_ range: Range<Int>, of chunks: [Int: [UInt8]]) -> [UInt8] {
-        var bytes: [UInt8] = []
-        var offset = range.lowerBound
-        while offset < range.upperBound {
-            let number = offset / ValueState.chunk
-            let start = number * ValueState.chunk
-            guard let chunk = chunks[number], offset - start < chunk.count else { break }
-            let end = min(range.upperBound - start, chunk.count)
-            bytes += chunk[(offset - start)..<end]
-            offset = start + end
+    private static func drawText(_ value: ValueState, into frame: inout Frame, in rect: Rect, look: Look) {
+        frame.fill(rect, style: look[.text])
+        let rows = value.textRows(rect.rows)
+        let shown = value.text.top..<(rows.last?.range.upperBound ?? value.text.top)
+        let matches = value.find.found?.places(in: shown) ?? []
+        let body = rect.inset(right: 2)
+        for (offset, row) in rows.enumerated() {
+            let line = body.line(offset)
+            var column = line.column
+            for piece in row.pieces {
+                let isMatch = matches.contains { $0.contains(piece.offset) }
+                column += frame.write(
+                    piece.text, at: Point(column: column, row: line.row),
+                    style: look[isMatch ? .match : .text],
+                    within: line)
+            }
         }
-        return bytes
+        ScrollBar(total: value.size, first: shown.lowerBound, visible: shown.count)
+            .draw(into: &frame, in: rect, look: look)
     }
 
     private static func drawInfo(
@@ -87,7 +92,7 @@ enum ValueView {
         guard let tree = value.tree else { return }
         let bar = ScrollBar(total: value.visible.count, first: value.top, visible: rect.rows)
         let body = bar.isNeeded ? rect.inset(right: 2) : rect
-        let pattern = KeyPattern(value.search)
+        let pattern = KeyPattern(value.find.text)
         for (offset, index) in value.visible.dropFirst(value.top).prefix(rect.rows).enumerated() {
             var row = treeRow(
                 tree.nodes[index], isFolded: value.folded.contains(index), depth: tree.nodes[index].depth,

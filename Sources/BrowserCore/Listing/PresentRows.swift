@@ -1,0 +1,96 @@
+import StorageEngine
+import StoreInspection
+
+/// Rows of a list that is older than the store: those whose entries went since are left out, and the next ones take their place.
+/// A value; safe to share between threads.
+struct PresentRows: Sendable {
+    /// Rows that are looked at to fill the places of those that went.
+    private static let most = 20_000
+
+    private(set) var arrangement: Arrangement
+    private(set) var rows: ListedRows
+    /// The rows that were left out, in order.
+    private var gone: [Int] = []
+
+    /// - Parameters:
+    ///   - range: the rows that are wanted.
+    ///   - seen: rows that a person has seen: they stay, and are named among those that vanished.
+    init(of arrangement: Arrangement, in range: Range<Int>, seen: [Int: EntryMetadata] = [:]) {
+        self.arrangement = arrangement
+        let range = range.clamped(to: 0..<arrangement.count)
+        rows = ListedRows(range: range)
+        for row in range {
+            guard !look(row), let entry = seen[row] else { continue }
+            gone.removeLast()
+            rows.entries[row] = entry
+            rows.vanished.insert(entry.key)
+        }
+        guard !gone.isEmpty else { return }
+        replaceGone(range)
+    }
+
+    /// Reads a row. False: its entry is gone.
+    private mutating func look(_ row: Int) -> Bool {
+        do throws(SourceError) {
+            rows.entries[row] = try arrangement.listing.entry(at: arrangement.rows.index(atRow: row))
+            if rows.entries[row] == nil { gone.append(row) }
+            return rows.entries[row] != nil
+        } catch {
+            rows.problems[row] = error.description
+            return true
+        }
+    }
+
+    private mutating func replaceGone(_ range: Range<Int>) {
+        var (first, last) = (range.lowerBound, range.upperBound)
+        var missing = gone.count
+        while missing > 0, last < arrangement.count, last - range.upperBound < PresentRows.most {
+            if look(last) { missing -= 1 }
+            last += 1
+        }
+        while missing > 0, first > 0, range.lowerBound - first < PresentRows.most {
+            first -= 1
+            if look(first) { missing -= 1 }
+        }
+        gone.sort()
+        arrangement = arrangement.without(gone)
+        let old = rows
+        rows = ListedRows(range: row(first)..<row(last), vanished: old.vanished)
+        for (old, entry) in old.entries { rows.entries[row(old)] = entry }
+        for (old, problem) in old.problems { rows.problems[row(old)] = problem }
+    }
+
+    /// Where a row stands now; one that was left out, where the next one does.
+    func row(_ old: Int) -> Int {
+        var (low, high) = (0, gone.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if gone[middle] < old { low = middle + 1 } else { high = middle }
+        }
+        return old - low
+    }
+}
+
+extension Arrangement {
+    /// The same list without some of its rows, which are in order.
+    fileprivate func without(_ gone: [Int]) -> Arrangement {
+        var left: [Int32] = []
+        left.reserveCapacity(count)
+        var next = gone[...]
+        var bytes: UInt64 = 0
+        for row in 0..<count {
+            let index = rows.index(atRow: row)
+            if next.first == row {
+                next.removeFirst()
+                bytes += UInt64(listing.figures(at: index).size)
+            } else {
+                left.append(Int32(index))
+            }
+        }
+        var result = self
+        result.rows = .some(left)
+        result.rowBytes -= min(bytes, rowBytes)
+        result.gone += gone.count
+        return result
+    }
+}

@@ -1,0 +1,56 @@
+import TerminalKit
+
+/// What the signs beside rows and the counters in the top bar mean; the help ends with it. Stateless; safe to call from any thread.
+enum Legend {
+    struct Line: Sendable, Hashable {
+        /// As it stands on the screen.
+        let sign: String
+        let words: String
+    }
+
+    /// Those of a screen that hold a text.
+    static func lines(_ model: Model, matching text: String) -> [Line] {
+        (rows(model) + bar(model)).filter { line in
+            text.isEmpty || line.words.lowercased().contains(text.lowercased()) || line.sign == text
+        }
+    }
+
+    private static func rows(_ model: Model) -> [Line] {
+        let glyphs = model.look.glyphs
+        switch model.screen {
+        case .entries:
+            return [
+                Line(sign: String(glyphs.marked), words: "Marked: the next delete or expiry is about it."),
+                Line(sign: String(glyphs.descending), words: "Among the next that the cache evicts."),
+                Line(sign: "x", words: "Gone since the list was made."),
+            ]
+        case .monitor:
+            return [
+                Line(
+                    sign: "lost",
+                    words: "Events that were overwritten before they were read, though they were watched."),
+                Line(
+                    sign: "not watched",
+                    words: "Events that were overwritten during a pause, or while no screen showed them."),
+            ]
+        default: return []
+        }
+    }
+
+    private static func bar(_ model: Model) -> [Line] {
+        guard model.store != nil else { return [] }
+        return [
+            Line(
+                sign: "touches", words: "Accesses that the store booked to this browser; looking makes none."),
+            Line(sign: "writes", words: "Entries and messages that you changed or deleted here."),
+            Line(sign: "lock", words: "The longest that a change of yours took: no lock was held longer."),
+            Line(
+                sign: "live",
+                words: "The screen follows the store; following: the cursor stays at the newest row."),
+            Line(
+                sign: "frozen",
+                words: "Rows keep their order while you move or type, for so many seconds by now."),
+            Line(sign: "PAUSED", words: "Nothing is read until you go on."),
+        ]
+    }
+}

@@ -1,0 +1,29 @@
+import StoreInspection
+
+/// What messages are looked for by: a regular expression whatever its case, or, behind `!`, all messages that it doesn't match. A
+/// value; safe to share between threads.
+struct LogPattern: Sendable {
+    private let text: String
+    private let isInverse: Bool
+    /// For a text without signs of regular expressions: found faster.
+    private let plain: KeyPattern?
+
+    /// Nil while there is nothing to look for yet.
+    /// - Throws: what is wrong with the expression.
+    init?(_ typed: String) throws(SourceError) {
+        isInverse = typed.hasPrefix("!")
+        text = isInverse ? String(typed.dropFirst()) : typed
+        guard !text.isEmpty else { return nil }
+        let isPlain = !text.contains { "\\^$.|?*+()[]{}".contains($0) }
+        plain = isPlain ? KeyPattern(text) : nil
+        guard !isPlain else { return }
+        do { _ = try Regex(text) } catch { throw SourceError("\(error)") }
+    }
+
+    /// Says of each message whether it is one of them. Made once for many; for one thread.
+    func matcher() -> (LogLine) -> Bool {
+        if let plain { return { plain.matches($0.shown) != isInverse } }
+        guard let expression = try? Regex(text).ignoresCase() else { return { _ in false } }
+        return { ($0.shown.firstMatch(of: expression) != nil) != isInverse }
+    }
+}

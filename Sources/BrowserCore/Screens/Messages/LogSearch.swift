@@ -1,0 +1,79 @@
+import StoreInspection
+
+/// The messages that a pattern finds, as far as the log was searched.
+struct LogSearch: Sendable {
+    /// Messages that are kept; of more, the latest.
+    static let most = 20_000
+
+    var text = "" { didSet { take(text) } }
+    private(set) var pattern: LogPattern?
+    /// What is wrong with the pattern.
+    private(set) var problem: String?
+    /// Of the first search, which takes a while; that of messages that came since has none.
+    var ticket: Int?
+    var isPending = false
+    /// Whether a person stopped it.
+    var isStopped = false
+    /// Numbers of messages, in order.
+    private(set) var numbers: [Int] = []
+    private(set) var lines: [Int: LogLine] = [:]
+    /// The messages before this one were searched; nil: none yet.
+    private(set) var end: Int?
+    /// How many were found and are not kept.
+    private(set) var dropped = 0
+
+    /// Whether there is something to look for.
+    var isActive: Bool { pattern != nil }
+
+    private mutating func take(_ typed: String) {
+        restart()
+        do throws(SourceError) {
+            pattern = try LogPattern(typed)
+            problem = nil
+        } catch {
+            pattern = nil
+            problem = error.description
+        }
+    }
+
+    /// Forgets what was found.
+    mutating func restart() {
+        (ticket, isPending, isStopped, end, dropped) = (nil, false, false, nil, 0)
+        (numbers, lines) = ([], [:])
+    }
+
+    mutating func add(_ found: [(number: Int, line: LogLine)], upTo end: Int) {
+        self.end = end
+        for (number, line) in found {
+            numbers.append(number)
+            lines[number] = line
+        }
+        let excess = numbers.count - LogSearch.most
+        if excess > 0 { drop(excess) }
+    }
+
+    /// The messages before that one aren't there any more.
+    mutating func trim(before first: Int) {
+        let gone = numbers.prefix { $0 < first }.count
+        if gone > 0 {
+            drop(gone)
+            dropped -= gone
+        }
+    }
+
+    private mutating func drop(_ count: Int) {
+        for number in numbers.prefix(count) { lines[number] = nil }
+        numbers.removeFirst(count)
+        dropped += count
+    }
+
+    /// How many of the found ones stand before a message.
+    func count(before number: Int) -> Int {
+        var (low, high) = (0, numbers.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if numbers[middle] < number { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}

@@ -1,0 +1,169 @@
+import StoreInspection
+import TerminalKit
+
+/// Filtering and finding messages: the log is searched off the drawing thread, and what comes later as it comes.
+extension MessagesScreen {
+    /// Messages that are read at once.
+    private static let batch = 2_000
+
+    static func ask(_ purpose: LogState.Purpose, _ model: inout Model) {
+        guard let log = model.log else { return }
+        let isFilter = purpose == .filter
+        model.log?.typing = purpose
+        model.prompt = Prompt(
+            label: isFilter ? "filter " : "find ",
+            field: TextField(log[purpose].text, placeholder: "regular expression; ! before it: all others"),
+            before: log[purpose].text,
+            keys: [("enter", "Keep"), ("esc", isFilter ? "Clear" : "Leave"), ("up/down", "Move")])
+    }
+
+    static func promptNote(_ model: Model) -> String {
+        guard let log = model.log else { return "" }
+        let search = log[log.typing]
+        if let problem = search.problem { return "  \(problem)" }
+        return search.isActive ? "  " + note(log, log.typing) : ""
+    }
+
+    static func promptChanged(_ model: inout Model, _ text: String) -> [Effect] {
+        guard let purpose = model.log?.typing else { return [] }
+        return look(for: text, purpose, &model)
+    }
+
+    static func promptEnded(_ model: inout Model, _ prompt: Prompt, isKept: Bool) -> [Effect] {
+        guard let log = model.log else { return [] }
+        let typed = log[log.typing]
+        if isKept, typed.problem == nil { return [] }
+        if isKept, let problem = typed.problem { model.say("Not a pattern: \(problem)", role: .error) }
+        // A filter that isn't kept is taken away; what was looked for before stays.
+        return look(for: log.typing == .filter && !isKept ? "" : prompt.before, log.typing, &model)
+    }
+
+    /// Esc takes the find and the filter away before it leaves.
+    static func clear(_ model: inout Model) -> [Effect] {
+        guard let log = model.log else { return [] }
+        if !log.find.text.isEmpty { return look(for: "", .find, &model) }
+        if !log.filter.text.isEmpty { return look(for: "", .filter, &model) }
+        return back(&model)
+    }
+
+    static func look(for text: String, _ purpose: LogState.Purpose, _ model: inout Model) -> [Effect] {
+        guard let log = model.log, log[purpose].text != text else { return [] }
+        let effects = stopSearching(&model, purpose)
+        model.log?[purpose].text = text
+        // What is found stands among what is shown.
+        return effects + (purpose == .filter ? stopSearching(&model, .find) : [])
+    }
+
+    static func stopSearching(_ model: inout Model, _ purpose: LogState.Purpose) -> [Effect] {
+        let ticket = model.log?[purpose].ticket
+        model.log?[purpose].restart()
+        guard let ticket else { return [] }
+        Browser.end(&model, job: ticket)
+        return [.stop(ticket: ticket)]
+    }
+
+    /// Searches what wasn't searched yet.
+    static func search(_ model: inout Model) -> [Effect] {
+        LogState.Purpose.allCases.compactMap { search($0, &model) }
+    }
+
+    private static func search(_ purpose: LogState.Purpose, _ model: inout Model) -> Effect? {
+        guard let log = model.log, let available = log.available, let pattern = log[purpose].pattern,
+            !log[purpose].isPending, !log[purpose].isStopped
+        else { return nil }
+        let first = max(log[purpose].end ?? available.lowerBound, available.lowerBound)
+        guard first < available.upperBound else { return nil }
+        model.log?[purpose].isPending = true
+        var ticket: Int?
+        if log[purpose].end == nil {
+            let number = model.ticket()
+            ticket = number
+            model.log?[purpose].ticket = number
+            model.job = Job(
+                ticket: number, title: purpose == .filter ? "filtering" : "finding", since: model.now)
+        }
+        let patterns = [pattern] + (purpose == .find ? [log.filter.pattern].compactMap { $0 } : [])
+        return scan(first..<available.upperBound, of: log, patterns, purpose, ticket: ticket)
+    }
+
+    private static func scan(
+        _ range: Range<Int>, of log: LogState, _ patterns: [LogPattern], _ purpose: LogState.Purpose,
+        ticket: Int?
+    ) -> Effect {
+        let (archive, nextEvent, text) = (log.archive, log.nextEvent, log[purpose].text)
+        let title = "search messages \(range) of \(archive.name) for \(text)"
+        return .ask(title, ticket: ticket) { (context) throws(SourceError) in
+            let matchers = patterns.map { $0.matcher() }
+            var found: [(number: Int, line: LogLine)] = []
+            var next = range.lowerBound
+            while next < range.upperBound {
+                let share = Double(next - range.lowerBound) / Double(range.count)
+                guard context.progress(share) else { return nil }
+                let lines = try context.source.messages(
+                    count: min(batch, range.upperBound - next), behind: range.upperBound - 1 - next,
+                    nextEvent: nextEvent, in: archive)
+                guard !lines.isEmpty else { break }
+                for (offset, line) in lines.enumerated() where matchers.allSatisfy({ $0(line) }) {
+                    found.append((next + offset, line.beginning))
+                }
+                found.removeFirst(max(0, found.count - 2 * LogSearch.most))
+                next += lines.count
+            }
+            return found
+        } then: { (model, result: Result<[(number: Int, line: LogLine)]?, SourceError>) in
+            guard let now = model.log, now.archive == archive, now[purpose].text == text,
+                now[purpose].isPending, now[purpose].ticket == ticket
+            else { return [] }
+            model.log?[purpose].isPending = false
+            model.log?[purpose].ticket = nil
+            if let ticket { Browser.end(&model, job: ticket) }
+            switch result {
+            case .success(let found?):
+                model.log?[purpose].add(found, upTo: range.upperBound)
+                if purpose == .find, ticket != nil { go(to: model.log?.firstFound, &model) }
+            case .success(nil): break
+            case .failure(let error):
+                // It is asked again with the next messages.
+                model.log?[purpose].add([], upTo: range.upperBound)
+                model.log?.readProblem = error.description
+            }
+            return []
+        }
+    }
+
+    // MARK: From match to match
+
+    static func findNext(_ model: inout Model, forward: Bool) {
+        guard let log = model.log else { return }
+        guard log.find.isActive else {
+            return model.say(
+                "Nothing was looked for yet; \(Browser.keyName(model, .search)) does.", seconds: 3)
+        }
+        let count = log.find.numbers.count
+        guard count > 0 else { return }
+        let next =
+            forward ? log.find.count(before: log.cursor + 1) : log.find.count(before: log.cursor) + count - 1
+        go(to: log.find.numbers[next % count], &model)
+    }
+
+    private static func go(to number: Int?, _ model: inout Model) {
+        guard let number else { return }
+        model.log?.cursor = number
+        model.log?.follows = false
+    }
+
+    /// `3 of 41`, or why there is no such place.
+    static func note(_ log: LogState, _ purpose: LogState.Purpose) -> String {
+        let search = log[purpose]
+        if search.end == nil { return search.isStopped ? "stopped" : "searching" }
+        let found = search.numbers.count + search.dropped
+        guard found > 0 else { return "no match" }
+        let kept = search.dropped > 0 ? ", the latest \(Figures.count(search.numbers.count)) kept" : ""
+        let index = search.count(before: log.cursor)
+        let isThere =
+            purpose == .find && search.numbers.indices.contains(index)
+            && search.numbers[index] == log.cursor
+        let place = isThere ? "\(Figures.count(index + 1 + search.dropped)) of " : ""
+        return "\(place)\(Figures.count(found))\(isThere ? "" : " found")\(kept)"
+    }
+}

@@ -1,0 +1,218 @@
+import StorageEngine
+import StoreInspection
+import TerminalKit
+
+/// Finding in the whole of a value, however long it is: it is read in windows off the drawing thread.
+extension ValueScreen {
+    /// What a search found, and whether the value was still the one on the screen when it ended.
+    private struct Outcome: Sendable {
+        var found: FoundPlaces?
+        var isSame = true
+    }
+
+    static func askWhatToFind(_ model: inout Model) {
+        guard let value = model.value else { return }
+        let isHex = value.mode == .hex
+        model.prompt = Prompt(
+            label: "find ",
+            field: TextField(placeholder: isHex ? "text, or bytes such as 0x1f8b" : "text to find"),
+            before: value.find.text, keys: [("enter", "Keep"), ("esc", "Leave")])
+        model.value?.find.start = value.place
+    }
+
+    static func promptNote(_ model: Model) -> String {
+        guard let find = model.value?.find, !find.text.isEmpty else { return "" }
+        if model.value?.mode == .hex {
+            guard let pattern = BytePattern(digitsOrText: find.text) else {
+                return "  0x needs pairs of digits"
+            }
+            if pattern.bytes != nil { return "  as bytes: \(find.note)" }
+        }
+        return "  " + find.note
+    }
+
+    static func promptChanged(_ model: inout Model, _ text: String) -> [Effect] {
+        model.value?.find.text = text
+        return find(&model)
+    }
+
+    static func promptEnded(_ model: inout Model, _ prompt: Prompt, isKept: Bool) -> [Effect] {
+        // Enter without a text goes on with the one before.
+        if isKept, model.value?.find.text.isEmpty == false {
+            sayPlace(&model)
+            return []
+        }
+        guard model.value?.find.text != prompt.before else { return [] }
+        model.value?.find.text = prompt.before
+        return find(&model)
+    }
+
+    /// Looks for the text anew.
+    static func find(_ model: inout Model) -> [Effect] {
+        let stopping = stopFinding(&model)
+        guard let value = model.value, value.load != nil else { return stopping }
+        let ticket = model.ticket()
+        guard let search = search(value, ticket) else { return stopping }
+        model.value?.find.ticket = ticket
+        model.job = Job(ticket: ticket, title: "finding \"\(value.find.text)\"", since: model.now)
+        return stopping + [search]
+    }
+
+    /// Ends the search under way and forgets what was found.
+    static func stopFinding(_ model: inout Model) -> [Effect] {
+        let ticket = model.value?.find.ticket
+        model.value?.find.forget()
+        guard let ticket else { return [] }
+        Browser.end(&model, job: ticket)
+        return [.stop(ticket: ticket)]
+    }
+
+    private static func search(_ value: ValueState, _ ticket: Int) -> Effect? {
+        if value.mode == .tree {
+            guard let tree = value.tree, let pattern = KeyPattern(value.find.text) else { return nil }
+            return ask(value, ticket) { context in Outcome(found: tree.find(pattern, context.progress)) }
+        }
+        let text = value.find.text
+        guard let pattern = value.mode == .hex ? BytePattern(digitsOrText: text) : BytePattern(text: text)
+        else { return nil }
+        if let held = value.heldBytes {
+            return ask(value, ticket) { context in
+                Outcome(
+                    found: FoundPlaces.find(pattern, in: held.count, progress: context.progress) {
+                        Array(held[$0])
+                    })
+            }
+        }
+        guard let entry = value.load?.entry else { return nil }
+        return ask(value, ticket) { (context) throws(SourceError) in
+            var isThere = true
+            let found = try FoundPlaces.find(pattern, in: entry.valueBytes, progress: context.progress) {
+                (range) throws(SourceError) in
+                let bytes = try context.source.bytes(value.key, range: range, in: value.archive)
+                if bytes == nil { isThere = false }
+                return bytes
+            }
+            let now = try context.source.entry(value.key, in: value.archive)
+            return Outcome(
+                found: isThere ? found : FoundPlaces(), isSame: now.map(entry.isSameValue) ?? false)
+        }
+    }
+
+    private static func ask(
+        _ value: ValueState, _ ticket: Int,
+        _ read: @escaping @Sendable (QuestionContext) throws(SourceError) -> Outcome
+    ) -> Effect {
+        .ask("find \"\(value.find.text)\" in \(value.archive.name)/\(value.key)", ticket: ticket, read) {
+            model, result in
+            guard model.value?.find.ticket == ticket else { return [] }
+            model.value?.find.ticket = nil
+            Browser.end(&model, job: ticket)
+            switch result {
+            case .failure(let error): model.value?.problem = error.description
+            case .success(let outcome):
+                guard let found = outcome.found else { break }
+                model.value?.find.found = found
+                model.value?.find.isOfOther = !outcome.isSame
+                if !outcome.isSame { model.value?.isStale = true }
+                if let start = model.value?.find.start { go(to: found.first(from: start), &model) }
+            }
+            return []
+        }
+    }
+
+    // MARK: From match to match
+
+    static func findNext(_ model: inout Model, forward: Bool) -> [Effect] {
+        guard let value = model.value else { return [] }
+        guard !value.find.text.isEmpty else {
+            model.say("Nothing was looked for yet; \(Browser.keyName(model, .find)) does.", seconds: 3)
+            return []
+        }
+        guard let found = value.find.found else {
+            guard value.find.ticket == nil else { return [] }
+            model.value?.find.start = value.place
+            return find(&model)
+        }
+        let view = value.bytesInView(model.layout.page)
+        if let current = value.find.current, value.mode != .tree, found.places[current].overlaps(view) {
+            let count = found.places.count
+            go(to: (current + (forward ? 1 : count - 1)) % count, &model)
+        } else if forward {
+            go(to: found.first(from: value.mode == .tree ? value.place + 1 : value.place), &model)
+        } else if let next = found.first(from: value.place) {
+            // The last one before the next.
+            let count = found.places.count
+            go(to: (next + count - 1) % count, &model)
+        }
+        sayPlace(&model)
+        return []
+    }
+
+    /// Where there is no line for it, the place is said for a while.
+    private static func sayPlace(_ model: inout Model) {
+        guard let note = model.value?.find.note, !note.isEmpty, model.size.rows < 9 else { return }
+        model.say(note, seconds: 3)
+    }
+
+    private static func go(to match: Int?, _ model: inout Model) {
+        guard var value = model.value, let match, let place = value.find.found?.places[match] else { return }
+        value.find.current = match
+        let isInView = value.bytesInView(model.layout.page).contains(place.lowerBound)
+        // Some of what stands before it is to be seen as well.
+        let above = min(3, model.layout.page / 4)
+        switch value.mode {
+        case .tree: value.reveal(place.lowerBound)
+        case .text: if !isInView { value.text.goal = .init(offset: place.lowerBound, rowsAbove: above) }
+        case .hex:
+            if !isInView { value.top = max(0, place.lowerBound / value.bytesPerRow - above) }
+        }
+        model.value = value
+    }
+}
+
+extension ValueState {
+    /// Where one is: a node of the tree, or the first byte in view.
+    var place: Int {
+        switch mode {
+        case .tree: node ?? 0
+        case .text: text.goal?.offset ?? text.top
+        case .hex: top * bytesPerRow
+        }
+    }
+
+    /// The bytes of the rows in view, of a text or of bytes.
+    func bytesInView(_ page: Int) -> Range<Int> {
+        switch mode {
+        case .tree: return 0..<0
+        case .text: return text.top..<max(text.top, textRows(page).last?.range.upperBound ?? 0)
+        case .hex: return top * bytesPerRow..<(top + page) * bytesPerRow
+        }
+    }
+}
+
+extension ValueTree {
+    /// The nodes whose name or value holds a text, whatever its case; nil when it was stopped.
+    func find(_ pattern: KeyPattern, _ progress: (Double) -> Bool) -> FoundPlaces? {
+        var found = FoundPlaces()
+        for index in nodes.indices {
+            if index % 1024 == 0, !progress(Double(index) / Double(nodes.count)) { return nil }
+            if matches(index, pattern) { found.add(index..<index + 1) }
+        }
+        return found
+    }
+
+    func matches(_ index: Int, _ pattern: KeyPattern) -> Bool {
+        let node = nodes[index]
+        if pattern.matches(node.name) { return true }
+        if case .text(let text) = node.content, pattern.matches(text) { return true }
+        return !node.isContainer && pattern.matches(node.value)
+    }
+}
+
+extension EntryMetadata {
+    /// Whether another look at the entry shows the value that this one saw. One of another archive that took its place may
+    /// have the same number.
+    func isSameValue(_ other: EntryMetadata) -> Bool {
+        sequence == other.sequence && created == other.created
+    }
+}

@@ -1,0 +1,82 @@
+/// What is looked for in bytes: a text whatever its case, or bytes. A value; safe to share between threads.
+package struct BytePattern: Sendable, Hashable {
+    /// What may stand at each place of a spelling, one after the other.
+    private typealias Spelling = [[[UInt8]]]
+
+    private let spellings: [Spelling]
+    /// By byte, whether a match can begin with it.
+    private let begins: [Bool]
+    /// The most bytes that a match has.
+    package let longest: Int
+    /// The bytes that were written as digits, if the text was that.
+    package let bytes: [UInt8]?
+
+    /// A text. Nil for an empty one, which is everywhere.
+    package init?(text: String) { self.init(BytePattern.spelling(text), bytes: nil) }
+
+    /// Bytes written as pairs of hexadecimal digits, or a text; what could be both is looked for as both. With `0x` before them
+    /// digits are bytes alone. Nil for an empty text, and where `0x` isn't followed by such pairs.
+    package init?(digitsOrText text: String) {
+        let isMarked = text.lowercased().hasPrefix("0x")
+        let bytes = BytePattern.bytes(isMarked ? String(text.dropFirst(2)) : text)
+        if isMarked, bytes == nil { return nil }
+        self.init(isMarked ? [] : BytePattern.spelling(text), bytes: bytes)
+    }
+
+    private init?(_ text: Spelling, bytes: [UInt8]?) {
+        let spellings = [text, bytes.map { $0.map { [[$0]] } } ?? []].filter { !$0.isEmpty }
+        guard !spellings.isEmpty else { return nil }
+        self.spellings = spellings
+        self.bytes = bytes
+        var begins = [Bool](repeating: false, count: 256)
+        for spelling in spellings { for form in spelling[0] { begins[Int(form[0])] = true } }
+        self.begins = begins
+        longest = spellings.map { $0.reduce(0) { $0 + ($1.map(\.count).max() ?? 0) } }.max() ?? 0
+    }
+
+    /// Each character as it is, in lower and in upper case.
+    private static func spelling(_ text: String) -> Spelling {
+        text.map { character in
+            let lower = character.lowercased()
+            var forms: [[UInt8]] = []
+            for form in [String(character), lower, lower.uppercased()] {
+                let bytes = Array(form.utf8)
+                if !forms.contains(bytes) { forms.append(bytes) }
+            }
+            return forms
+        }
+    }
+
+    private static func bytes(_ text: String) -> [UInt8]? {
+        let digits = Array(text.filter { $0 != " " })
+        guard !digits.isEmpty, digits.count % 2 == 0, digits.allSatisfy({ $0.isASCII && $0.isHexDigit })
+        else { return nil }
+        return stride(from: 0, to: digits.count, by: 2).compactMap {
+            UInt8(String(digits[$0...$0 + 1]), radix: 16)
+        }
+    }
+
+    /// How many bytes match at a place; nil when none do.
+    @inline(__always)
+    func length(in bytes: UnsafeBufferPointer<UInt8>, at place: Int) -> Int? {
+        guard begins[Int(bytes[place])] else { return nil }
+        for spelling in spellings {
+            var next = place
+            let isWhole = spelling.allSatisfy { forms in
+                guard let form = forms.first(where: { BytePattern.holds(bytes, $0, at: next) }) else {
+                    return false
+                }
+                next += form.count
+                return true
+            }
+            if isWhole { return next - place }
+        }
+        return nil
+    }
+
+    private static func holds(_ bytes: UnsafeBufferPointer<UInt8>, _ form: [UInt8], at place: Int) -> Bool {
+        guard place + form.count <= bytes.count else { return false }
+        for index in form.indices where bytes[place + index] != form[index] { return false }
+        return true
+    }
+}

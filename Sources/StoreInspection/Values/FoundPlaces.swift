@@ -1,0 +1,77 @@
+/// The places where something was found. A value; safe to share between threads.
+package struct FoundPlaces: Sendable, Hashable {
+    /// Places that are remembered; more are only counted.
+    package static let most = 100_000
+    /// The least bytes that are searched at once, and how often at most a value is read: each reading of a store verifies the whole
+    /// value.
+    private static let window = 4 << 20
+    private static let readings = 64
+
+    /// In order, and none reaching into the next.
+    package private(set) var places: [Range<Int>] = []
+    package private(set) var count = 0
+
+    package init() {}
+
+    package mutating func add(_ place: Range<Int>) {
+        count += 1
+        if places.count < FoundPlaces.most { places.append(place) }
+    }
+
+    /// Looks for a pattern in bytes that are read in windows, also across their edges. `read` gives the bytes of a range, or nil
+    /// to stop; `progress` hears the share that is done and says whether to go on.
+    /// - Returns: nil when it was stopped.
+    package static func find<Failure: Error>(
+        _ pattern: BytePattern, in total: Int, window given: Int? = nil,
+        progress: (Double) -> Bool, read: (Range<Int>) throws(Failure) -> [UInt8]?
+    ) throws(Failure) -> FoundPlaces? {
+        var found = FoundPlaces()
+        // A match may end up to this many bytes behind the window that it begins in.
+        let overhang = pattern.longest - 1
+        let window = given ?? max(FoundPlaces.window, total / FoundPlaces.readings)
+        var start = 0
+        var next = 0
+        while start < total {
+            guard progress(Double(start) / Double(total)) else { return nil }
+            let end = min(total, start + window)
+            guard let bytes = try read(start..<min(total, end + overhang)) else { return nil }
+            bytes.withUnsafeBufferPointer { bytes in
+                var place = max(start, next)
+                while place < end, place - start < bytes.count {
+                    if let length = pattern.length(in: bytes, at: place - start) {
+                        found.add(place..<place + length)
+                        place += length
+                        next = place
+                    } else {
+                        place += 1
+                    }
+                }
+            }
+            start = end
+        }
+        return found
+    }
+
+    /// The first that begins at or behind a place, else the first of all.
+    package func first(from place: Int) -> Int? {
+        guard !places.isEmpty else { return nil }
+        let index = firstIndex { $0.lowerBound >= place }
+        return index < places.count ? index : 0
+    }
+
+    /// Those that share a byte with a range.
+    package func places(in range: Range<Int>) -> ArraySlice<Range<Int>> {
+        let first = firstIndex { $0.upperBound > range.lowerBound }
+        let last = firstIndex { $0.lowerBound >= range.upperBound }
+        return places[first..<max(first, last)]
+    }
+
+    private func firstIndex(where isBehind: (Range<Int>) -> Bool) -> Int {
+        var (low, high) = (0, places.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if isBehind(places[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+}

@@ -1,0 +1,184 @@
+import BrowserCore
+import StorageEngine
+import StoreInspection
+import TerminalKit
+import Testing
+
+/// Finding in values, and reading all of a long one.
+struct FindTests {
+    /// A value of that many bytes: lines of words, and a needle near its end, far behind what is read to open it.
+    private static func long(_ size: Int, needles: [Int]) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0x20, count: size)
+        let line = Array("    a line of a long text with words in it\n".utf8)
+        for start in stride(from: 0, to: size, by: line.count) {
+            for (index, byte) in line.enumerated() where start + index < size { bytes[start + index] = byte }
+        }
+        for needle in needles {
+            for (index, byte) in "Needle".utf8.enumerated() { bytes[needle + index] = byte }
+        }
+        return bytes
+    }
+
+    private func source(_ bytes: [UInt8], encoding: ValueEncoding = .unknown) -> MockSource {
+        let source = Fixture.source()
+        source.with { state in
+            state.archives["Blob"]?[0].bytes = bytes
+            state.archives["Blob"]?[0].entry.valueBytes = bytes.count
+            state.archives["Blob"]?[0].entry.encoding = encoding
+        }
+        return source
+    }
+
+    /// What broke: only the first 262 kB of a long value were searched, and then it was said that it isn't there.
+    @Test(arguments: ["", "t"]) func findsInAllOfALongValue(view: String) throws {
+        // One lies across the edge of two readings.
+        let needles = [9_000_000, (4 << 20) - 3, 11_999_994]
+        let source = source(Self.long(12_000_000, needles: needles))
+        var browser = try Fixture.browser(source, keys: "<enter><enter>\(view)/needle<enter>")
+        #expect(browser.frame.plainText.contains("1 of 3"))
+        #expect(
+            browser.frame.plainText.contains(view.isEmpty ? "Needle" : "4e 65 65 64 6c 65") || !view.isEmpty)
+        browser.press(try Key.script("n"))
+        #expect(browser.frame.plainText.contains("2 of 3"))
+        browser.press(try Key.script("n"))
+        #expect(browser.frame.plainText.contains("3 of 3"))
+        browser.press(try Key.script("n"))
+        #expect(browser.frame.plainText.contains("1 of 3"), "after the last comes the first")
+        browser.press(try Key.script("N"))
+        #expect(browser.frame.plainText.contains("3 of 3"))
+        browser.press([Key(.escape)])
+        #expect(!browser.frame.plainText.contains("of 3 "))
+        #expect(browser.model.screen == .value)
+    }
+
+    @Test func findsBytes() throws {
+        var bytes = [UInt8](repeating: 0, count: 300_000)
+        bytes.replaceSubrange(200_000..<200_003, with: [0xca, 0xfe, 0x01])
+        bytes.replaceSubrange(250_000..<250_004, with: Array("cafe".utf8))
+        let source = source(bytes)
+        var browser = try Fixture.browser(source, keys: "<enter><enter>/0xcafe")
+        #expect(browser.frame.plainText.contains("as bytes: 1 of 1"))
+        #expect(browser.frame.plainText.contains("ca fe 01"))
+        browser.press(try Key.script("<ctrl+u>ca fe 0"))
+        #expect(browser.frame.plainText.contains("no match"))
+        browser.press(try Key.script("<ctrl+u>cafe<enter>"))
+        #expect(browser.frame.plainText.contains("1 of 2"), "as bytes, and as text")
+        browser.press(try Key.script("/0xabc"))
+        #expect(browser.frame.plainText.contains("0x needs pairs of digits"))
+    }
+
+    @Test func aSearchIsStopped() throws {
+        let source = source(Self.long(9_000_000, needles: [8_000_000]))
+        var test = UpdateTest(Fixture.model(columns: 80, rows: 24))
+        test.settle(source)
+        for key in try Key.script("<enter><enter>/") {
+            _ = test.press(key, source)
+        }
+        let effects = test.press(.character("n"), source, settling: false)
+        #expect(effects.map(\.description) == ["find \"n\" in Blob/picture.png"])
+        let now = Fixture.start.adding(seconds: 1)
+        test.send(.clock(now))
+        #expect(test.text.contains("finding \"n\" 0.0%, Esc stops"))
+        let stopping = test.press(Key(.escape), source, settling: false)
+        #expect(stopping.map(\.description) == ["stop"])
+        // What it has to say comes too late.
+        for message in test.answers(to: effects[0], source) { test.send(message) }
+        #expect(!test.text.contains("of 1"))
+        #expect(test.model.screen == .value)
+    }
+
+    /// What was found in a value is nothing to go by once there is another.
+    @Test func saysThatTheValueChangedMeanwhile() throws {
+        let source = source(Self.long(9_000_000, needles: [8_000_000]))
+        var test = UpdateTest(Fixture.model(columns: 100, rows: 24))
+        test.settle(source)
+        for key in try Key.script("<enter><enter>/") { _ = test.press(key, source) }
+        let effects = test.press(.character("N"), source, settling: false)
+        source.with { $0.archives["Blob"]?[0].entry.sequence += 1 }
+        for message in test.answers(to: effects[0], source) { test.send(message) }
+        #expect(test.text.contains("the value changed during the search"))
+    }
+
+    /// Each view of a value is searched as it is shown.
+    @Test func findsAnewInAnotherView() throws {
+        var browser = try Fixture.browser(Fixture.source(), keys: "j<enter><enter>/jakarta<enter>")
+        #expect(browser.frame.plainText.contains("1 of 3"))
+        browser.press([.character("t")])
+        #expect(browser.frame.plainText.contains("\"jakarta\" 1 of 3"))
+        browser.press([.character("t")])
+        #expect(browser.frame.plainText.contains("\"jakarta\" 1 of 3"))
+        browser.press([Key(.escape)])
+        browser.press([.character("n")])
+        #expect(browser.frame.plainText.contains("Nothing was looked for yet; / does."))
+    }
+
+    // MARK: Long text
+
+    /// What broke: a text ended after 262 kB.
+    @Test func allOfALongTextIsShown() throws {
+        let bytes = Self.long(12_000_000, needles: []) + Array("\nthe very end".utf8)
+        let source = source(bytes)
+        var browser = try Fixture.browser(source, keys: "<enter><enter>")
+        #expect(
+            browser.frame.plainText.contains("\n    a line of a long text with words in it"),
+            "its indentation")
+        browser.press([Key(.end)])
+        #expect(browser.frame.plainText.contains("the very end"))
+        let bottom = browser.frame
+        browser.press([Key(.pageUp), Key(.pageDown)])
+        #expect(browser.frame == bottom)
+        browser.press([Key(.up)])
+        #expect(!browser.frame.plainText.contains("the very end"))
+        browser.press([Key(.home)])
+        #expect(browser.frame.plainText.contains("byte 0 of 12,000,013"))
+        // Down and up again leads to where one was.
+        let top = browser.frame
+        browser.press(try Key.script("<pgdn><pgdn>jjjkkk<pgup><pgup>"))
+        #expect(browser.frame == top)
+    }
+
+    @Test func aTooLongTreeIsSaidWithWhatToPress() throws {
+        let bytes = Array("{\"a\":\"".utf8) + [UInt8](repeating: 0x78, count: 9_000_000) + Array("\"}".utf8)
+        let browser = try Fixture.browser(
+            source(bytes, encoding: .json), columns: 100, keys: "<enter><enter>")
+        #expect(
+            browser.frame.plainText.contains("Over 8.39 MB, so no tree: / finds in all of it, t shows bytes.")
+        )
+    }
+
+    /// A long text of a tree is read in full: its row shows the beginning.
+    @Test func aTextOfATreeIsOpened() throws {
+        let text = String(repeating: "many words ", count: 4_000) + "the last"
+        let source = source(Array("{\"short\":1,\"long\":\"\(text)\"}".utf8), encoding: .json)
+        var browser = try Fixture.browser(source, keys: "<enter><enter>jj<enter>")
+        #expect(browser.frame.plainText.contains("$.long"))
+        #expect(browser.frame.plainText.contains("\nmany words many words"))
+        browser.press([Key(.end)])
+        #expect(browser.frame.plainText.contains("words the last"))
+        browser.press(try Key.script("/the last<enter>"))
+        #expect(browser.frame.plainText.contains("1 of 1"))
+        browser.press(try Key.script("<esc>t"))
+        #expect(browser.frame.plainText.contains("6d 61 6e 79"), "its bytes")
+        browser.press(try Key.script("<esc>"))
+        #expect(browser.frame.plainText.contains("▾ {2}"))
+        browser.press(try Key.script("/the last<enter>"))
+        #expect(
+            browser.frame.plainText.contains("\"the last\" 1 of 1"),
+            "a row that doesn't show it is found by it")
+        browser.press(try Key.script("<esc>k<enter>"))
+        #expect(browser.frame.plainText.contains("All of it is in its row."))
+    }
+
+    /// A value that was stored anew is never shown as a part of the one before.
+    @Test func windowsAreOfOneValue() throws {
+        let source = source(Self.long(12_000_000, needles: []))
+        var browser = try Fixture.browser(source, keys: "<enter><enter>")
+        source.with { state in
+            state.archives["Blob"]?[0].entry.sequence += 1
+            state.archives["Blob"]?[0].bytes = [UInt8](repeating: 0x7a, count: 12_000_000)
+        }
+        browser.press([Key(.end)])
+        #expect(!browser.frame.plainText.contains("zzz"))
+        #expect(browser.frame.plainText.contains("The store holds another value by now"))
+    }
+}
