@@ -25,7 +25,7 @@ extension Store {
         var report = BackupReport()
         let copies = try Store.open(at: place.folder.path)
         let isDone: Bool
-        do throws(StorageError) {
+        do {
             defer { copies.close() }
             isDone = try withArchive(named: name) { (archive) throws(StorageError) in
                 try copy(archive, to: copies, as: newName, &report, progress)
