@@ -25,12 +25,13 @@ extension Browser {
             return []
         }
         model.undoWatch?.isPending = true
-        let archive = watch.archive
+        let (archive, id) = (watch.archive, watch.own.id)
         return [
             .ask("look at what can be undone in \(archive.name)") { (context) throws(SourceError) in
                 try context.source.reversible(in: archive)
             } then: { model, result in
-                guard model.undoWatch?.archive == archive else { return [] }
+                // Something else was done since the store was asked.
+                guard model.undoWatch?.archive == archive, model.undoWatch?.own.id == id else { return [] }
                 model.undoWatch?.isPending = false
                 // A store that can't be read for a moment says nothing about it.
                 if case .success(let actions) = result { show(&model, actions) }
@@ -46,14 +47,12 @@ extension Browser {
             model.undoWatch?.latest = actions[0]
             return
         }
-        // Something was done since the store was asked.
-        guard actions.allSatisfy({ $0.id < watch.own.id }) || model.now >= watch.own.end else { return }
         model.undoWatch = nil
         model.say(
             watch.own.ending(in: watch.archive.name, at: model.now).asSentence, role: .warning, seconds: 20)
     }
 
-    /// It was taken back, or can't be any more; an earlier deed can be watched again.
+    /// It was taken back, or can't be any more.
     static func forgetUndo(_ model: inout Model, _ action: ReversibleAction) {
         if model.undoWatch?.own.id == action.id { model.undoWatch = nil }
     }
