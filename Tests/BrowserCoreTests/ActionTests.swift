@@ -24,8 +24,8 @@ struct ActionTests {
                 var browser = try Fixture.browser(Fixture.source(), store: nil, keys: keys)
                 #expect(browser.model.screen == screen)
                 // Where a query is written, a colon is a part of it.
-                let list = screen == .query ? Key(.function(1)) : .character(":")
-                browser.press([list] + action.title.map { Key.character($0) } + [Key(.enter)])
+                let list = screen == .query ? [Key(.function(1)), Key(.function(1))] : [.character(":")]
+                browser.press(list + action.title.map { Key.character($0) } + [Key(.enter)])
                 _ = browser.frame
             }
         }
@@ -34,7 +34,7 @@ struct ActionTests {
     /// On a terminal of 80 columns no line is cut, and the keys that move are there too.
     @Test func helpIsWholeOnASmallScreen() throws {
         let places = [
-            "?", "<enter>?", "<enter>j<enter>?", "<enter>j<enter><enter>?", "<enter>jQ<f1>",
+            "?", "<enter>?", "<enter>j<enter>?", "<enter>j<enter><enter>?", "<enter>jQ<f1><f1>",
             "<enter>jj<enter>?",
             "<enter>E?",
         ]
@@ -76,6 +76,7 @@ struct ActionTests {
         ("j<enter>mm", "vellum --store /home/ada/.cache/demo rm City Bandung Jakarta --dry-run"),
         ("j<enter>jjjj<enter>", "vellum --store /home/ada/.cache/demo get City 'Cafe\u{301} de Flore'"),
         ("<enter><enter>", "vellum --store /home/ada/.cache/demo get Blob picture.png --hex"),
+        ("jj<enter>", "vellum --store /home/ada/.cache/demo tail Trace"),
     ])
     func commandLine(keys: String, words: String) throws {
         #expect(CommandLine.words(for: try Fixture.browser(Fixture.source(), keys: keys).model) == words)

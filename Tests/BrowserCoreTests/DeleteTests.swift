@@ -56,6 +56,34 @@ struct DeleteTests {
         #expect(text.contains("14 entries"))
     }
 
+    /// What broke: whatever was begun meanwhile took the place of the delete, and Esc stopped that instead.
+    @Test func escapeReachesALongDelete() throws {
+        let source = Fixture.source()
+        var test = UpdateTest(Fixture.model(columns: 100, rows: 24))
+        test.settle(source)
+        test.press(.character("j"))
+        test.press(Key(.enter), expecting: ["arrange City by idle, new listing"])
+        test.settle(source)
+        test.press(.character("D"))
+        test.press(.character("y"), expecting: ["delete 1 of City"])
+        let delete = try #require(test.effects.first)
+        test.press(.character("2"), expecting: ["arrange City by size descending"])
+        let sort = try #require(test.effects.first)
+        test.send(.progress(ticket: delete.ticket ?? 0, 0.5))
+        test.send(.clock(Fixture.start.adding(seconds: 1)))
+        #expect(test.text.contains("deleting 1, Esc stops"))
+        test.press(Key(.escape), expecting: ["stop"])
+        #expect(test.text.contains("stopping after 1"))
+        test.press(Key(.escape), expecting: [])
+        for answer in test.answers(to: sort, source) {
+            test.send(answer, expecting: ["load value City/👩‍👩‍👧 family for preview"])
+        }
+        #expect(test.text.contains("stopping after 1"))
+        test.effects = [delete]
+        test.settle(source)
+        #expect(!test.text.contains("stopping"))
+    }
+
     /// What was replaced while the plan was open is left alone and listed; what is gone is counted.
     @Test func changedEntriesAreSkipped() throws {
         let source = Fixture.source()

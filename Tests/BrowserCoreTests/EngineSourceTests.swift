@@ -152,7 +152,7 @@ struct EngineSourceTests {
             $0 < 500
         }
         #expect(outcome.outcome.entries == 512)
-        #expect(outcome.stopped == "Stopped after 512 of 700.")
+        #expect(outcome.stopped == "Stopped after 512 of 700; 188 are as they were.")
         #expect(try archive.status().entries == 188)
         let actions = try source.reversible(in: ArchiveAddress("City", in: path))
         #expect(actions.map(\.entries) == [512])

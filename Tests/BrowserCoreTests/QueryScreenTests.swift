@@ -7,9 +7,9 @@ import Testing
 
 /// The screen of queries on a real store: 60 entries with a number, every third of them with a city.
 struct QueryScreenTests {
-    private let folder: EngineSourceTests.Folder
-    private let store: Store
-    private let archive: StorageEngine.Archive
+    let folder: EngineSourceTests.Folder
+    let store: Store
+    let archive: StorageEngine.Archive
 
     init() throws {
         folder = try EngineSourceTests.Folder()
@@ -26,22 +26,26 @@ struct QueryScreenTests {
         }
     }
 
-    private func browser(_ keys: String, columns: Int = 90, rows: Int = 24) throws -> HeadlessBrowser {
+    func browser(
+        _ keys: String, columns: Int = 90, rows: Int = 24, clock: TestClock? = nil
+    ) throws -> HeadlessBrowser {
+        var moment: @Sendable () -> Timestamp = { Timestamp.now() }
+        if let clock { moment = clock.function }
         var browser = HeadlessBrowser(
             Model(
                 size: Size(columns: columns, rows: rows), look: Fixture.ascii, folder: folder.path,
-                store: folder.path + "/store", now: Timestamp.now()),
-            source: EngineSource(folder: folder.path), clock: { Timestamp.now() })
+                store: folder.path + "/store", now: moment()),
+            source: EngineSource(folder: folder.path), clock: moment)
         browser.press(try Key.script(keys))
         return browser
     }
 
-    private func lines(_ browser: HeadlessBrowser) -> [String] {
+    func lines(_ browser: HeadlessBrowser) -> [String] {
         browser.frame.plainText.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     }
 
     /// The words on the screen without borders, as a dialog wraps its lines.
-    private func words(_ browser: HeadlessBrowser) -> String {
+    func words(_ browser: HeadlessBrowser) -> String {
         browser.frame.plainText.split { $0.isWhitespace || $0 == "|" }.joined(separator: " ")
     }
 
@@ -141,7 +145,7 @@ struct QueryScreenTests {
     }
 
     @Test func deletesAndExpiresWhatWasFoundAndNothingElse() throws {
-        var browser = try browser("Qfind number <lt> 10 | sort number<enter>D")
+        var browser = try browser("Qfind number <lt> 10 | sort number<enter>MD")
         #expect(browser.model.planned?.map(\.key) == (0..<10).map { "place \($0)" })
         // One is replaced after it was found: it may not match any more.
         try archive.put(CBORValue.map(["number": 99]).encoded, forKey: "place 4", encoding: .cbor)
@@ -159,10 +163,10 @@ struct QueryScreenTests {
         // Rows of several entries have nothing to delete.
         browser.press(try Key.script("/<ctrl+u>count<enter>D"))
         #expect(!browser.model.isPlanOpen)
-        #expect(browser.frame.plainText.contains("These rows are made of several."))
+        #expect(browser.frame.plainText.contains("The row is made of several."))
     }
 
-    @Test func writesFilesAndLeavesThoseThatAreThere() throws {
+    @Test func writesFilesAndAsksBeforeItReplacesOne() throws {
         let path = folder.path + "/out"
         var browser = try browser(
             "Qfind number in [0, 1] | sort number<enter>w<ctrl+u>\(path).ndjson<enter>", columns: 160)
@@ -179,9 +183,16 @@ struct QueryScreenTests {
             try String(contentsOfFile: path + ".csv", encoding: .utf8)
                 == "key,number,address\nplace 0,0,\"{\"\"city\"\":\"\"東京\"\"}\"\nplace 1,1,\n"
         )
+        try "old".write(toFile: path + ".csv", atomically: true, encoding: .utf8)
         browser.press(try Key.script("w<ctrl+u>\(path).csv<enter>"))
-        #expect(words(browser).contains("there is a file of that name already"))
-        browser.press(try Key.script("<enter>w<ctrl+u>\(folder.path)/none/x<enter>"))
+        #expect(words(browser).contains("Replace the file?") && words(browser).contains("is there already"))
+        browser.press(try Key.script("<enter>"))
+        #expect(browser.frame.plainText.contains("Nothing was written."))
+        #expect(try String(contentsOfFile: path + ".csv", encoding: .utf8) == "old", "the default is Cancel")
+        browser.press(try Key.script("w<ctrl+u>\(path).csv<enter><tab><enter>"))
+        #expect(browser.frame.plainText.contains("2 rows written to"))
+        #expect(try String(contentsOfFile: path + ".csv", encoding: .utf8).hasPrefix("key,number,address\n"))
+        browser.press(try Key.script("w<ctrl+u>\(folder.path)/none/x<enter>"))
         #expect(browser.frame.plainText.contains("Nothing was written"))
     }
 

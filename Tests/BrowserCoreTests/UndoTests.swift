@@ -20,6 +20,53 @@ struct UndoTests {
         #expect(browser.frame.plainText.contains("writes 6"))
     }
 
+    /// What a plan says of undo is shown while it lasts, and its end is said.
+    @Test func theTimeLeftIsCountedDown() throws {
+        let source = Fixture.source()
+        let clock = TestClock()
+        var browser = try Fixture.browser(source, columns: 110, clock: clock, keys: "j<enter>gmmDy")
+        func status() -> String {
+            String(browser.frame.plainText.split(separator: "\n", omittingEmptySubsequences: false)[22])
+        }
+        #expect(status().hasPrefix("Deleted 2 entries, 394 B; u undoes it."))
+        #expect(status().hasSuffix("undo with u for 10m or 100 kB of writes"))
+        clock.advance(30)
+        source.with { $0.undoable["City"]?[0].action.bytesLeft = 61_400 }
+        browser.refresh()
+        #expect(
+            status().hasPrefix("東京都") && status().hasSuffix("undo with u for 9m 30s or 61.4 kB of writes"))
+        browser.press([.character("h")])
+        #expect(status().contains("undo with u"), "the archive is under the cursor")
+        browser.press([.character("k")])
+        #expect(!status().contains("undo with u"), "in another one u undoes something else")
+        browser.press(try Key.script("jl"))
+        source.with { $0.undoable["City"] = [] }
+        browser.refresh()
+        #expect(
+            status().hasPrefix(
+                "The delete of 2 entries in City can't be undone any more: as much has been written since"))
+        #expect(!status().contains("undo with u"))
+    }
+
+    @Test func theEndOfTheTimeIsSaid() throws {
+        let source = Fixture.source()
+        let clock = TestClock()
+        var browser = try Fixture.browser(source, columns: 80, clock: clock, keys: "j<enter>gDy")
+        source.with { $0.undoable["City"] = [] }
+        clock.advance(601)
+        browser.refresh()
+        #expect(browser.frame.plainText.contains("can't be undone any more: ten minutes have passed."))
+    }
+
+    @Test func whatWasUndoneIsNotCountedDown() throws {
+        let clock = TestClock()
+        var browser = try Fixture.browser(Fixture.source(), clock: clock, keys: "j<enter>gDyuy")
+        clock.advance(30)
+        browser.refresh()
+        #expect(
+            !browser.frame.plainText.contains("any more") && !browser.frame.plainText.contains("u undoes:"))
+    }
+
     @Test func defaultIsCancel() throws {
         let source = Fixture.source()
         Fixture.addUndoable(source)

@@ -21,7 +21,7 @@ struct DemoTests {
         func count(_ name: String) throws -> Int { try #require(figures[name] as? Int, "\(name)") }
         // What broke: a look-up that missed and the recording after it counted as one for the rate.
         let seconds = try #require(figures["seconds"] as? Double)
-        #expect(try Double(count("operations")) <= 2000 * seconds + 50)
+        #expect(try Double(count("operations")) <= 500 * seconds + 50)
         #expect(try count("hits") > 100)
         #expect(try count("misses") > 50)
         #expect(try count("records") >= count("misses") - 1)
@@ -51,7 +51,7 @@ struct DemoTests {
         #expect(result.lines.contains { $0.hasPrefix("hitRatio\t") })
         let list = try Vellum.run(["ls", "--json", "--store", path])
         let archives = try JSON.array(list.output)
-        #expect(archives.map { $0["archive"] as? String } == ["City", "Journal"])
+        #expect(archives.map { $0["archive"] as? String } == ["City", "Country", "Journal"])
         #expect(archives.first?["type"] as? String == "City" && archives.last?["kind"] as? String == "log")
         // What is told of the cities is true of some city.
         let told = try Vellum.run(["tail", "Journal", "--raw", "-n", "100", "--store", path]).lines

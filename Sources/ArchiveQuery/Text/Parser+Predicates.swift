@@ -69,6 +69,7 @@ extension Parser {
     }
 
     private mutating func comparison(_ left: QueryOperand) throws(QuerySyntaxError) -> QueryPredicate {
+        compared = if case .property(let property) = left { property } else { nil }
         if let relation = acceptRelation() { return try comparison(left, relation) }
         guard case .property(let property) = left else { throw failure() }
         if accept("not") { return .not(try wordComparison(property)) }

@@ -14,6 +14,8 @@ struct Parser {
     var operators = 0
     /// The position of a bare word to the right of a comparison: a property, but perhaps meant as a text.
     var bareWord: Int?
+    /// What the latest comparison has on its left, if that is a single property.
+    var compared: QueryProperty?
     /// What the parser has tried to match at the current token.
     private(set) var expected: [QueryExpectation] = []
 

@@ -8,6 +8,8 @@ public struct QueryCompletion: Sendable, Hashable {
         case property
         /// Metadata of entries, such as `@size`.
         case metadata
+        /// A value that the compared property has in some entry.
+        case value
         /// A description of what to write, such as `a whole number`. Not to be inserted.
         case placeholder
     }
@@ -25,20 +27,28 @@ extension QueryPipeline {
     /// the word before `offset`, in either case. Signs that end or separate come last. Linear in the length of the
     /// text.
     ///
-    /// - Parameter properties: known property names, the most useful first. A name with dots is the path to a
-    ///   nested property.
+    /// - Parameters:
+    ///   - properties: known property names, the most useful first. A name with dots is the path to a nested property.
+    ///   - values: values that a property is known to have, the most useful first; `nil`: nothing is known of its values, so
+    ///     that `true`, `false` and `null` are offered.
     public static func completions(
-        in text: String, at offset: Int, properties: [String] = []
+        in text: String, at offset: Int, properties: [String] = [],
+        values: (QueryProperty) -> [QueryLiteral]? = { _ in nil }
     ) -> [QueryCompletion] {
         let bytes = Array(text.utf8)
         guard bytes.count <= Parser.maximumBytes else { return [] }
         let end = min(max(0, offset), bytes.count)
         let tokens = Lexer.tokens(of: Array(bytes[..<end]))
         var start = end
+        var isText = false
         if let last = tokens.dropLast().last, last.range.upperBound == end {
             switch last.kind {
             case .word, .metadata: start = last.range.lowerBound
-            // There is nothing to complete inside a text or a number.
+            // The beginning of a text that is compared.
+            case .invalid where bytes[last.range.lowerBound] == UInt8(ascii: "\""):
+                start = last.range.lowerBound
+                isText = true
+            // There is nothing to complete inside a number.
             case .invalid, .literal: return []
             case .quoted, .symbol, .end: break
             }
@@ -48,9 +58,13 @@ extension QueryPipeline {
         let path = Self.path(before: start, tokens)
         var parser = Parser(Array(bytes[..<start]))
         _ = parser.pipeline()
-        let candidates = parser.expected.flatMap { Self.candidates($0, properties: properties, behind: path) }
+        let known = parser.compared.flatMap(values)
+        let candidates = parser.expected.flatMap {
+            Self.candidates($0, properties: properties, behind: path, values: known)
+        }
         return candidates.enumerated().filter {
-            $1.kind == .placeholder ? written.isEmpty : $1.text.lowercased().hasPrefix(written)
+            if isText, $1.kind != .value { return false }
+            return $1.kind == .placeholder ? written.isEmpty : $1.text.lowercased().hasPrefix(written)
         }
         .sorted { ($0.element.rank, $0.offset) < ($1.element.rank, $1.offset) }
         .map { QueryCompletion(text: $0.element.text, kind: $0.element.kind, range: start..<end) }
@@ -80,6 +94,7 @@ extension QueryPipeline {
 
         var rank: Int {
             switch kind {
+            case .value: -1
             case .property: 0
             case .word where QueryOperator(rawValue: text) != nil: 5
             case .word: text.utf8.first?.isWordStart == true ? 1 : 3
@@ -90,7 +105,7 @@ extension QueryPipeline {
     }
 
     private static func candidates(
-        _ expectation: QueryExpectation, properties: [String], behind path: String
+        _ expectation: QueryExpectation, properties: [String], behind path: String, values: [QueryLiteral]?
     ) -> [Candidate] {
         switch expectation {
         case .word(let word): return [Candidate(text: word, kind: .word)]
@@ -102,12 +117,27 @@ extension QueryPipeline {
             }
             guard path.isEmpty else { return own }
             return own + QueryMetadata.allCases.map { Candidate(text: "@" + $0.rawValue, kind: .metadata) }
-        case .value:
-            return ["true", "false", "null"].map { Candidate(text: $0, kind: .word) }
+        case .value, .orderedValue, .text:
+            let words = ["true", "false", "null"].map { Candidate(text: $0, kind: .word) }
+            let fitting = values?.filter(expectation.takes).map {
+                Candidate(text: $0.description, kind: .value)
+            }
+            return (fitting ?? (expectation == .value ? words : []))
                 + [Candidate(text: expectation.name, kind: .placeholder)]
-        case .orderedValue, .text, .count, .percent:
-            return [Candidate(text: expectation.name, kind: .placeholder)]
+        case .count, .percent: return [Candidate(text: expectation.name, kind: .placeholder)]
         case .end: return []
+        }
+    }
+}
+
+extension QueryExpectation {
+    /// Whether such a literal can stand there.
+    fileprivate func takes(_ literal: QueryLiteral) -> Bool {
+        switch self {
+        case .value: true
+        case .orderedValue: literal.isOrdered
+        case .text: if case .text = literal { true } else { false }
+        case .word, .property, .count, .percent, .end: false
         }
     }
 }

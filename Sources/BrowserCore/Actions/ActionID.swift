@@ -22,7 +22,8 @@ package enum ActionID: String, Sendable, Hashable, CaseIterable {
     case eventKind = "event-kind", eventArchive = "event-archive", biography
     case pause, follow, refresh, preview
     case fold, unfoldAll = "unfold-all", foldAll = "fold-all", mode
-    case query, edit, explain, copySwift = "copy-swift", export
+    case query, edit, explain, copySwift = "copy-swift", export, askEvery = "ask-every"
+    case columns, columnsLeft = "columns-left", columnsRight = "columns-right"
     case commandLine = "command-line", palette, help, demo
 
     /// The column that the action sorts by.

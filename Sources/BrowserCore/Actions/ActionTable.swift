@@ -6,6 +6,7 @@ package enum ActionTable {
     private static let live: Set<Screen> = [.stores, .archives, .entries, .messages, .monitor]
     private static let opening: Set<Screen> = live.union([.query])
     private static let inArchive: Set<Screen> = [.archives, .entries, .value, .query]
+    private static let ofEntries: Set<Screen> = [.entries, .query]
 
     /// The key map as it is shipped. In a store that is only read the actions that change it are absent.
     package static func keyMap(readOnly: Bool = false) -> BrowserKeyMap {
@@ -61,6 +62,9 @@ package enum ActionTable {
         action(.copySwift, "In Swift", "Show the query as Swift source.", [.character("S")], [.query]),
         action(
             .export, "Export", "Write the result to a file.", [.character("w")], [.query], .footer),
+        action(
+            .askEvery, "Ask every", "Ask every 1, 5 or 30 s, or by R alone.", [.character("a")], [.query],
+            .footer),
     ]
 
     private static let watching: [BrowserAction] = [
@@ -86,9 +90,16 @@ package enum ActionTable {
     ]
 
     private static let arranging: [BrowserAction] = [
-        action(.sort, "Sort", "Sort by the next column.", [.character("s")], [.entries], .footer),
+        action(.sort, "Sort", "Sort by the next column.", [.character("s")], ofEntries, .footer),
+        action(.reverse, "Reverse", "Turn the order round.", [.character("r")], ofEntries),
         action(
-            .reverse, "Reverse", "Turn the order round.", [.character("r"), .character("S")], [.entries]),
+            .columns, "Columns", "Choose the columns that are shown.", [.character("C")], ofEntries),
+        action(
+            .columnsLeft, "Columns before", "Show the columns further left.",
+            [.character("<"), Key(.left, modifiers: .shift)], ofEntries),
+        action(
+            .columnsRight, "Columns behind", "Show the columns further right.",
+            [.character(">"), Key(.right, modifiers: .shift)], ofEntries),
         action(.sortByKey, "Sort by key", "Sort by key.", [.character("1")], [.entries]),
         action(.sortBySize, "Sort by size", "Sort by the size of the value.", [.character("2")], [.entries]),
         action(
@@ -108,11 +119,11 @@ package enum ActionTable {
             [.character("d")], [.stores], .footer),
         action(
             .mark, "Mark", "Mark the entry, or take its mark away.",
-            [.character("m"), Key(.insert)], [.entries], .footer),
+            [.character("m"), Key(.insert)], ofEntries, .footer),
         action(
-            .markAll, "Mark all", "Mark every entry that is shown.",
-            [.character("M"), .character("*")], [.entries]),
-        action(.unmarkAll, "Unmark all", "Take all marks away.", [.character("-")], [.entries]),
+            .markAll, "Mark all", "Mark every entry of the list or result.",
+            [.character("M"), .character("*")], ofEntries),
+        action(.unmarkAll, "Unmark all", "Take all marks away.", [.character("-")], ofEntries),
         action(
             .delete, "Delete", "Plan to delete what is marked, or this.",
             [.character("D"), Key(.delete)], [.entries, .value, .query], [.destructive, .footer]),
@@ -131,7 +142,7 @@ package enum ActionTable {
 
     private static let general: [BrowserAction] = [
         action(
-            .pause, "Pause", "Stop the screen, or let it go on.", [.character(" ")], live,
+            .pause, "Pause", "Stop the screen, or let it go on.", [.character(" ")], opening,
             .footer),
         action(
             .follow, "Follow", "Keep to the newest row.", [.character("F")],

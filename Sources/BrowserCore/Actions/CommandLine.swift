@@ -11,9 +11,21 @@ package enum CommandLine {
         init(_ name: String, _ arguments: [String] = [], options: [String] = []) {
             (self.name, self.arguments, self.options) = (name, arguments, options)
         }
+
+        /// Marked keys that are spelled out; a shell takes no longer line anyway.
+        private static let maximumKeys = 100
+
+        /// What tells what a delete of the marked entries would do.
+        static func removing(_ marks: Marks, from archive: ArchiveAddress) -> Words {
+            Words(
+                "rm", [archive.name] + marks.list.prefix(maximumKeys).map(\.key), options: ["--dry-run"])
+        }
     }
 
     package static func words(for model: Model) -> String {
+        if let file = model.store, model.archives.figures?.isRingFile == true {
+            return ShellWord.vellum("tail", [file], store: nil)
+        }
         let words = model.parts.command(model)
         return ShellWord.vellum(words.name, words.arguments, options: words.options, store: model.store)
     }

@@ -14,6 +14,11 @@ extension Browser {
                 return typed(&model)
             }
             if model.overlay == nil, model.isTyping { return model.parts.paste(&model, text) }
+            if case .pastQueries(var list) = model.overlay {
+                list.field.insert(text)
+                (list.selected, list.first) = (0, 0)
+                model.overlay = .pastQueries(list)
+            }
             if case .actions(var list) = model.overlay {
                 list.field.insert(text)
                 (list.selected, list.first) = (0, 0)
@@ -29,7 +34,9 @@ extension Browser {
         if key == .control("c") { return [.quit] }
         if let overlay = model.overlay { return press(&model, key, in: overlay) }
         if model.prompt != nil { return pressInPrompt(&model, key) }
-        if key == Key(.escape), let job = model.job, job.isStoppable { return stop(&model, job) }
+        if key == Key(.escape), let job = model.job, job.isStoppable || job.isChange {
+            return stop(&model, job)
+        }
         if model.isTyping { return model.parts.press(&model, key) }
         guard let action = model.keyMap.action(for: key, in: model.screen) else {
             sayWhyNothing(&model, key)
@@ -58,6 +65,16 @@ extension Browser {
 
     /// Stops the work that a person waits for.
     private static func stop(_ model: inout Model, _ job: Job) -> [Effect] {
+        if job.isChange {
+            guard job.isStoppable else {
+                model.say("It is one step that can't be stopped.", seconds: 3)
+                return []
+            }
+            // What was done and what not is said when it has stopped.
+            model.job?.title = "stopping after"
+            model.job?.isStoppable = false
+            return [.stop(ticket: job.ticket)]
+        }
         model.job = nil
         if model.entries?.ticket == job.ticket {
             // Without a first listing there is nothing to stay with.
@@ -117,6 +134,12 @@ extension Browser {
             return []
         case .undo: return askUndo(&model, choosing: false)
         case .undoList: return askUndo(&model, choosing: true)
+        case .columns:
+            chooseColumns(&model)
+            return []
+        case .columnsLeft, .columnsRight:
+            scroll(&model, columns: id == .columnsRight ? 1 : -1)
+            return []
         case .back: return model.parts.back(&model)
         case .clear: return model.parts.clear(&model)
         case .up, .down, .pageUp, .pageDown, .halfPageUp, .halfPageDown, .first, .last:

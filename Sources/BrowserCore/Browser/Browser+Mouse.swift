@@ -58,6 +58,17 @@ extension Browser {
             guard list.actions.indices.contains(row) else { return [] }
             list.selected = row
             return press(&model, Key(.enter), in: .undoList(list))
+        case (.pastQueries(var list), .click):
+            let rows = OverlayPlaces.pastQueries(list, model).list
+            guard rows.contains(event.at) else { return [] }
+            list.selected = list.first + event.at.row - rows.row
+            return press(&model, Key(.enter), in: .pastQueries(list))
+        case (.columns(var choice), .click):
+            let rows = OverlayPlaces.columns(choice, model).list
+            guard rows.contains(event.at), choice.first + event.at.row - rows.row < choice.titles.count
+            else { return [] }
+            choice.selected = choice.first + event.at.row - rows.row
+            return press(&model, Key(.enter), in: .columns(choice))
         case (.message, .click): return press(&model, Key(.enter), in: overlay)
         case (.actions(var list), .click), (.actions(var list), .doubleClick):
             let rows = OverlayPlaces.actions(list, model).list

@@ -17,7 +17,7 @@ package enum Browser {
             effects = []
         case .tick(let now):
             advance(&model, to: now)
-            effects = refresh(&model, isForced: false)
+            effects = watchUndo(&model) + refresh(&model, isForced: false)
         case .input(let event): effects = input(&model, event)
         case .progress(let ticket, let share):
             if model.job?.ticket == ticket { model.job?.share = share }

@@ -28,6 +28,8 @@ enum FooterView {
                 ("enter", "Continue"), ("esc", "Cancel"), ("up/down", "Choose"), ("tab", "Other button"),
             ]
         case .undoList: pairs = [("enter", "Choose"), ("esc", "Close")]
+        case .pastQueries: pairs = [("enter", "Take it"), ("esc", "Close"), ("up/down", "Choose")]
+        case .columns: pairs = [("enter", "Show or hide"), ("*", "All or none"), ("esc", "Close")]
         case .message: pairs = [("enter", "Close")]
         case nil:
             guard let keys = model.prompt?.keys ?? model.parts.typingKeys(model) else { return nil }

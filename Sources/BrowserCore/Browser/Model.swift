@@ -23,8 +23,10 @@ package struct Model: Sendable {
     var value: ValueState?
     /// Queries of the archive that was asked last.
     var query: QueryState?
-    /// Queries of this session, the latest last.
+    /// Queries of this session and of earlier ones, the latest last.
     var queryHistory: [PastQuery] = []
+    /// Whether those of earlier sessions were asked for.
+    var knowsEarlierQueries = false
     var log: LogState?
     var monitor: MonitorState?
     var events = EventLog()
@@ -33,6 +35,8 @@ package struct Model: Sendable {
     var prompt: Prompt?
     var notice: Notice?
     var job: Job?
+    /// What was done here and can still be taken back.
+    var undoWatch: UndoWatch?
     /// Since when the screen is paused.
     var pausedSince: Timestamp?
     /// The last time that a person moved or typed: the order of rows is frozen for a while after it.
@@ -66,6 +70,19 @@ package struct Model: Sendable {
     mutating func ticket() -> Int {
         lastTicket += 1
         return lastTicket
+    }
+
+    /// Work begins that a person waits for. What changes the store stays in view until it is over, so that Esc reaches it.
+    mutating func begin(_ new: Job) {
+        if job?.isChange != true { job = new }
+    }
+
+    /// Ends the work with that ticket; `false`: somebody stopped it.
+    mutating func ends(_ ticket: Int) -> Bool {
+        // What changes the store is shown instead of other work.
+        guard job?.ticket == ticket else { return job?.isChange == true }
+        job = nil
+        return true
     }
 
     mutating func say(_ text: String, role: Role = .text, seconds: Double = 6) {
@@ -158,8 +175,22 @@ struct Job: Sendable, Hashable {
     var since: Timestamp
     /// 0 to 1.
     var share = 0.0
+    /// Of how many entries; nil where only the share is known.
+    var total: Int?
     /// Whether it has become part of something that can no longer be stopped.
     var isStoppable = true
+    /// Whether it changes the store.
+    var isChange = false
+
+    /// `deleting 34,048 of 100,000, Esc stops`
+    var text: String {
+        let amount = total.map { total in
+            let done = Int(share * Double(total))
+            return done > 0
+                ? " \(Figures.count(done)) of \(Figures.count(total))" : " \(Figures.count(total))"
+        }
+        return title + (amount ?? "") + (isStoppable ? ", Esc stops" : "")
+    }
 
     /// Seconds after which work is called long and shown.
     static let patience = 0.25

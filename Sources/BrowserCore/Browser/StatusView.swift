@@ -53,12 +53,19 @@ struct StatusView {
             frame.write(figures, at: right.origin, style: look[.dim].over(look[.input]), within: right)
         case .progress(let job):
             let phase = Int(model.now.microseconds / 100_000 % 1000)
-            let escape = job.title + (job.isStoppable ? ", Esc stops" : "")
-            ProgressBar(fraction: job.share > 0 ? job.share : nil, text: escape, phase: phase)
+            ProgressBar(fraction: job.share > 0 ? job.share : nil, text: job.text, phase: phase)
                 .draw(into: &frame, in: rect, look: look)
         case .line(let spans, let right):
+            // What is left to take back stands at the end, unless there is more to say than fits beside it.
+            let isNotice = model.notice != nil
+            let left = spans.reduce(0) { $0 + TextWidth.width(of: $1.text) }
+            let undo = model.undoWords(
+                columns: isNotice ? rect.columns - left - 3 : rect.columns - min(left, 16) - 3)
+            let width = undo.map { TextWidth.width(of: $0) + 2 } ?? 0
+            let (rest, end) = (rect.split(right: width).rest, rect.split(right: width).right)
             Bar(left: spans, right: right.isEmpty ? [] : [Span(" " + right, look[.dim])], role: .text)
-                .draw(into: &frame, in: rect, look: look)
+                .draw(into: &frame, in: rest, look: look)
+            if let undo { frame.write("  " + undo, at: end.origin, style: look[.accent], within: end) }
         }
     }
 }

@@ -49,6 +49,9 @@ enum TitleView {
         switch model.pace {
         // Rows that old are as good as live, and a sign with every key would only flicker.
         case .live, .frozen(..<1):
+            if let age = model.parts.age(model) {
+                return Span("asked \(Figures.duration(age)) ago ", look[age < 1 ? .good : .warning])
+            }
             return Span(
                 "\(look.glyphs.marked) \(model.parts.follows(model) ? "following" : "live") ", look[.good])
         case .frozen(let seconds):

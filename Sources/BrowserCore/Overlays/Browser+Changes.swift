@@ -109,7 +109,7 @@ extension Browser {
     ) -> Effect {
         let before = model.now.adding(seconds: -(idle / .seconds(1)))
         let ticket = model.ticket()
-        model.job = Job(ticket: ticket, title: "looking for idle entries", since: model.now)
+        model.begin(Job(ticket: ticket, title: "looking for idle entries", since: model.now))
         return .ask(
             "collect idle of \(archive.name) before \(before.microseconds / 1_000_000)", ticket: ticket
         ) { (context) throws(SourceError) in
@@ -145,16 +145,22 @@ extension Browser {
 
     static func carryOut(_ model: inout Model, _ plan: Plan) -> [Effect] {
         model.overlay = nil
+        if case .replaceFile(let path) = plan.act {
+            return QueryScreen.export(&model, to: path, replaces: true)
+        }
         guard !model.isReadOnly else { return [] }
         let ticket = model.ticket()
         var job = Job(ticket: ticket, title: "", since: model.now)
+        job.isChange = true
         defer { model.job = job }
         switch plan.act {
         case .change(let change):
-            job.title = change == .delete ? "deleting" : "expiring"
+            job.title = change.progress
+            job.total = plan.targets.count
             return [carryOut(change, plan, ticket)]
         case .undo(let action):
             job.title = "undoing"
+            job.total = action.entries
             // What was removed comes back by one word, at once.
             job.isStoppable = action.kind == .deadline
             return [undo(action, in: plan.archive, ticket)]
@@ -162,6 +168,7 @@ extension Browser {
             job.title = "deleting"
             job.isStoppable = false
             return [MessagesScreen.clearLog(plan.archive, ticket)]
+        case .replaceFile: return []
         }
     }
 
@@ -179,19 +186,22 @@ extension Browser {
                 model.overlay = .message(
                     MessageBox(title: change.refusal.beginningLarge, lines: [error.description]))
                 return []
-            case .success(let carried): return report(&model, change, carried)
+            case .success(let carried): return report(&model, change, plan, carried)
             }
         }
     }
 
     private static func report(
-        _ model: inout Model, _ change: PlannedAction, _ carried: Carried<PlanOutcome>
+        _ model: inout Model, _ change: PlannedAction, _ plan: Plan, _ carried: Carried<PlanOutcome>
     ) -> [Effect] {
         let outcome = carried.outcome
         model.cost.note(writes: outcome.entries, longestCall: carried.longestCall)
-        model.entries?.marks = Marks()
+        model.unmark(plan)
         var summary = change.summary(of: outcome)
-        if outcome.action != nil { summary += "; \(keyName(model, .undo)) undoes it" }
+        if let action = outcome.action {
+            summary += "; \(keyName(model, .undo)) undoes it"
+            model.undoWatch = UndoWatch(action, in: plan.archive)
+        }
         let remarks = outcome.remarks(listing: 100) + [outcome.finality, carried.stopped].compactMap { $0 }
         if remarks.isEmpty {
             model.say(summary.asSentence, role: .good, seconds: 10)
@@ -202,6 +212,14 @@ extension Browser {
         let isGone = if case .setLifetime = change { false } else { outcome.entries > 0 }
         let effects = isGone ? model.parts.targetsWent(&model) : []
         return effects + refresh(&model, isForced: true)
+    }
+}
+
+extension Model {
+    /// What a plan was about is marked no longer, on whichever screen it was.
+    fileprivate mutating func unmark(_ plan: Plan) {
+        if entries?.archive == plan.archive { entries?.marks.remove(plan.targets) }
+        if query?.archive == plan.archive { query?.marks.remove(plan.targets) }
     }
 }
 

@@ -7,6 +7,8 @@ extension Browser {
         case .plan(let plan): press(&model, key, in: plan)
         case .expire(let form): press(&model, key, in: form)
         case .undoList(let list): press(&model, key, in: list)
+        case .columns(let choice): press(&model, key, in: choice)
+        case .pastQueries(let list): press(&model, key, in: list)
         case .message(let box): press(&model, key, in: box)
         }
     }
@@ -65,8 +67,7 @@ extension Browser {
         case Key(.enter) where plan.button == 1, .character("y"): return carryOut(&model, plan)
         case Key(.enter), Key(.escape), .character("n"), .character("q"):
             model.overlay = nil
-            let isDelete = plan.act == .change(.delete)
-            model.say(isDelete ? "Nothing was deleted." : "Nothing was changed.", seconds: 3)
+            model.say(plan.refusal, seconds: 3)
         default: break
         }
         return []
@@ -74,17 +75,36 @@ extension Browser {
 
     private static func press(_ model: inout Model, _ key: Key, in old: MessageBox) -> [Effect] {
         var box = old
+        let places = OverlayPlaces.dialog(box, model).places(in: OverlayPlaces.dialogs(model))
+        let page = max(1, places.body.rows - 1)
         switch key {
-        case Key(.down), .character("j"):
-            let places = OverlayPlaces.dialog(box, model).places(in: OverlayPlaces.dialogs(model))
-            box.first = min(box.first + 1, max(0, places.lines.count - places.body.rows))
-        case Key(.up), .character("k"): box.first = max(0, box.first - 1)
+        case Key(.down), .character("j"): box.first += 1
+        case Key(.up), .character("k"): box.first -= 1
+        case Key(.pageDown), .control("f"): box.first += page
+        case Key(.pageUp), .control("b"): box.first -= page
+        case Key(.home), .character("g"): box.first = 0
+        case Key(.end), .character("G"): box.first = places.lines.count
+        case Key(.function(1)) where box.leadsToActions:
+            model.overlay = nil
+            return perform(&model, .help)
         case Key(.enter), Key(.escape), .character("q"), .character(" "):
             model.overlay = nil
             return []
         default: return []
         }
+        box.first = max(0, min(box.first, places.lines.count - places.body.rows))
         model.overlay = .message(box)
         return []
+    }
+}
+
+extension Plan {
+    /// What is said when it isn't carried out.
+    fileprivate var refusal: String {
+        switch act {
+        case .change(.delete), .clearLog: "Nothing was deleted."
+        case .change, .undo: "Nothing was changed."
+        case .replaceFile: "Nothing was written."
+        }
     }
 }

@@ -8,6 +8,8 @@ enum Overlay: Sendable {
     case plan(Plan)
     case expire(ExpireForm)
     case undoList(UndoList)
+    case columns(ColumnChoice)
+    case pastQueries(PastQueryList)
     case message(MessageBox)
 }
 
@@ -28,6 +30,8 @@ struct Plan: Sendable {
         case undo(ReversibleAction)
         /// Deletes so many messages of a log.
         case clearLog(Int)
+        /// Writes the result of a query in place of a file that is there.
+        case replaceFile(String)
     }
 
     var act: Act
@@ -54,6 +58,12 @@ struct Plan: Sendable {
         act = .undo(action)
         self.archive = archive
         bytes = action.bytes
+    }
+
+    init(replacing path: String, archive: ArchiveAddress) {
+        act = .replaceFile(path)
+        self.archive = archive
+        bytes = 0
     }
 
     init(clearing log: ArchiveSample, at archive: ArchiveAddress) {
@@ -99,4 +109,6 @@ struct MessageBox: Sendable, Hashable {
     var title: String
     var lines: [String]
     var first = 0
+    /// Whether the key that opened it leads on to the list of actions.
+    var leadsToActions = false
 }

@@ -48,11 +48,24 @@ enum OverlayView {
             frame.draw(OverlayPlaces.dialog(plan, model), in: OverlayPlaces.dialogs(model), look: model.look)
         case .expire(let form): draw(form, model, into: &frame)
         case .undoList(let list): draw(list, model, into: &frame)
+        case .columns(let choice): draw(choice, model, into: &frame)
+        case .pastQueries(let list): draw(list, model, into: &frame)
         case .message(let box):
             frame.cursor = nil
             frame.draw(OverlayPlaces.dialog(box, model), in: OverlayPlaces.dialogs(model), look: model.look)
         case .actions(let list): draw(list, model, into: &frame)
         }
+    }
+
+    /// The box of a list, which on a small screen has no border.
+    static func drawBox(_ box: Rect, around list: Rect, title: String, into frame: inout Frame, _ look: Look)
+    {
+        frame.fill(box, style: look[.dialog])
+        let hasBorder = list.column > box.column
+        if hasBorder { frame.border(box, style: look[.border].over(look[.dialog]), glyphs: look.glyphs) }
+        frame.write(
+            title, at: Point(column: box.column + (hasBorder ? 2 : 0), row: box.row),
+            style: look[.title].over(look[.dialog]), within: box)
     }
 
     private static func draw(_ list: ActionList, _ model: Model, into frame: inout Frame) {

@@ -16,8 +16,9 @@ extension OverlayPlaces {
             body = targets(plan, model)
             if isTall {
                 body.append("Entries that changed after they were listed are left alone.")
-                if model.size.rows >= 16 || isBeyondBudget(plan, model) {
-                    body.append(grace(plan, change, model))
+                body.append(grace(plan, change, model))
+                if model.size.rows >= 16, !change.isOfDeadlines {
+                    body.append("What a program stores again meanwhile stays as it is then.")
                 }
             }
         case .undo(let action):
@@ -37,6 +38,9 @@ extension OverlayPlaces {
                     "Keys recorded anew meanwhile stay as they are. If the limit leaves no room for all, the least "
                         + "recent are evicted.")
             }
+        case .replaceFile(let path):
+            words = ("Replace the file?", "Replace")
+            body = ["\(TerminalText.sanitized(path)) is there already. What is in it goes for good."]
         case .clearLog(let count):
             words = ("Delete \(Figures.count(count, "message", "messages"))?", "Delete")
             body = [
@@ -48,18 +52,21 @@ extension OverlayPlaces {
             firstLine: plan.first)
     }
 
-    /// Whether a plan removes more than can be kept for ten minutes whatever is written.
-    private static func isBeyondBudget(_ plan: Plan, _ model: Model) -> Bool {
-        guard let budget = model.sample(plan.archive)?.undoBudget else { return false }
-        return !budget.holds(entries: plan.targets.count, valueBytes: plan.bytes)
-    }
-
-    /// How long it can be undone.
+    /// How long it can be undone, and how soon that may be over.
     private static func grace(_ plan: Plan, _ change: PlannedAction, _ model: Model) -> String {
-        let isBeyond = isBeyondBudget(plan, model)
-        let grace = change.grace(isBeyondBudget: isBeyond)
-        let undoes = "\(Browser.keyName(model, .undo)) undoes it \(grace)."
-        return isBeyond ? "More than is kept for an undo: \(undoes)" : undoes
+        // An archive of which nothing is known yet has no budget.
+        let sample = model.sample(plan.archive).flatMap { $0.undoBudget.values == .max ? nil : $0 }
+        let room = sample.flatMap {
+            change.undoRoom(in: $0.status, entries: plan.targets.count, bytes: plan.bytes)
+        }
+        let undoes = "\(Browser.keyName(model, .undo)) undoes it \(PlannedAction.grace(room: room))."
+        guard let room else { return undoes }
+        let start = change.isOfDeadlines ? undoes : "More than is kept for an undo: \(undoes)"
+        guard let sample, let rates = model.archives.histories[plan.archive.name]?.now,
+            let seconds = rates.seconds(toWrite: room, in: sample.status), seconds < 600
+        else { return start }
+        return
+            "\(start) As \(plan.archive.name) is written to now, that is some \(Figures.interval(seconds))."
     }
 
     private static func button(_ change: PlannedAction) -> String {

@@ -77,15 +77,7 @@ extension OverlayView {
         let look = model.look
         frame.cursor = nil
         let places = OverlayPlaces.undoList(list, model)
-        frame.fill(places.box, style: look[.dialog])
-        let hasBorder = places.list.column > places.box.column
-        if hasBorder {
-            frame.border(places.box, style: look[.border].over(look[.dialog]), glyphs: look.glyphs)
-        }
-        frame.write(
-            " Undo in \(list.archive.name) ",
-            at: Point(column: places.box.column + (hasBorder ? 2 : 0), row: places.box.row),
-            style: look[.title].over(look[.dialog]), within: places.box)
+        drawBox(places.box, around: places.list, title: " Undo in \(list.archive.name) ", into: &frame, look)
         for (offset, item) in places.items.dropFirst(list.first).prefix(places.page).enumerated() {
             let isSelected = list.first + offset == list.selected
             for (row, line) in item.enumerated() {

@@ -34,6 +34,8 @@ protocol ScreenParts {
     static func firstRow(_ model: Model) -> Int
     /// When the rows were listed, if their order stays while a person types or moves.
     static func listed(_ model: Model) -> Timestamp?
+    /// How many seconds ago what is shown was asked for, where it isn't kept up to date.
+    static func age(_ model: Model) -> Double?
     /// Whether the cursor stays at the top row, so that nothing has to stay.
     static func follows(_ model: Model) -> Bool
     /// The table that is drawn, and that clicks are matched with; `nil`: it has none.
@@ -71,6 +73,11 @@ protocol ScreenParts {
     static func drag(_ model: inout Model, _ point: Point, _ layout: ScreenLayout) -> [Effect]
     static var doubleClick: ActionID { get }
     static func toggleEvents(_ model: inout Model)
+    /// The columns that can be shown or not; `nil`: there are none to choose from.
+    static func columnChoice(_ model: Model) -> ColumnChoice?
+    static func hide(columns: Set<String>, _ model: inout Model)
+    /// Moves the columns, but for the first, by so many to the left.
+    static func scroll(columns: Int, _ model: inout Model)
 
     // MARK: The prompt over it
 
@@ -102,6 +109,7 @@ extension ScreenParts {
     static func pageRows(_ list: Rect) -> Int { max(0, list.rows - (list.rows > 1 ? 1 : 0)) }
     static func listed(_ model: Model) -> Timestamp? { nil }
     static func follows(_ model: Model) -> Bool { false }
+    static func age(_ model: Model) -> Double? { nil }
     static func row(at point: Point, _ model: Model, _ layout: ScreenLayout) -> Int? {
         table(model)?.layout(in: layout.list).row(at: point)
     }
@@ -124,6 +132,9 @@ extension ScreenParts {
     static func drag(_ model: inout Model, _ point: Point, _ layout: ScreenLayout) -> [Effect] { [] }
     static var doubleClick: ActionID { .open }
     static func toggleEvents(_ model: inout Model) {}
+    static func columnChoice(_ model: Model) -> ColumnChoice? { nil }
+    static func hide(columns: Set<String>, _ model: inout Model) {}
+    static func scroll(columns: Int, _ model: inout Model) {}
     static func promptNote(_ model: Model) -> String { "" }
     static func promptChanged(_ model: inout Model, _ text: String) -> [Effect] { [] }
     static func promptEnded(_ model: inout Model, _ prompt: Prompt, isKept: Bool) -> [Effect] { [] }

@@ -14,11 +14,11 @@ extension EngineSource {
     }
 
     package func export(
-        _ request: QueryRequest, to path: String, progress: (Double) -> Bool
+        _ request: QueryRequest, to path: String, replaces: Bool, progress: (Double) -> Bool
     ) throws(SourceError) -> Int? {
         let plan = QueryPlan(request.pipeline)
         let path = NSString(string: path).expandingTildeInPath
-        let file = try WholeFile(at: path, replaces: false)
+        let file = try WholeFile(at: path, replaces: replaces)
         // What was begun and not finished is not left behind.
         defer { file.discard() }
         var writer = QueryFormat(fileName: path)
@@ -53,14 +53,14 @@ extension EngineSource {
         }
     }
 
-    package func properties(in archive: ArchiveAddress) throws(SourceError) -> [String] {
-        let sample = QueryPipeline([.limit(PropertyNames.sample)])
-        var names = PropertyNames()
+    package func properties(in archive: ArchiveAddress) throws(SourceError) -> PropertySample {
+        let latest = QueryPipeline([.limit(PropertySample.entries)])
+        var sample = PropertySample()
         _ = try run(
-            QueryPlan(sample), QueryRequest(sample, in: archive), { _ in true }
+            QueryPlan(latest), QueryRequest(latest, in: archive), { _ in true }
         ) { row in
-            if let value = row.value.flatMap({ try? CBORReader.decode($0) }) { names.add(value) }
+            if let value = row.value.flatMap({ try? CBORReader.decode($0) }) { sample.add(row.entry, value) }
         }
-        return names.names
+        return sample
     }
 }

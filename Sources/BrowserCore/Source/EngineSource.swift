@@ -18,8 +18,19 @@ package final class EngineSource: StoreSource {
     package let folder: String
     private let open = Mutex<[ExactText: Store]>([:])
 
-    /// - Parameter folder: where ``stores()`` looks.
-    package init(folder: String = CachesFolder.path()) { self.folder = folder }
+    private let history: QueryHistoryFile?
+
+    /// - Parameters:
+    ///   - folder: where ``stores()`` looks.
+    ///   - history: where queries are kept; nil keeps none.
+    package init(folder: String = CachesFolder.path(), history: QueryHistoryFile? = nil) {
+        self.folder = folder
+        self.history = history
+    }
+
+    package func pastQueries() throws(SourceError) -> [PastQuery] { try history?.read() ?? [] }
+
+    package func keep(_ query: PastQuery) throws(SourceError) { try history?.add(query) }
 
     package func stores() throws(SourceError) -> [StoreSummary] {
         var summaries: [StoreSummary] = []

@@ -42,7 +42,10 @@ package final class RingFileSource: StoreSource {
         } catch {
             summary.problem = error.description
         }
-        return StoreFigures(archives: [summary], absence: "A ring file doesn't tell who has it open.")
+        var figures = StoreFigures(
+            archives: [summary], absence: "A ring file doesn't tell who has it open.")
+        figures.isRingFile = true
+        return figures
     }
 
     package func messages(

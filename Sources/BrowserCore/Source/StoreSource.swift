@@ -46,13 +46,20 @@ package protocol StoreSource: Sendable {
         _ request: QueryRequest, progress: (Double) -> Bool
     ) throws(SourceError) -> QueryAnswer?
 
-    /// Carries a query out and writes what comes of it into a new file; rows that were written, nil when it was stopped.
+    /// Carries a query out and writes what comes of it into a file; rows that were written, nil when it was stopped.
+    /// `replaces`: the file may take the place of one that is there.
     func export(
-        _ request: QueryRequest, to path: String, progress: (Double) -> Bool
+        _ request: QueryRequest, to path: String, replaces: Bool, progress: (Double) -> Bool
     ) throws(SourceError) -> Int?
 
-    /// Names of the properties that the latest values have, with dots between where one is part of another.
-    func properties(in archive: ArchiveAddress) throws(SourceError) -> [String]
+    /// The properties that the latest values have, and values of these.
+    func properties(in archive: ArchiveAddress) throws(SourceError) -> PropertySample
+
+    /// Queries of earlier sessions, the latest last.
+    func pastQueries() throws(SourceError) -> [PastQuery]
+
+    /// Keeps a query for later sessions; nothing of a store changes.
+    func keep(_ query: PastQuery) throws(SourceError)
 
     // MARK: What a person confirmed
 
@@ -91,13 +98,17 @@ extension StoreSource {
         KeyHistory(events: [])
     }
     package func reversible(in archive: ArchiveAddress) throws(SourceError) -> [ReversibleAction] { [] }
-    package func properties(in archive: ArchiveAddress) throws(SourceError) -> [String] { [] }
+    package func properties(in archive: ArchiveAddress) throws(SourceError) -> PropertySample {
+        PropertySample()
+    }
     package func query(
         _ request: QueryRequest, progress: (Double) -> Bool
     ) throws(SourceError) -> QueryAnswer? { throw .hasNoEntries }
     package func export(
-        _ request: QueryRequest, to path: String, progress: (Double) -> Bool
+        _ request: QueryRequest, to path: String, replaces: Bool, progress: (Double) -> Bool
     ) throws(SourceError) -> Int? { throw .hasNoEntries }
+    package func pastQueries() throws(SourceError) -> [PastQuery] { [] }
+    package func keep(_ query: PastQuery) throws(SourceError) {}
     package func carryOut(
         _ action: PlannedAction, on targets: [Target], in archive: ArchiveAddress,
         checkpoint: (Int) -> Bool

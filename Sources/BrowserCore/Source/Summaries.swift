@@ -35,6 +35,8 @@ package struct StoreFigures: Sendable, Hashable {
     package var ownPid: Int32
     /// What there is to say where no processes are.
     package var absence: String
+    /// Whether it is no store but a file of messages.
+    package var isRingFile = false
 
     package init(
         archives: [ArchiveSample], processes: [AttachedProcess] = [], ownAccesses: UInt64 = 0,

@@ -145,7 +145,9 @@ package final class WholeFile {
     // MARK: What went wrong
 
     private static func taken(_ path: String) -> SourceError {
-        SourceError("\(path) can't be written: there is a file of that name already; choose another name")
+        SourceError(
+            "\(path) can't be written: there is a file of that name already; choose another name",
+            isFileInTheWay: true)
     }
 
     private static func failure(_ path: String, _ code: Int32) -> SourceError {

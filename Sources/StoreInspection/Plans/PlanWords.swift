@@ -36,6 +36,15 @@ extension PlannedAction {
         return infinitive(amount).beginningLarge + when + "?"
     }
 
+    /// While it is carried out, before how many.
+    package var progress: String {
+        switch self {
+        case .delete: "deleting"
+        case .expireNow, .expireIdle: "expiring"
+        case .setLifetime: "changing the deadlines of"
+        }
+    }
+
     private func past(_ amount: String) -> String {
         switch self {
         case .delete, .expireNow, .expireIdle: "\(verb)d \(amount)"
@@ -49,14 +58,44 @@ extension PlannedAction {
         outcome.entries == 0 ? refusal : past(Figures.amount(outcome.entries, bytes: outcome.bytes))
     }
 
+    package var isOfDeadlines: Bool { if case .setLifetime = self { true } else { false } }
+
+    /// How many bytes may be written until it can't be undone any more; nil: however much is written.
+    package func undoRoom(in status: ArchiveStatus, entries: Int, bytes: UInt64) -> UInt64? {
+        let budget = status.undoBudget
+        if isOfDeadlines { return min(budget.values, budget.room) }
+        if budget.holds(entries: entries, valueBytes: bytes) { return nil }
+        return max(64 << 10, (status.configuration.diskLimit ?? status.diskBytes) / 20)
+    }
+
     /// How long it can be undone, behind `undone`.
-    /// - Parameter isBeyondBudget: it removes more than is kept for ten minutes whatever is written.
-    package func grace(isBeyondBudget: Bool) -> String {
-        let start = "for ten minutes, or until "
-        if case .setLifetime = self {
-            return start + "megabytes are written, or a put finds the disk full"
-        }
-        return start + (isBeyondBudget ? "5% of the limit is written, or " : "") + "a put finds the disk full"
+    package static func grace(room: UInt64?) -> String {
+        let written = room.map { "\(Figures.bytes($0)) are written, or " } ?? ""
+        return "for ten minutes, or until \(written)a put finds the disk full"
+    }
+}
+
+extension ArchiveRates {
+    /// How long so many bytes take to be written at this rate, in seconds: an estimate, for keys and frames aren't counted.
+    package func seconds(toWrite bytes: UInt64, in status: ArchiveStatus) -> Double? {
+        let value = status.entries > 0 ? Double(status.diskBytes) / Double(status.entries) : 0
+        let rate = records * (value + 100) + (deletes + evictions + expirations) * 50
+        return rate > 0 ? Double(bytes) / rate : nil
+    }
+}
+
+extension ReversibleAction {
+    /// Why it can't be undone any more, as far as that is known.
+    package func ending(in archive: String, at now: Timestamp) -> String {
+        let what =
+            kind == .deadline
+            ? "the change of deadlines of" : kind == .expire ? "the expiry of" : "the delete of"
+        let why =
+            if now >= end { "ten minutes have passed" } else if bytesLeft != nil {
+                "as much has been written since as it could bear"
+            } else { "somebody undid it, or the disk was full" }
+        return
+            "\(what) \(Figures.count(entries, "entry", "entries")) in \(archive) can't be undone any more: \(why)"
     }
 }
 

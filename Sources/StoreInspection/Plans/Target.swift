@@ -77,10 +77,15 @@ extension [Target] {
         var carried = Carried(outcome, longestCall: clock.longestStep())
         if let failure = outcome.failure {
             // What was done before stays done, so it is told together with the error.
-            carried.stopped = "Stopped after \(outcome.entries) of \(count): \(failure.description)"
+            carried.stopped = stopped(after: outcome.entries) + ": \(failure.description)"
         } else if let stoppedAt {
-            carried.stopped = "Stopped after \(stoppedAt) of \(count)."
+            carried.stopped = stopped(after: stoppedAt) + "."
         }
         return carried
+    }
+
+    private func stopped(after done: Int) -> String {
+        let rest = Figures.count(count - Swift.min(count, done), "one is as it was", "are as they were")
+        return "Stopped after \(Figures.count(done)) of \(Figures.count(count)); \(rest)"
     }
 }

@@ -72,13 +72,16 @@ package struct Table: Widget {
     package var showsHeader: Bool
     /// Whether a column at the left shows which rows are marked.
     package var showsMarks: Bool
+    /// How many columns were scrolled out at the left. Then, and where there is no room for all, the header's end says so; nil
+    /// says nothing.
+    package var columnsBefore: Int?
     /// Shown in the middle while there are no rows.
     package var emptyText: String
     package var row: @Sendable (Int) -> Row
 
     package init(
         columns: [Column], rowCount: Int, firstRow: Int = 0, selectedRow: Int? = nil, isActive: Bool = true,
-        showsHeader: Bool = true, showsMarks: Bool = false, emptyText: String = "",
+        showsHeader: Bool = true, showsMarks: Bool = false, columnsBefore: Int? = nil, emptyText: String = "",
         row: @escaping @Sendable (Int) -> Row
     ) {
         self.columns = columns
@@ -88,6 +91,7 @@ package struct Table: Widget {
         self.isActive = isActive
         self.showsHeader = showsHeader
         self.showsMarks = showsMarks
+        self.columnsBefore = columnsBefore
         self.emptyText = emptyText
         self.row = row
     }
@@ -125,6 +129,25 @@ package struct Table: Widget {
             let text = TextWidth.pad(title + arrow, to: line.columns, alignment: column.alignment)
             frame.write(text, at: line.origin, style: look[.header], within: line)
         }
+        if let columnsBefore { drawRest(into: &frame, places, before: columnsBefore, look: look) }
+    }
+
+    /// Says at the header's end how many columns aren't in view.
+    private func drawRest(into frame: inout Frame, _ places: TableLayout, before: Int, look: Look) {
+        guard before > 0 || places.leftOut > 0 else { return }
+        let short = Table.rest(before: before, behind: places.leftOut)
+        let columns = places.leftOut == 1 ? "column" : "columns"
+        let long = places.leftOut > 0 ? "\(short) \(columns)" : short
+        var titleEnd = places.header.column
+        if let last = places.columns.last {
+            let column = self.columns[last.index]
+            let title = TextWidth.width(of: column.title) + (column.order == nil ? 0 : 2)
+            titleEnd = last.column + (column.alignment == .leading ? min(title, last.columns) : last.columns)
+        }
+        let room = places.header.endColumn - titleEnd - 1
+        let text = " " + (TextWidth.width(of: long) <= room ? long : short)
+        let area = places.header.split(right: TextWidth.width(of: text)).right
+        frame.write(text, at: area.origin, style: look[.accent].over(look[.header]), within: area)
     }
 
     private func drawRow(

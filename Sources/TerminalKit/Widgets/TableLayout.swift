@@ -12,6 +12,8 @@ package struct TableLayout: Sendable, Hashable {
     package let scrollBar: Rect
     /// The columns shown, from the left.
     package let columns: [Place]
+    /// How many columns there is no room for.
+    package let leftOut: Int
     /// The rows shown.
     package let rows: Range<Int>
 
@@ -48,8 +50,14 @@ extension Table {
         let scrollBar = hasScrollBar ? body.split(right: 1).right : body.split(right: 0).right
         // One column stays free between the last column and the scroll bar.
         let marks = showsMarks ? 2 : 0
-        let content = body.inset(left: marks, right: hasScrollBar ? 2 : 0)
-        let shown = shownColumns(in: content.columns)
+        var content = body.inset(left: marks, right: hasScrollBar ? 2 : 0)
+        var shown = shownColumns(in: content.columns)
+        if let columnsBefore, columnsBefore > 0 || shown.count < columns.count {
+            // What is said of the others has room of its own at the header's end.
+            let rest = Table.rest(before: columnsBefore, behind: columns.count - shown.count)
+            content = content.inset(right: max(0, 1 + rest.count - (hasScrollBar ? 2 : 0)))
+            shown = shownColumns(in: content.columns)
+        }
         let lengths = Layout.lengths(of: shown.map { columns[$0].width }, in: content.columns, gap: 1)
         var column = content.column
         var places: [TableLayout.Place] = []
@@ -62,7 +70,12 @@ extension Table {
         let visible = hasScrollBar ? body.split(right: 2).rest : body
         return TableLayout(
             header: header, body: visible, scrollBar: scrollBar, columns: places,
-            rows: first..<min(rowCount, first + body.rows))
+            leftOut: columns.count - places.count, rows: first..<min(rowCount, first + body.rows))
+    }
+
+    /// What says how many columns aren't in view: `<2 +3`.
+    static func rest(before: Int, behind: Int) -> String {
+        ((before > 0 ? ["<\(before)"] : []) + (behind > 0 ? ["+\(behind)"] : [])).joined(separator: " ")
     }
 
     /// The columns that fit, at least those of priority 0, in the table's order.

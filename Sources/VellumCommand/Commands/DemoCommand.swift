@@ -19,7 +19,7 @@ struct DemoCommand: ParsableCommand {
             unless --store names one; VELLUM_STORE is left alone. The workload accesses, records and deletes cities, \
             the popular ones far more often than the others (Zipf's law): --rate of these a second, where a city that \
             is missed and then recorded counts as two. The log Journal tells of some of it in words; see vellum tail \
-            Journal --follow.
+            Journal --follow. The collection Country is left alone by the workload: there is time to try delete and undo in it.
 
             Without the browser, progress goes to standard error and the closing figures of the workload to standard \
             output.
@@ -37,7 +37,7 @@ struct DemoCommand: ParsableCommand {
     var seconds = 10.0
 
     @Option(help: ArgumentHelp("Operations a second.", valueName: "count"))
-    var rate = 2000
+    var rate = 500
 
     @Option(help: ArgumentHelp("What the workload's random numbers start from.", valueName: "number"))
     var seed: UInt64 = 1

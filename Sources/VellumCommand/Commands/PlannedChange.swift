@@ -121,8 +121,9 @@ struct PlannedChange: Sendable {
     /// Says beforehand when it can't be undone for as long as usual.
     private func warnOfUndo(_ plan: ChangePlan, _ archive: Archive) throws(StorageError) {
         if case .setLifetime = action { return }
-        guard !(try archive.undoBudget().holds(entries: plan.entries, valueBytes: plan.bytes)) else { return }
-        let grace = action.grace(isBeyondBudget: true)
+        let status = try archive.status()
+        guard let room = action.undoRoom(in: status, entries: plan.entries, bytes: plan.bytes) else { return }
+        let grace = PlannedAction.grace(room: room)
         Narration.say("this is more than is kept for undo now: it can be undone \(grace)")
     }
 

@@ -83,6 +83,16 @@ final class DemoSession {
                 "\(path) has an archive \(DemoData.archiveName) already that isn't the demonstration's",
                 status: .usage)
         }
+        let countries = try store.archive(
+            named: DemoCountries.archiveName,
+            orCreate: ArchiveConfiguration(
+                kind: .collection, diskLimit: nil, typeName: DemoCountries.archiveName))
+        guard try countries.configuration().typeName == DemoCountries.archiveName else {
+            throw CommandFailure(
+                "\(path) has an archive \(DemoCountries.archiveName) already that isn't the demonstration's",
+                status: .usage)
+        }
+        try DemoCountries(data).record(in: countries)
         let log = try store.archive(
             named: DemoJournal.archiveName,
             orCreate: ArchiveConfiguration(kind: .log, diskLimit: DemoJournal.diskLimit))

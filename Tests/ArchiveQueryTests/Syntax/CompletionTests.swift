@@ -76,6 +76,24 @@ struct CompletionTests {
         #expect(complete("limit 1‸").isEmpty)
     }
 
+    @Test func valuesThatOccur() {
+        func complete(_ text: String) -> [String] {
+            QueryPipeline.completions(in: text, at: text.utf8.count, properties: ["name"]) { property in
+                switch "\(property)" {
+                case "name": [.text("Oslo"), .text("a \"b\""), .integer(5)]
+                case "done": [.boolean(true)]
+                default: []
+                }
+            }.filter { $0.kind != .placeholder && $0.kind != .metadata && $0.kind != .property }.map(\.text)
+        }
+        #expect(complete("find name = ").prefix(3) == ["\"Oslo\"", "\"a \\\"b\\\"\"", "5"])
+        #expect(complete("find name contains ") == ["\"Oslo\"", "\"a \\\"b\\\"\""])
+        #expect(complete("find a = 1 and name in [\"O") == ["\"Oslo\""])
+        #expect(complete("find name = \"os") == ["\"Oslo\""], "in either case")
+        #expect(complete("find name = \"Oslo\" and other = ").contains("true") == false)
+        #expect(complete("find done = ").contains("true") && !complete("find done = ").contains("false"))
+    }
+
     @Test func anyOffsetWillDo() {
         for text in ["find é = \"漢\" | sort é", "", "find (((", "\"", "@"] {
             for offset in -1...text.utf8.count + 1 { _ = QueryPipeline.completions(in: text, at: offset) }

@@ -6,7 +6,7 @@ import Testing
 /// done when the test says so, so that what happens between a question and its answer can be tested.
 struct UpdateTest {
     private(set) var model: Model
-    private(set) var effects: [Effect] = []
+    var effects: [Effect] = []
 
     init(_ model: Model) {
         self.model = model

@@ -3,25 +3,20 @@ import TerminalKit
 extension EntriesScreen {
     static func toggleMark(_ model: inout Model) {
         guard let entries = model.entries, let entry = entries.rows[entries.cursor] else { return }
-        if entries.marks.contains(entry.key) {
-            model.entries?.marks.remove(entry.key)
-        } else {
-            model.entries?.marks.add(entry.target)
-        }
+        model.entries?.marks.toggle(entry.target)
     }
 
     /// Marks every row: their keys have to be read first.
     static func markAll(_ model: inout Model) -> [Effect] {
         guard let arrangement = model.entries?.arrangement, arrangement.count > 0 else { return [] }
         let ticket = model.ticket()
-        model.job = Job(ticket: ticket, title: "marking", since: model.now)
+        model.begin(Job(ticket: ticket, title: "marking", since: model.now))
         return [
             .ask("collect all rows", ticket: ticket) { context in
                 // A million marks are made here and not by the thread that draws.
                 arrangement.targets(context.progress).map { (Marks($0.targets), $0.omission) }
             } then: { model, result in
-                guard model.job?.ticket == ticket else { return [] }
-                model.job = nil
+                guard model.ends(ticket) else { return [] }
                 guard case .success(let (marks, omission)?) = result else { return [] }
                 model.entries?.marks.formUnion(marks)
                 if let omission { model.say(omission, role: .warning) }

@@ -99,7 +99,7 @@ extension EntriesScreen {
         model.entries = entries
         if isForced {
             let title = request.base == nil ? "reading" : entries.filter.isEmpty ? "sorting" : "filtering"
-            model.job = Job(ticket: ticket, title: title, since: model.now)
+            model.begin(Job(ticket: ticket, title: title, since: model.now))
         }
         return effects + [arrange(request, ticket: ticket)]
     }

@@ -6,8 +6,6 @@ import TerminalKit
 enum EntriesScreen: ScreenParts {
     /// Columns from which the value stands beside the list.
     private static let besideColumns = 100
-    /// Marked keys that are spelled out on a command line; a shell takes no longer one anyway.
-    private static let maximumKeys = 100
 
     static func path(_ model: Model) -> [String] {
         [TitleView.storeName(model), model.entries?.archive.name ?? ""]
@@ -40,9 +38,7 @@ enum EntriesScreen: ScreenParts {
                 "keys", [entries.archive.name],
                 options: ["--order", order.column.word] + (isReversed ? ["--reverse"] : []))
         }
-        return .init(
-            "rm", [entries.archive.name] + entries.marks.list.prefix(maximumKeys).map(\.key),
-            options: ["--dry-run"])
+        return .removing(entries.marks, from: entries.archive)
     }
 
     static func shows(eventsOf archive: String, _ model: Model) -> Bool {
@@ -115,7 +111,7 @@ enum EntriesScreen: ScreenParts {
     static func back(_ model: inout Model) -> [Effect] {
         let ticket = model.entries?.ticket
         model.entries = nil
-        model.job = nil
+        if model.job?.isChange != true { model.job = nil }
         model.screen = .archives
         return ticket.map { [.stop(ticket: $0)] } ?? []
     }
@@ -127,6 +123,20 @@ enum EntriesScreen: ScreenParts {
             return []
         }
         return back(&model)
+    }
+
+    static func columnChoice(_ model: Model) -> ColumnChoice? {
+        model.entries.map { entries in
+            let titles = EntriesView.columns.dropFirst(2).compactMap { $0.column?.rawValue }
+            return ColumnChoice(titles: titles, hidden: entries.hiddenColumns)
+        }
+    }
+
+    static func hide(columns: Set<String>, _ model: inout Model) { model.entries?.hiddenColumns = columns }
+
+    static func scroll(columns: Int, _ model: inout Model) {
+        let first = EntriesView.scrolled(model.entries, by: columns)
+        model.entries?.firstColumn = first
     }
 
     static func toggleEvents(_ model: inout Model) {
@@ -148,7 +158,9 @@ enum EntriesScreen: ScreenParts {
             model.entries?.top = top
             return move(&model, to: top)
         }
-        if let header = places.headerColumn(at: point), let column = EntriesView.columns[header].column {
+        if let header = places.headerColumn(at: point),
+            let column = EntriesView.columns[EntriesView.shown(model.entries)[header]].column
+        {
             return sort(&model, by: column)
         }
         return moveToRow(at: point, &model, layout)

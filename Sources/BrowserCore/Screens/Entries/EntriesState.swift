@@ -25,6 +25,10 @@ struct EntriesState: Sendable {
     /// open whatever came under the cursor meanwhile.
     var follows = false
     var marks = Marks()
+    /// Columns that are scrolled out at the left, the key excepted.
+    var firstColumn = 0
+    /// Names of columns that nobody wants to see.
+    var hiddenColumns: Set<String> = []
     var flashes: [String: Flash] = [:]
     var preview = Preview()
     var showsPreview = true

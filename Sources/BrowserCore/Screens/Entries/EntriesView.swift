@@ -24,14 +24,32 @@ enum EntriesView {
         Column(column: .owner, width: .minimum(8, weight: 1), alignment: .leading, priority: 7),
     ]
 
+    /// Those of ``columns`` that may be shown: the sign and the key always, then what isn't hidden or scrolled out.
+    static func shown(_ entries: EntriesState?) -> [Int] {
+        let chosen = chosen(entries)
+        return Array(chosen.prefix(2) + chosen.dropFirst(2 + scrolled(entries)))
+    }
+
+    /// How many columns are scrolled out at the left.
+    static func scrolled(_ entries: EntriesState?, by step: Int = 0) -> Int {
+        max(0, min((entries?.firstColumn ?? 0) + step, chosen(entries).count - 3))
+    }
+
+    private static func chosen(_ entries: EntriesState?) -> [Int] {
+        columns.indices.filter { index in
+            index < 2 || entries?.hiddenColumns.contains(columns[index].column?.rawValue ?? "") != true
+        }
+    }
+
     static func table(_ model: Model) -> Table {
         let entries = model.entries
+        let shown = shown(entries)
         let order = entries?.arrangement?.order ?? .recency
         let look = model.look
         let now = model.shownNow
         let seen = entries?.seen ?? SeenRows()
         return Table(
-            columns: columns.map { column in
+            columns: shown.map { columns[$0] }.map { column in
                 let title = column.column?.rawValue ?? ""
                 var arrow: Table.Column.Order?
                 var width = column.width
@@ -56,10 +74,13 @@ enum EntriesView {
                     priority: priority, order: arrow)
             }, rowCount: entries?.count ?? 0, firstRow: entries?.top ?? 0,
             selectedRow: entries?.count == 0 ? nil : entries?.cursor,
-            showsMarks: entries?.marks.isEmpty == false, emptyText: emptyText(model)
+            showsMarks: entries?.marks.isEmpty == false, columnsBefore: scrolled(entries),
+            emptyText: emptyText(model)
         ) { row in
             guard let entries else { return Table.Row([]) }
-            return EntriesView.row(row, entries, now: now, look: look)
+            var row = EntriesView.row(row, entries, now: now, look: look)
+            row.cells = shown.compactMap { row.cells.indices.contains($0) ? row.cells[$0] : nil }
+            return row
         }
     }
 
@@ -174,7 +195,8 @@ enum EntriesView {
         look: Look
     ) {
         guard let pattern = KeyPattern(arrangement.filter),
-            let place = places.columns.first(where: { columns[$0.index].column == .key })
+            // The sign stands before it.
+            let place = places.columns.first(where: { $0.index == 1 })
         else { return }
         for (offset, row) in places.rows.enumerated() {
             guard let key = entries.rows[row]?.key else { continue }

@@ -27,6 +27,24 @@ package struct Marks: Sendable, Equatable {
         bytes -= UInt64(old.size)
     }
 
+    /// Takes the marks of these away.
+    mutating func remove(_ gone: some Sequence<Target>) {
+        for target in gone where !isEmpty { remove(target.key) }
+    }
+
+    /// Takes a mark away, or makes one.
+    mutating func toggle(_ target: Target) {
+        if contains(target.key) { remove(target.key) } else { add(target) }
+    }
+
+    /// The keys that have a mark and are none of these.
+    func missing(in others: some Sequence<Target>) -> [String] {
+        guard !isEmpty else { return [] }
+        var rest = targets
+        for target in others where !rest.isEmpty { rest[ExactText(target.key)] = nil }
+        return rest.values.map(\.key)
+    }
+
     /// Adds the marks of the other; an entry in both stays as it was marked first.
     mutating func formUnion(_ other: Marks) {
         guard !isEmpty else {

@@ -7,6 +7,9 @@ enum MessagesScreen: ScreenParts {
         [TitleView.storeName(model), model.log?.archive.name ?? ""]
     }
     static func archive(_ model: Model) -> ArchiveAddress? { model.log?.archive }
+    static func command(_ model: Model) -> CommandLine.Words {
+        model.log.map { .init("tail", [$0.archive.name]) } ?? .init("ls")
+    }
 
     // MARK: How it looks
 

@@ -29,6 +29,10 @@ package struct QueryAnswer: Sendable {
         package var key: String?
         /// One for each column.
         package var cells: [String]
+        /// What the cells are sorted by.
+        var values: [CellValue]
+        /// Its entry, as it was when it was read.
+        package var target: Target?
     }
 
     /// Rows that are kept to be shown; all are counted, and all entries can be acted upon.
@@ -54,6 +58,8 @@ package struct QueryAnswer: Sendable {
         private var rows: [Row] = []
         private var count = 0
         private var targets: [Target] = []
+        /// The entries of the rows that are kept, in their order: their cells may come later.
+        private var ofRows: [Target?] = []
 
         init(_ plan: QueryPlan) {
             self.plan = plan
@@ -62,10 +68,17 @@ package struct QueryAnswer: Sendable {
 
         mutating func add(_ row: QueryRow) {
             count += 1
-            if let entry = row.entry, entry.sequence != 0 {
-                targets.append(Target(key: entry.key, sequence: entry.sequence, size: entry.valueBytes))
+            let target = row.entry.flatMap { entry in
+                entry.sequence == 0
+                    ? nil
+                    : Target(
+                        key: entry.key, sequence: entry.sequence, size: entry.valueBytes,
+                        hasDeadline: entry.expires != nil)
             }
-            if rows.count < QueryAnswer.maximumRows { append(cells.add(row)) }
+            if let target { targets.append(target) }
+            guard count <= QueryAnswer.maximumRows else { return }
+            ofRows.append(target)
+            append(cells.add(row))
         }
 
         mutating func finish(_ report: QueryReport) -> QueryAnswer {
@@ -77,9 +90,12 @@ package struct QueryAnswer: Sendable {
         }
 
         private mutating func append(_ ready: [QueryColumns.Row]) {
-            rows += ready.map { row in
+            for row in ready {
                 let texts = row.cells.map { $0.isAbsent ? "" : $0.human }
-                return Row(key: row.key, cells: texts.map { String($0.prefix(QueryAnswer.maximumCell)) })
+                rows.append(
+                    Row(
+                        key: row.key, cells: texts.map { String($0.prefix(QueryAnswer.maximumCell)) },
+                        values: row.cells.map { CellValue($0) }, target: ofRows[rows.count]))
             }
             if columns.isEmpty, !ready.isEmpty { measure(ready) }
         }
@@ -103,10 +119,12 @@ package struct QueryAnswer: Sendable {
         self.explanation = explanation
     }
 
-    /// `12 rows  read 6,204 entries, 1.2 MB in 8 ms`
-    var summary: String {
-        var text = Figures.count(count, "row", "rows")
-        if count > rows.count { text += ", the first \(Figures.count(rows.count)) shown" }
-        return "\(text)  \(explanation.summary)"
+    /// `12 rows`
+    var amount: String {
+        let all = Figures.count(count, "row", "rows")
+        return count > rows.count ? "\(all), the first \(Figures.count(rows.count)) shown" : all
     }
+
+    /// `12 rows  read 6,204 entries, 1.2 MB in 8 ms`
+    var summary: String { "\(amount)  \(explanation.summary)" }
 }

@@ -1,4 +1,5 @@
 import ArchiveQuery
+import StorageEngine
 import StoreInspection
 import TerminalKit
 
@@ -20,16 +21,16 @@ extension QueryScreen {
         }
         model.query = query
         retyped(&model)
-        return [loadProperties(of: archive)]
+        return [loadProperties(of: archive)] + loadEarlierQueries(&model)
     }
 
-    /// Names of properties, for completion.
+    /// What the values have, for completion.
     private static func loadProperties(of archive: ArchiveAddress) -> Effect {
         .ask("load properties of \(archive.name)") { (context) throws(SourceError) in
             try context.source.properties(in: archive)
         } then: { model, result in
-            guard model.query?.archive == archive, case .success(let names) = result else { return [] }
-            model.query?.properties = names
+            guard model.query?.archive == archive, case .success(let sample) = result else { return [] }
+            model.query?.sample = sample
             retyped(&model)
             return []
         }
@@ -41,6 +42,12 @@ extension QueryScreen {
         case .edit: model.query?.isTyping = true
         case .explain: explain(&model)
         case .copySwift: showSwift(&model)
+        case .mark: return toggleMark(&model)
+        case .markAll: return markAll(&model)
+        case .unmarkAll: model.query?.marks = Marks()
+        case .sort: sortByNext(&model)
+        case .reverse: reverse(&model)
+        case .askEvery: askEvery(&model)
         case .export:
             guard query.answer != nil else {
                 model.say("There is no result to write.")
@@ -102,10 +109,23 @@ extension QueryScreen {
         return ValueScreen.show(ValueState(archive: query.archive, key: key, origin: .query), &model)
     }
 
+    /// Asks by itself every so often, less often with each turn, and then no more.
+    private static func askEvery(_ model: inout Model) {
+        guard let query = model.query else { return }
+        let next = (QueryState.paces.firstIndex(of: query.every) ?? 0) + 1
+        let every = QueryState.paces[next % QueryState.paces.count]
+        model.query?.every = every
+        let how =
+            every.map { "every \(Figures.interval($0))" }
+            ?? "when \(Browser.keyName(model, .refresh)) is pressed"
+        model.say("It is asked again \(how).", seconds: 3)
+    }
+
     // MARK: Carrying out
 
     /// Asks what the line says.
-    static func ask(_ model: inout Model) -> [Effect] {
+    /// - Parameter isByItself: nobody pressed a key for it.
+    static func ask(_ model: inout Model, isByItself: Bool = false) -> [Effect] {
         guard var query = model.query else { return [] }
         let text = query.field.text
         guard let pipeline = query.pipeline else {
@@ -126,21 +146,28 @@ extension QueryScreen {
         query.completions = []
         query.cycle = nil
         model.query = query
-        model.job = Job(ticket: ticket, title: "asking", since: model.now)
+        model.begin(Job(ticket: ticket, title: "asking", since: model.now))
         let request = QueryRequest(pipeline, in: query.archive)
+        let (marks, isSame, time) = (query.marks, query.answered == text, model.now)
         effects.append(
             .ask("query \(query.archive.name): \(pipeline)", ticket: ticket) {
                 (context) throws(SourceError) in
-                try context.source.query(request, progress: context.progress)
+                let answer = try context.source.query(request, progress: context.progress)
+                // Marks hold to entries that the result still has.
+                return (answer, isSame ? answer.map { marks.missing(in: $0.targets) } ?? [] : [])
             } then: { model, result in
-                answered(&model, ticket, result)
+                if case .success(let (_, unmarked)) = result, model.query?.ticket == ticket {
+                    unmark(&model, unmarked)
+                }
+                return answered(&model, ticket, result.map(\.0), askedAt: time, isByItself: isByItself)
             })
         return effects
     }
 
     /// `nil`: it was stopped.
     private static func answered(
-        _ model: inout Model, _ ticket: Int, _ result: Result<QueryAnswer?, SourceError>
+        _ model: inout Model, _ ticket: Int, _ result: Result<QueryAnswer?, SourceError>, askedAt: Timestamp,
+        isByItself: Bool
     ) -> [Effect] {
         Browser.end(&model, job: ticket)
         guard var query = model.query, query.ticket == ticket else { return [] }
@@ -152,11 +179,21 @@ extension QueryScreen {
             outcome = answer.summary
             let isSame = query.answered == query.asked
             let key = isSame ? query.row?.key : nil
+            if isSame {
+                query.view.renew(for: answer)
+            } else {
+                if !query.marks.isEmpty {
+                    let marks = Figures.count(query.marks.count, "mark", "marks")
+                    model.say("The earlier result's \(marks) went with it.", seconds: 10)
+                }
+                (query.marks, query.view, query.top) = (Marks(), QueryRows(), 0)
+            }
             query.answer = answer
             query.answered = query.asked
-            // The cursor holds to its key when the same is asked again.
-            query.cursor = key.flatMap { key in answer.rows.firstIndex { $0.key == key } } ?? 0
-            if !isSame { query.top = 0 }
+            query.askedAt = askedAt
+            // The cursor holds to its key when the same is asked again, or else to its place.
+            let row = key.flatMap { key in answer.rows.firstIndex { $0.key == key } }
+            query.cursor = row.map { query.view.place(of: $0) } ?? (isSame ? query.cursor : 0)
             query.isTyping = answer.rows.isEmpty && query.isTyping
         case .failure(let error):
             query.problem = error.description
@@ -164,30 +201,42 @@ extension QueryScreen {
         }
         query.recalled = nil
         model.query = query
-        model.remember(
-            PastQuery(archive: query.archive.name, text: query.asked, outcome: outcome, time: model.now))
-        return []
+        if isByItself { return [] }
+        let past = PastQuery(
+            archive: query.archive.name, text: query.asked, outcome: outcome, time: model.now)
+        model.queryHistory.remember(past)
+        return [keep(past)]
+    }
+
+    /// Entries that the result has no more can't stay marked where nobody sees them.
+    private static func unmark(_ model: inout Model, _ keys: [String]) {
+        guard !keys.isEmpty else { return }
+        for key in keys { model.query?.marks.remove(key) }
+        let entries = Figures.count(keys.count, "marked entry is", "marked entries are")
+        model.say("\(entries) in the result no more.", seconds: 10)
     }
 
     /// Asks again what the result that is shown is to; nothing while something else is being written.
-    static func askAgain(_ model: inout Model) -> [Effect] {
+    static func askAgain(_ model: inout Model, isByItself: Bool = false) -> [Effect] {
         guard let query = model.query, query.answer != nil, query.field.text == query.answered else {
             return []
         }
-        return ask(&model)
+        return ask(&model, isByItself: isByItself)
     }
 
-    private static func export(_ model: inout Model, to path: String) -> [Effect] {
+    /// Writes the result to a file; one that is there is replaced only when a person has said so.
+    static func export(_ model: inout Model, to path: String, replaces: Bool = false) -> [Effect] {
         guard let archive = model.query?.archive, let asked = model.query?.answered, !path.isEmpty,
             case .pipeline(let pipeline) = QueryPipeline.parse(asked)
         else { return [] }
         let ticket = model.ticket()
-        model.job = Job(ticket: ticket, title: "writing \(path)", since: model.now)
+        model.begin(Job(ticket: ticket, title: "writing \(path)", since: model.now))
         let request = QueryRequest(pipeline, in: archive)
         return [
             .ask("export \(archive.name): \(pipeline) to \(path)", ticket: ticket) {
                 (context) throws(SourceError) in
-                try context.source.export(request, to: path, progress: context.progress)
+                try context.source.export(
+                    request, to: path, replaces: replaces, progress: context.progress)
             } then: { model, result in
                 exported(&model, ticket, path: path, result)
             }
@@ -203,6 +252,9 @@ extension QueryScreen {
         case .success(nil): break
         case .success(let rows?):
             model.say("\(Figures.count(rows, "row", "rows")) written to \(path).", role: .good)
+        case .failure(let error) where error.isFileInTheWay:
+            guard let archive = model.query?.archive else { break }
+            model.overlay = .plan(Plan(replacing: path, archive: archive))
         case .failure(let error):
             model.overlay = .message(MessageBox(title: "Nothing was written", lines: [error.description]))
         }
@@ -234,15 +286,6 @@ extension QueryScreen {
             lines = ["\(error)"]
         }
         model.overlay = .message(MessageBox(title: "The same in Swift", lines: lines))
-    }
-}
-
-extension Model {
-    /// Adds to the queries of this session; one that was asked before moves to their end.
-    mutating func remember(_ past: PastQuery) {
-        queryHistory.removeAll { $0.text == past.text && $0.archive == past.archive }
-        queryHistory.append(past)
-        queryHistory.removeFirst(max(0, queryHistory.count - PastQuery.most))
     }
 }
 

@@ -1,4 +1,5 @@
 import ArchiveQuery
+import StoreInspection
 import TerminalKit
 
 /// Writing a query: the line, completion, history, and mistakes marked while one types.
@@ -7,6 +8,7 @@ extension QueryScreen {
         guard let query = model.query, query.isTyping else { return nil }
         return [
             ("enter", "Ask"), ("tab", "Complete"), ("up", "Earlier ones"),
+            ("ctrl+r", "Search them"),
             ("esc", query.answer == nil ? "Leave" : "Result"), ("f1", "Help"),
         ]
     }
@@ -29,6 +31,9 @@ extension QueryScreen {
                 return []
             }
             return back(&model)
+        case (.character("r"), .control):
+            searchHistory(&model)
+            return []
         case (.tab, _): complete(&query, step: 1)
         case (.backTab, _): complete(&query, step: -1)
         case (.up, _): recall(&query, model.queryHistory, step: 1)
@@ -41,7 +46,12 @@ extension QueryScreen {
         case (.pageUp, _), (.pageDown, _):
             guard let action = model.keyMap.action(for: key, in: .query) else { return [] }
             return Browser.move(&model, action.id)
-        case (.function(1), _): return Browser.perform(&model, .help)
+        case (.function(1), _):
+            model.overlay = .message(
+                MessageBox(
+                    title: "Queries; f1 again lists the actions",
+                    lines: QuerySyntax.lines.map(\.keepingIndent), leadsToActions: true))
+            return []
         default:
             guard query.field.handle(key) else { return [] }
             query.cycle = nil
@@ -57,8 +67,10 @@ extension QueryScreen {
     static func retyped(_ model: inout Model) {
         check(&model)
         guard let query = model.query else { return }
+        let sample = query.sample
         let completions = QueryPipeline.completions(
-            in: query.field.text, at: query.field.textBeforeCursor.utf8.count, properties: query.properties)
+            in: query.field.text, at: query.field.textBeforeCursor.utf8.count, properties: sample.names
+        ) { sample.values(of: $0) }
         // A word that is written already needs none.
         let isWritten = completions.count == 1 && query.field.textBeforeCursor.hasSuffix(completions[0].text)
         model.query?.completions = isWritten ? [] : completions
@@ -99,17 +111,6 @@ extension QueryScreen {
         cycle.place = cycle.place.lowerBound..<cycle.place.lowerBound + text.count
         // With a single choice there is nothing to cycle through: Tab continues after it.
         query.cycle = cycle.completions.count > 1 ? cycle : nil
-    }
-
-    /// Shows an older query of this archive, or with a negative step a newer one.
-    private static func recall(_ query: inout QueryState, _ history: [PastQuery], step: Int) {
-        let past = history.filter { $0.archive == query.archive.name }
-        let place = (query.recalled ?? -1) + step
-        guard place < past.count, place >= -1 else { return }
-        if query.recalled == nil { query.draft = query.field.text }
-        query.recalled = place < 0 ? nil : place
-        query.field.text = place < 0 ? query.draft : past[past.count - 1 - place].text
-        query.cycle = nil
     }
 }
 

@@ -11,22 +11,17 @@ enum QueryScreen: ScreenParts {
 
     static func key(_ model: Model) -> String? { model.query?.row?.key }
 
-    static func targets(_ model: Model) -> ChosenEntries? {
-        model.query.map { query in
-            ChosenEntries(
-                archive: query.archive, targets: query.answer?.targets ?? [],
-                absence: query.answer?.rows.isEmpty == false ? " These rows are made of several." : "")
-        }
-    }
-
     static func command(_ model: Model) -> CommandLine.Words {
-        model.query.map { .init("query", [$0.archive.name, $0.field.text]) } ?? .init("ls")
+        guard let query = model.query else { return .init("ls") }
+        guard query.marks.isEmpty else { return .removing(query.marks, from: query.archive) }
+        return .init("query", [query.archive.name, query.field.text])
     }
 
     // MARK: How it looks
 
     static func divide(_ rest: Rect, _ model: Model, isTall: Bool) -> ScreenLayout.Parts {
-        .init(rest, infoRows: isTall ? 2 : 1)
+        // The line, and what is to be said of it.
+        .init(rest, infoRows: 1 + (isTall ? QueryView.remarks(model).count : 0))
     }
 
     static func draw(_ model: Model, _ layout: ScreenLayout, into frame: inout Frame) {
@@ -40,19 +35,58 @@ enum QueryScreen: ScreenParts {
 
     static func place(_ model: Model) -> StatusView.Content? {
         guard let query = model.query, let row = query.row, let answer = query.answer else { return nil }
+        var spans = [Span(row.key ?? "", model.look[.dim])]
+        let refresh = Browser.keyName(model, .refresh)
+        switch query.view.changes[query.view.row(query.cursor)] {
+        case .changed:
+            spans.append(Span("  has changed since; \(refresh) asks again", model.look[.warning]))
+        case .gone: spans.append(Span("  is gone; \(refresh) asks again", model.look[.warning]))
+        case nil: break
+        }
         return .line(
-            [Span(row.key ?? "", model.look[.dim])],
-            right: "\(Figures.count(query.cursor + 1)) of \(Figures.count(answer.count))")
+            spans,
+            right:
+                "\(QueryView.changes(query))\(Figures.count(query.cursor + 1)) of \(Figures.count(answer.count))"
+        )
+    }
+
+    static func problem(_ model: Model) -> String? {
+        // A small screen has no other room for it.
+        let isSmall = model.size.rows < 9
+        return model.archives.problem ?? (isSmall ? model.query.flatMap(QueryView.trouble) : nil)
+    }
+
+    static func age(_ model: Model) -> Double? {
+        model.query?.askedAt.map { max(0, model.shownNow.seconds(since: $0)) }
     }
 
     // MARK: What it does
 
     static func refresh(_ model: inout Model, isForced: Bool) -> [Effect] {
-        isForced ? askAgain(&model) : []
+        if isForced { return askAgain(&model) }
+        guard let query = model.query, let every = query.every, let asked = query.askedAt,
+            query.ticket == nil, !query.isTyping, model.overlay == nil, model.prompt == nil,
+            model.now.seconds(since: asked) >= every
+        else { return [] }
+        return askAgain(&model, isByItself: true)
+    }
+
+    static func clear(_ model: inout Model) -> [Effect] {
+        guard model.query?.marks.isEmpty == false else { return back(&model) }
+        model.query?.marks = Marks()
+        return []
     }
 
     static func click(_ model: inout Model, _ point: Point, _ layout: ScreenLayout) -> [Effect] {
         model.query?.isTyping = layout.info.line(0).contains(point)
+        if let query = model.query, let answer = query.answer,
+            let header = QueryView.table(model).layout(in: layout.list).headerColumn(at: point)
+        {
+            let columns = query.view.columns(of: answer)
+            let place = header - (QueryView.hasSigns(answer) ? 1 : 0)
+            if columns.indices.contains(place) { sort(&model, byColumn: columns[place]) }
+            return []
+        }
         return moveToRow(at: point, &model, layout)
     }
 }

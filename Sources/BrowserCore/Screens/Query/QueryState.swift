@@ -14,12 +14,19 @@ struct QueryState: Sendable {
     var completions: [QueryCompletion] = []
     /// The completions that Tab goes through, while it does.
     var cycle: Cycle?
-    /// Names of properties that the archive's values have.
-    var properties: [String] = []
+    /// What the archive's values have, as far as some of them were read.
+    var sample = PropertySample()
 
     var answer: QueryAnswer?
     /// The text that the answer is to.
     var answered = ""
+    /// When what the answer shows was asked for.
+    var askedAt: Timestamp?
+    /// After how many seconds it is asked again; nil: when somebody wants it.
+    var every: Double?
+    var marks = Marks()
+    /// In which order and with which columns the answer is shown.
+    var view = QueryRows()
     /// What went wrong with the query that was asked last; a line.
     var problem: String?
     /// The query under way, and its text.
@@ -40,6 +47,9 @@ struct QueryState: Sendable {
         var place: Range<Int>
     }
 
+    /// How often a query can be asked by itself.
+    static let paces: [Double?] = [nil, 1, 5, 30]
+
     /// Completions that are shown at most.
     static let shownCompletions = 8
 
@@ -52,7 +62,8 @@ struct QueryState: Sendable {
 
     /// The row under the cursor.
     var row: QueryAnswer.Row? {
-        answer.flatMap { $0.rows.indices.contains(cursor) ? $0.rows[cursor] : nil }
+        let row = view.row(cursor)
+        return answer.flatMap { $0.rows.indices.contains(row) ? $0.rows[row] : nil }
     }
 
     /// What is wrong before the end of the text: there, more may be going to be written.
@@ -60,16 +71,4 @@ struct QueryState: Sendable {
         let end = field.text.utf8.count
         return errors.filter { $0.position < end }
     }
-}
-
-/// A query of this session, and what came of it. A value; safe to share between threads.
-struct PastQuery: Sendable, Hashable {
-    /// Its name alone: what was asked of one store is of use in another that has the same archive.
-    var archive: String
-    var text: String
-    /// `12 rows  read …`, or the problem.
-    var outcome: String
-    var time: Timestamp
-
-    static let most = 200
 }

@@ -8,19 +8,55 @@ enum QueryView {
         guard let query = model.query, let answer = query.answer else {
             return Table(columns: [], rowCount: 0, emptyText: emptyText(model)) { _ in Table.Row([]) }
         }
-        let columns = answer.columns.enumerated().map { index, column in
-            let width = max(1, column.width)
+        let view = query.view
+        let shown = view.columns(of: answer)
+        var columns = shown.enumerated().map { place, index in
+            let column = answer.columns[index]
+            let order = view.order.flatMap { $0.column == index ? $0.isDescending : nil }
+            // Room for the arrow and a space before it.
+            let title = TextWidth.width(of: column.title) + (order == nil ? 0 : 2)
+            let width = max(1, column.width, title)
             return Table.Column(
                 column.title, width: column.isNumeric ? .fixed(width) : .minimum(min(width, 24), weight: 1),
-                alignment: column.isNumeric ? .trailing : .leading, priority: index)
+                alignment: column.isNumeric ? .trailing : .leading, priority: place,
+                order: order.map { $0 ? .descending : .ascending })
         }
+        let hasSigns = hasSigns(answer)
+        if hasSigns { columns.insert(Table.Column("", width: .fixed(1)), at: 0) }
         return Table(
             columns: columns, rowCount: answer.rows.count, firstRow: query.top,
             selectedRow: answer.rows.isEmpty ? nil : query.cursor, isActive: !query.isTyping,
+            showsMarks: !query.marks.isEmpty, columnsBefore: view.before(in: answer),
             emptyText: "No entry of \(query.archive.name) matches."
-        ) { row in
-            Table.Row(answer.rows[row].cells.map { Table.Cell($0) })
+        ) { place in
+            let number = view.row(place)
+            let row = answer.rows[number]
+            var cells = shown.map { Table.Cell(row.cells[$0]) }
+            let change = view.changes[number]
+            if hasSigns { cells.insert(Table.Cell(sign(change), role: .warning), at: 0) }
+            let isMarked = row.target.map { query.marks.contains($0.key) } ?? false
+            return Table.Row(cells, role: change == nil ? .text : .dim, isMarked: isMarked)
         }
+    }
+
+    /// Whether a column says what became of the rows' entries: rows of several entries have none.
+    static func hasSigns(_ answer: QueryAnswer) -> Bool { !answer.targets.isEmpty }
+
+    private static func sign(_ change: QueryRows.Change?) -> String {
+        switch change {
+        case .changed: "~"
+        case .gone: "x"
+        case nil: ""
+        }
+    }
+
+    /// What stands at the right of the line that says what the cursor is on.
+    static func changes(_ query: QueryState) -> String {
+        let gone = query.view.changes.count { $0.value == .gone }
+        let changed = query.view.changes.count - gone
+        let parts = [changed > 0 ? "\(changed) changed" : nil, gone > 0 ? "\(gone) gone" : nil]
+        let text = parts.compactMap { $0 }.joined(separator: ", ")
+        return text.isEmpty ? "" : "in view: \(text) since  "
     }
 
     private static func emptyText(_ model: Model) -> String {
@@ -40,31 +76,85 @@ enum QueryView {
         // Who doesn't write reads it from its beginning.
         if !query.isTyping { field.moveCursor(to: 0) }
         field.draw(into: &frame, in: line.split(left: width).rest, look: look)
-        if !below.isEmpty { drawState(query, into: &frame, in: below, look: look) }
+        for (row, spans) in remarks(model).prefix(below.rows).enumerated() {
+            Bar(left: spans, role: .text).draw(into: &frame, in: below.line(row), look: look)
+        }
         table(model).draw(into: &frame, in: layout.list, look: look)
         if query.isTyping {
             drawCompletions(query, at: line.column + width, into: &frame, in: layout.list, look)
         }
     }
 
-    /// What is wrong, what could come next, or what the result is of.
-    private static func drawState(_ query: QueryState, into frame: inout Frame, in rect: Rect, look: Look) {
-        var spans = [Span(" ")]
-        if let problem = query.problem {
-            spans.append(Span(problem, look[.danger]))
-        } else if query.isTyping, let error = query.marked.first {
-            spans.append(Span(error.description, look[.warning]))
-        } else if query.isTyping, let error = query.errors.first, !query.field.text.isEmpty {
+    // MARK: What is said of it
+
+    private typealias Remark = (text: String, role: Role)
+
+    /// The lines below the query: what is wrong, what could come next, or what the result is of.
+    static func remarks(_ model: Model) -> [[Span]] {
+        guard let query = model.query else { return [] }
+        let most = model.size.rows >= 20 ? 6 : 3
+        let remarks = remarks(of: query, model)
+        // What is said with each letter keeps to one line, so that the rows don't move: Enter says it in full.
+        let isHint = query.isTyping && query.problem == nil && !query.errors.isEmpty
+        var lines = isHint ? [remarks] : flow(remarks, columns: model.size.columns - 2)
+        if lines.count > most {
+            lines.removeLast(lines.count - most + 1)
+            let rest =
+                query.answer == nil || query.isTyping ? "" : "; \(Browser.keyName(model, .explain)) tells all"
+            lines.append([("and more\(rest)", .dim)])
+        }
+        return (lines.isEmpty ? [[]] : lines).map { line in
+            [Span(" ")] + line.map { Span($0.text, model.look[$0.role]) }
+        }
+    }
+
+    private static func remarks(of query: QueryState, _ model: Model) -> [Remark] {
+        if let problem = query.problem { return [(problem, .danger)] }
+        if query.isTyping, let error = query.marked.first { return [(error.description, .warning)] }
+        if query.isTyping, let error = query.errors.first, !query.field.text.isEmpty {
             let names = error.expected.prefix(12).map(\.name).joined(separator: ", ")
-            spans.append(Span("to come: \(names)", look[.dim]))
-        } else if let answer = query.answer {
-            spans.append(Span(answer.summary))
-            if query.field.text != query.answered { spans.append(Span("  of another query", look[.warning])) }
-            if let warning = answer.report.warnings.first {
-                spans.append(Span("  " + warning, look[.warning]))
+            return [("to come: \(names)", .dim)]
+        }
+        guard let answer = query.answer else { return [] }
+        var remarks: [Remark] = [(answer.amount, .text)]
+        remarks += answer.report.warnings.map { ($0, .warning) }
+        remarks.append((answer.explanation.summary, .text))
+        if let every = query.every { remarks.append(("asked every \(Figures.interval(every))", .accent)) }
+        if query.field.text != query.answered { remarks.append(("of another query", .warning)) }
+        if !query.marks.isEmpty {
+            let marks = "\(Figures.count(query.marks.count)) marked, \(Figures.bytes(query.marks.bytes))"
+            remarks.append(("\(model.look.glyphs.marked) \(marks)", .marked))
+        }
+        return remarks
+    }
+
+    /// What is wrong, in a line.
+    static func trouble(_ query: QueryState) -> String? {
+        query.problem
+            ?? (query.isTyping ? query.marked.first?.description : query.answer?.report.warnings.first)
+    }
+
+    /// The remarks one after the other, on lines of that width.
+    private static func flow(_ remarks: [Remark], columns: Int) -> [[Remark]] {
+        var lines: [[Remark]] = []
+        var room = 0
+        for remark in remarks {
+            var gap = "  "
+            for word in TextWrap.lines(remark.text, columns: max(1, columns)).joined(separator: " ").split(
+                separator: " ")
+            {
+                let width = TextWidth.width(of: word) + gap.count
+                if width <= room {
+                    lines[lines.count - 1].append((gap + word, remark.role))
+                    room -= width
+                } else {
+                    lines.append([(String(word), remark.role)])
+                    room = columns - TextWidth.width(of: word)
+                }
+                gap = " "
             }
         }
-        Bar(left: spans, right: [], role: .text).draw(into: &frame, in: rect, look: look)
+        return lines
     }
 
     /// What could stand at the cursor, below it, over the result.

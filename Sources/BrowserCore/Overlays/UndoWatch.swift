@@ -1,0 +1,75 @@
+import StorageEngine
+import StoreInspection
+import TerminalKit
+
+/// What a person did here, while it can be taken back: looked at with each refresh, so that the time left is shown and its end
+/// is said. A value; safe to share between threads.
+struct UndoWatch: Sendable {
+    let archive: ArchiveAddress
+    /// What was done here last.
+    var own: ReversibleAction
+    /// What the next undo takes back: another process may have done something since.
+    var latest: ReversibleAction
+    var isPending = false
+
+    init(_ action: ReversibleAction, in archive: ArchiveAddress) {
+        (own, latest) = (action, action)
+        self.archive = archive
+    }
+}
+
+extension Browser {
+    /// Looks how long what was done can still be taken back.
+    static func watchUndo(_ model: inout Model) -> [Effect] {
+        guard let watch = model.undoWatch, !watch.isPending, watch.archive.store == model.store else {
+            return []
+        }
+        model.undoWatch?.isPending = true
+        let (archive, id) = (watch.archive, watch.own.id)
+        return [
+            .ask("look at what can be undone in \(archive.name)") { (context) throws(SourceError) in
+                try context.source.reversible(in: archive)
+            } then: { model, result in
+                // Something else was done since the store was asked.
+                guard model.undoWatch?.archive == archive, model.undoWatch?.own.id == id else { return [] }
+                model.undoWatch?.isPending = false
+                // A store that can't be read for a moment says nothing about it.
+                if case .success(let actions) = result { show(&model, actions) }
+                return []
+            }
+        ]
+    }
+
+    private static func show(_ model: inout Model, _ actions: [ReversibleAction]) {
+        guard let watch = model.undoWatch else { return }
+        if let own = actions.first(where: { $0.id == watch.own.id }) {
+            model.undoWatch?.own = own
+            model.undoWatch?.latest = actions[0]
+            return
+        }
+        model.undoWatch = nil
+        model.say(
+            watch.own.ending(in: watch.archive.name, at: model.now).asSentence, role: .warning, seconds: 20)
+    }
+
+    /// It was taken back, or can't be any more.
+    static func forgetUndo(_ model: inout Model, _ action: ReversibleAction) {
+        if model.undoWatch?.own.id == action.id { model.undoWatch = nil }
+    }
+}
+
+extension Model {
+    /// How long what was done in the archive in view can be taken back, in at most so many columns.
+    func undoWords(columns: Int) -> String? {
+        guard let watch = undoWatch, watch.archive == archiveInView, !isReadOnly else { return nil }
+        let key = Browser.keyName(self, .undo)
+        let time = Figures.duration(max(0, watch.latest.end.seconds(since: now)))
+        let bytes = watch.latest.bytesLeft.map { Figures.bytes($0) }
+        let forms = [
+            "undo with \(key) for \(time)" + (bytes.map { " or \($0) of writes" } ?? ""),
+            "\(key) undoes: \(time)" + (bytes.map { " or \($0)" } ?? ""),
+            "\(key): \(time)" + (bytes.map { ", \($0)" } ?? ""),
+        ]
+        return forms.first { TextWidth.width(of: $0) <= columns }
+    }
+}

@@ -1,0 +1,78 @@
+import StorageEngine
+import StoreInspection
+import TerminalKit
+
+/// How the rows of a result are shown: in which order, with which columns, and what has become of their entries since. A
+/// value; safe to share between threads.
+struct QueryRows: Sendable {
+    /// A column of the result, by its place, and the direction.
+    struct Order: Sendable, Hashable {
+        var column: Int
+        var isDescending = false
+    }
+
+    /// What happened to an entry since its row was read.
+    enum Change: Sendable, Hashable { case changed, gone }
+
+    /// Nil: the order in which the query gave the rows.
+    private(set) var order: Order?
+    /// The answer's rows as they are shown; nil: as they came.
+    private var places: [Int]?
+    /// Columns that are scrolled out at the left, the first one excepted.
+    var firstColumn = 0
+    /// Titles of columns that nobody wants to see.
+    var hidden: Set<String> = []
+    /// By the answer's row, of those that were looked at last.
+    var changes: [Int: Change] = [:]
+    /// Whether the store is being asked about the rows in view.
+    var isChecking = false
+
+    /// The answer's row that stands at that place.
+    func row(_ place: Int) -> Int {
+        guard let places, places.indices.contains(place) else { return place }
+        return places[place]
+    }
+
+    /// Where that row of the answer stands.
+    func place(of row: Int) -> Int { places?.firstIndex(of: row) ?? row }
+
+    /// Rows with equal values stay in the order in which they came.
+    mutating func sort(_ answer: QueryAnswer, by order: Order?) {
+        guard let order, answer.columns.indices.contains(order.column) else {
+            (self.order, places) = (nil, nil)
+            return
+        }
+        self.order = order
+        let rows = answer.rows
+        places = rows.indices.sorted { left, right in
+            let difference = CellValue.compare(
+                rows[left].values[order.column], rows[right].values[order.column],
+                isDescending: order.isDescending)
+            return difference == 0 ? left < right : difference < 0
+        }
+    }
+
+    /// Takes over an answer to the same query.
+    mutating func renew(for answer: QueryAnswer) {
+        changes = [:]
+        sort(answer, by: order)
+    }
+
+    /// The columns of the answer that may be shown, from the left: the first always, then what isn't hidden or scrolled out.
+    func columns(of answer: QueryAnswer) -> [Int] {
+        let chosen = chosen(of: answer)
+        return Array(chosen.prefix(1) + chosen.dropFirst(1 + min(firstColumn, max(0, chosen.count - 2))))
+    }
+
+    /// How many columns are scrolled out at the left.
+    func before(in answer: QueryAnswer) -> Int { min(firstColumn, max(0, chosen(of: answer).count - 2)) }
+
+    private func chosen(of answer: QueryAnswer) -> [Int] {
+        answer.columns.indices.filter { $0 == 0 || !hidden.contains(answer.columns[$0].title) }
+    }
+
+    mutating func scroll(by columns: Int, in answer: QueryAnswer) {
+        firstColumn = max(0, before(in: answer) + columns)
+        firstColumn = before(in: answer)
+    }
+}

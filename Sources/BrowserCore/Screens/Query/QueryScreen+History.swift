@@ -1,0 +1,58 @@
+import StoreInspection
+import TerminalKit
+
+/// The queries that were asked before, in this session and in earlier ones.
+extension QueryScreen {
+    /// Reads those of earlier sessions, once.
+    static func loadEarlierQueries(_ model: inout Model) -> [Effect] {
+        guard !model.knowsEarlierQueries else { return [] }
+        model.knowsEarlierQueries = true
+        return [
+            .ask("load earlier queries") { (context) throws(SourceError) in
+                try context.source.pastQueries()
+            } then: { model, result in
+                switch result {
+                case .success(let earlier):
+                    let since = model.queryHistory
+                    model.queryHistory = earlier
+                    for past in since { model.queryHistory.remember(past) }
+                case .failure(let error): model.say(error.description, role: .warning, seconds: 10)
+                }
+                return []
+            }
+        ]
+    }
+
+    static func keep(_ past: PastQuery) -> Effect {
+        .ask("keep the query \(past.text)") { (context) throws(SourceError) in
+            try context.source.keep(past)
+        } then: { model, result in
+            if case .failure(let error) = result {
+                model.say(
+                    "The query is kept for this session only: \(error.description)", role: .warning,
+                    seconds: 10)
+            }
+            return []
+        }
+    }
+
+    /// Shows an older query of this archive, or with a negative step a newer one.
+    static func recall(_ query: inout QueryState, _ history: [PastQuery], step: Int) {
+        let past = history.filter { $0.archive == query.archive.name }
+        let place = (query.recalled ?? -1) + step
+        guard place < past.count, place >= -1 else { return }
+        if query.recalled == nil { query.draft = query.field.text }
+        query.recalled = place < 0 ? nil : place
+        query.field.text = place < 0 ? query.draft : past[past.count - 1 - place].text
+        query.cycle = nil
+    }
+
+    /// Opens the list of all that was asked, to search it.
+    static func searchHistory(_ model: inout Model) {
+        guard let query = model.query else { return }
+        let own = model.queryHistory.filter { $0.archive == query.archive.name }
+        let others = model.queryHistory.filter { $0.archive != query.archive.name }
+        guard !(own + others).isEmpty else { return model.say("Nothing was asked yet.") }
+        model.overlay = .pastQueries(PastQueryList(all: own.reversed() + others.reversed()))
+    }
+}

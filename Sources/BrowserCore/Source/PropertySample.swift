@@ -1,0 +1,80 @@
+import ArchiveQuery
+import CBOR
+import StorageEngine
+
+/// Which properties the latest values of an archive have, and which values these: for completion. A value; safe to share
+/// between threads.
+package struct PropertySample: Sendable {
+    /// Entries that are looked at.
+    static let entries = 200
+    private static let mostNames = 500
+    private static let mostValues = 5_000
+    private static let deepest = 3
+    /// Characters of a text that is offered.
+    private static let longestText = 60
+
+    /// In the order in which they were seen, the way to a property of a property with dots between.
+    package private(set) var names: [String] = []
+    private var known: Set<ExactText> = []
+    /// How many entries have a value, by the property's name.
+    private var counts: [ExactText: [QueryLiteral: Int]] = [:]
+    private var valueCount = 0
+
+    package init() {}
+
+    mutating func add(_ entry: EntryFacts?, _ value: CBORValue) {
+        if let entry {
+            note(.text(entry.key), of: "@key")
+            if let owner = entry.owner { note(.text(owner), of: "@owner") }
+            note(.text(entry.tier.rawValue), of: "@tier")
+        }
+        add(value, behind: "", depth: 1)
+    }
+
+    private mutating func add(_ value: CBORValue, behind path: String, depth: Int) {
+        guard case .map(let map) = value else { return }
+        for entry in map.entries {
+            // A dot in a name would be taken for the way to another.
+            guard let name = entry.key.asString, !name.utf8.contains(UInt8(ascii: ".")),
+                names.count < PropertySample.mostNames
+            else { continue }
+            if known.insert(ExactText(path + name)).inserted { names.append(path + name) }
+            for part in entry.value.asArray ?? [entry.value] {
+                if let literal = QueryLiteral(part) { note(literal, of: path + name) }
+            }
+            if depth < PropertySample.deepest {
+                add(entry.value, behind: path + name + ".", depth: depth + 1)
+            }
+        }
+    }
+
+    private mutating func note(_ literal: QueryLiteral, of name: String) {
+        if case .text(let text) = literal, text.count > PropertySample.longestText { return }
+        let isNew = counts[ExactText(name)]?[literal] == nil
+        guard !isNew || valueCount < PropertySample.mostValues else { return }
+        if isNew { valueCount += 1 }
+        counts[ExactText(name), default: [:]][literal, default: 0] += 1
+    }
+
+    /// The values that the property has in the entries that were looked at, the most frequent first.
+    package func values(of property: QueryProperty) -> [QueryLiteral] {
+        // Elements of a list are known by the list's name.
+        let name = property.columnName.filter { !"[]".contains($0) }
+        return (counts[ExactText(name)] ?? [:]).map { (literal: $0, count: $1, text: $0.description) }
+            .sorted { ($1.count, $0.text) < ($0.count, $1.text) }.map(\.literal)
+    }
+}
+
+extension QueryLiteral {
+    /// A value that a query can name.
+    fileprivate init?(_ value: CBORValue) {
+        switch value {
+        case .text(let text): self = .text(text)
+        case .boolean(let flag): self = .boolean(flag)
+        case .unsigned(let number): self = Int64(exactly: number).map { .integer($0) } ?? .unsigned(number)
+        case .negative: if let number = value.asInt64 { self = .integer(number) } else { return nil }
+        case .float(let number) where number.isFinite: self = .number(number)
+        default: return nil
+        }
+    }
+}

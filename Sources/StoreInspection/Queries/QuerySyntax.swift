@@ -1,0 +1,54 @@
+/// What a query may be made of, with examples. Stateless; safe to call from any thread.
+package enum QuerySyntax {
+    /// Queries that show what can be asked, and what each is for.
+    package static let examples: [(query: String, meaning: String)] = [
+        ("find countrycode = \"ID\"", "entries whose property is that text"),
+        ("find population > 1000000 and name is not null", "both conditions hold"),
+        ("find name icontains \"san\" | count", "how many have it in their name, in either case"),
+        ("sort population desc | limit 10", "the ten greatest"),
+        ("find @idle > 1h | sort @size desc", "not used for an hour, the largest first"),
+        ("select name, population / 1000 as thousands", "these columns alone"),
+        ("group by countrycode | count, sum population", "figures of each group"),
+        ("find tags has any [\"a\", \"b\"]", "lists that hold one of them"),
+        ("find address.city starts with \"New\"", "a property within another"),
+        ("distinct timezone", "each value once"),
+    ]
+
+    /// All of it, for a person to read.
+    package static var lines: [String] {
+        var lines = [
+            "A query is stages with | between them; each works on what the one before has left.", "",
+            "Examples:",
+        ]
+        for example in examples { lines += ["  \(example.query)", "      \(example.meaning)"] }
+        lines += ["", "Stages:"] + stages.map { "  \($0)" }
+        lines += ["", "Conditions:"] + conditions.map { "  \($0)" }
+        lines += ["", "Values:"] + values.map { "  \($0)" }
+        lines += ["", "Properties:"] + properties.map { "  \($0)" }
+        return lines
+    }
+
+    private static let stages = [
+        "find CONDITION", "sort PROPERTY [desc], …", "limit N, skip N", "select PROPERTY [as NAME], …",
+        "distinct PROPERTY, …", "group by PROPERTY, … | FIGURE, …",
+        "count, sum P, avg P, min P, max P, median P, percentile P 95, count distinct P",
+    ]
+
+    private static let conditions = [
+        "= != < <= > >=, in [1, 2], between 1 and 5",
+        "contains, icontains, starts with, ends with, like \"a%_\", ilike, matches \"^regular expression$\"",
+        "has, has any […], has all […] for lists; count(LIST) > 3",
+        "is null, is empty, is not null, is null or empty", "and, or, not, ( )",
+    ]
+
+    private static let values = [
+        "5, 1.5, \"text\", true, false, null", "500ms, 90s, 5m, 1h30m, 3d; 10KB, 2MiB",
+        "2026-01-31, 2026-01-31T09:05:00Z",
+    ]
+
+    private static let properties = [
+        "name, address.city, tags[0], items[].price, \"odd name\"",
+        "@key @size @created @accessed @idle @age @ttl @expires @hits @tier @owner @rank",
+        "calculations of these: price * amount, (a + b) / 2",
+    ]
+}

@@ -1,0 +1,52 @@
+import CBOR
+import StorageEngine
+
+/// Sendable value type. The countries of the demonstration's cities: a collection that the workload leaves alone, so that there
+/// is time to try what can be undone. Of what a person deletes in the busy cache much is recorded anew within seconds, and an
+/// undo leaves that as it is.
+struct DemoCountries: Sendable {
+    static let archiveName = "Country"
+
+    private struct Country {
+        var cities: UInt64 = 0
+        var population: UInt64 = 0
+        var largest = ""
+        var largestPopulation: UInt64 = 0
+        var timezones: [String] = []
+    }
+
+    private var countries: [String: Country] = [:]
+
+    init(_ data: DemoData) {
+        for value in data.values {
+            guard let city = (try? CBORReader.decode(value))?.asMap,
+                let code = city[key: "countrycode"]?.asString
+            else { continue }
+            let population = city[key: "population"]?.asUInt64 ?? 0
+            var country = countries[code] ?? Country()
+            country.cities += 1
+            country.population += population
+            if population >= country.largestPopulation {
+                country.largest = city[key: "name"]?.asString ?? ""
+                country.largestPopulation = population
+            }
+            if let zone = city[key: "timezone"]?.asString, !country.timezones.contains(zone) {
+                country.timezones.append(zone)
+            }
+            countries[code] = country
+        }
+    }
+
+    func record(in archive: Archive) throws(StorageError) {
+        for (code, country) in countries.sorted(by: { $0.key < $1.key }) {
+            let value = CBORMap([
+                .init(key: "countrycode", value: .text(code)),
+                .init(key: "cities", value: .unsigned(country.cities)),
+                .init(key: "population", value: .unsigned(country.population)),
+                .init(key: "largest", value: .text(country.largest)),
+                .init(key: "timezones", value: .array(country.timezones.sorted().map { .text($0) })),
+            ])
+            try archive.put(CBORValue.map(value).encoded, forKey: code, encoding: .cbor)
+        }
+    }
+}

@@ -1,0 +1,145 @@
+import ArchiveQuery
+import BrowserCore
+import CBOR
+import Foundation
+import StorageEngine
+import StoreInspection
+import TerminalKit
+import Testing
+
+/// What the line of a query says and offers.
+extension QueryScreenTests {
+    /// What broke: only the first one was shown, and cut at the screen's edge.
+    @Test(arguments: [(40, 12), (80, 24)])
+    func saysEachNameThatNoEntryHas(columns: Int, rows: Int) throws {
+        let browser = try browser(
+            "Qfind numbr > 3 or adress.city = 1<enter>", columns: columns, rows: rows)
+        let text = words(browser)
+        #expect(text.contains("no entry has the property numbr; did you mean number?"), "\(text)")
+        if columns >= 80 { #expect(text.contains("no entry has the property adress.city;")) }
+        if columns < 80 { #expect(text.contains("and more")) }
+    }
+
+    @Test func aLongMistakeIsWrappedAndItsPlaceMarked() throws {
+        let browser = try browser("Qfind number > 3 | srot number<enter>", columns: 40, rows: 24)
+        let text = words(browser)
+        guard case .errors(let errors) = QueryPipeline.parse("find number > 3 | srot number") else {
+            Issue.record("it is no mistake")
+            return
+        }
+        #expect(text.contains(errors[0].description), "\(text)")
+        #expect(browser.frame[6 + 18, 1].style != browser.frame[6 + 16, 1].style)
+        // Where there is no room for it, the last row says it.
+        let small = try self.browser("Qfind number > 3 | srot number", columns: 40, rows: 8)
+        #expect(lines(small)[7].hasPrefix("at 19: found \"srot\""))
+    }
+
+    @Test func offersValuesThatOccur() throws {
+        var browser = try browser("Qfind address.city = <tab>")
+        #expect(lines(browser)[1].hasSuffix("find address.city = \"Bogor\""))
+        browser.press(try Key.script("<tab>"))
+        #expect(lines(browser)[1].hasSuffix("find address.city = \"東京\""))
+        // What broke: Tab put in true where a text is compared.
+        for _ in 0..<12 {
+            browser.press([Key(.tab)])
+            let line = lines(browser)[1]
+            #expect(!line.contains("true") && !line.contains("false") && !line.contains("null"))
+        }
+        browser = try self.browser("Qfind address.city starts with \"b<tab>")
+        #expect(lines(browser)[1].hasSuffix("starts with \"Bogor\""))
+        browser = try self.browser("Qfind @key = \"place 5<tab>")
+        #expect(lines(browser)[1].hasSuffix("find @key = \"place 5\""))
+        browser = try self.browser("Qfind none = <tab>")
+        #expect(!lines(browser)[1].contains("true"))
+        try archive.put(CBORValue.map(["done": true]).encoded, forKey: "flag", encoding: .cbor)
+        browser = try self.browser("Qfind done = <tab>")
+        #expect(lines(browser)[1].hasSuffix("find done = true"))
+    }
+
+    @Test func explainsTheSyntaxWithExamples() throws {
+        var browser = try browser("Q<f1>", columns: 90, rows: 14)
+        #expect(browser.frame.plainText.contains("Examples:"))
+        #expect(!browser.frame.plainText.contains("Properties:"))
+        browser.press(try Key.script("G"))
+        #expect(browser.frame.plainText.contains("Properties:"))
+        browser.press(try Key.script("<home><pgdn><pgup>"))
+        #expect(browser.frame.plainText.contains("Examples:"))
+        browser.press(try Key.script("<f1>"))
+        #expect(browser.frame.plainText.contains("Help: query"))
+        browser.press(try Key.script("<esc>"))
+        #expect(browser.model.screen == .query)
+    }
+
+    @Test(arguments: QuerySyntax.examples.map { $0.query })
+    func eachExampleIsAQuery(text: String) {
+        guard case .errors(let errors) = QueryPipeline.parse(text) else { return }
+        Issue.record("\(text): \(errors[0])")
+    }
+}
+
+/// Queries of earlier sessions.
+struct QueryHistoryTests {
+    private let folder: EngineSourceTests.Folder
+    private var file: QueryHistoryFile { QueryHistoryFile(path: folder.path + "/state/vellum/queries") }
+
+    init() throws { folder = try EngineSourceTests.Folder() }
+
+    private func past(_ text: String, _ archive: String = "City") -> PastQuery {
+        PastQuery(archive: archive, text: text, outcome: "1 row", time: Fixture.start)
+    }
+
+    @Test func keepsThemForThisUserAlone() throws {
+        #expect(try file.read().isEmpty)
+        for text in ["count", "limit 2", "find a = \"x\ny\"", "count"] { try file.add(past(text)) }
+        #expect(try file.read().map(\.text) == ["limit 2", "find a = \"x\ny\"", "count"])
+        for (path, mode) in [(file.path, 0o600), (folder.path + "/state/vellum", 0o700)] {
+            let facts = try FileManager.default.attributesOfItem(atPath: path)
+            #expect(facts[.posixPermissions] as? Int == mode, "\(path)")
+        }
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: folder.path + "/state/vellum") == ["queries"])
+    }
+
+    @Test func keepsSoManyAndPassesOverWhatIsNone() throws {
+        for number in 0..<PastQuery.most + 5 { try file.add(past("limit \(number)")) }
+        #expect(try file.read().count == PastQuery.most && file.read().first?.text == "limit 5")
+        let handle = try #require(FileHandle(forWritingAtPath: file.path))
+        handle.seekToEndOfFile()
+        handle.write(Data("no query\n".utf8))
+        try handle.close()
+        #expect(try file.read().count == PastQuery.most)
+    }
+
+    @Test func isInTheStateFolder() {
+        #expect(
+            QueryHistoryFile.standard(environment: ["HOME": "/home/ada", "XDG_STATE_HOME": "/s"])?.path
+                == "/s/vellum/queries")
+        #expect(
+            QueryHistoryFile.standard(environment: ["HOME": "/home/ada", "XDG_STATE_HOME": "rel"])?.path
+                == "/home/ada/.local/state/vellum/queries")
+        #expect(QueryHistoryFile.standard(environment: [:]) == nil)
+    }
+
+    @Test func aLaterSessionSearchesThem() throws {
+        let path = folder.path + "/store"
+        let store = try Store.open(at: path)
+        defer { store.close() }
+        let archive = try store.archive(named: "City", orCreate: ArchiveConfiguration(diskLimit: 100_000))
+        try archive.put(CBORValue.map(["number": 1]).encoded, forKey: "a", encoding: .cbor)
+        func session(_ keys: String) throws -> String {
+            var browser = HeadlessBrowser(
+                Fixture.model(columns: 100, rows: 24, look: Fixture.ascii, store: path),
+                source: EngineSource(folder: folder.path, history: file), clock: { Fixture.start })
+            browser.press(try Key.script(keys))
+            return browser.frame.plainText
+        }
+        _ = try session("Qfind number = 1<enter>/<ctrl+u>limit 3<enter>/<ctrl+u>count<enter>")
+        try file.add(past("sort name", "Other"))
+        #expect(try session("Q<up>").contains("query count"))
+        let list = try session("Q<ctrl+r>")
+        #expect(
+            list.contains("Asked before") && list.contains("limit 3") && list.contains("Other  sort name"))
+        #expect(try session("Q<ctrl+r>NUMB<enter>").contains("query find number = 1"))
+        #expect(try session("Q<ctrl+r>zz").contains("No query holds that."))
+    }
+}

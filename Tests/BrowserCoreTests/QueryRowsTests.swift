@@ -1,0 +1,156 @@
+import BrowserCore
+import CBOR
+import StorageEngine
+import TerminalKit
+import Testing
+
+/// What can be done with the rows of a result.
+extension QueryScreenTests {
+    // MARK: Marks
+
+    /// What broke: `D` and `x` were about all rows, wherever the cursor was.
+    @Test func actsOnTheRowUnderTheCursorUnlessOthersAreMarked() throws {
+        var browser = try browser("Qfind number <lt> 10 | sort number<enter>jD")
+        #expect(browser.model.planned?.map(\.key) == ["place 1"])
+        browser.press(try Key.script("<esc>mmD"))
+        #expect(browser.model.planned?.map(\.key) == ["place 1", "place 2"])
+        #expect(browser.frame.plainText.contains("2 marked"))
+        browser.press(try Key.script("<esc>c"))
+        #expect(words(browser).contains("rm Place 'place 1' 'place 2' --dry-run"))
+        browser.press(try Key.script("<enter><esc>x"))
+        #expect(browser.model.screen == .query, "Esc takes the marks away first")
+        #expect(words(browser).contains("Expire 1 entry"))
+        browser.press(try Key.script("<esc>M"))
+        #expect(browser.frame.plainText.contains("All 10 entries of the result are marked."))
+        browser.press(try Key.script("D"))
+        #expect(browser.model.planned?.count == 10)
+        browser.press(try Key.script("<esc>-D"))
+        #expect(browser.model.planned?.map(\.key) == ["place 3"])
+        browser.press(try Key.script("y"))
+        #expect(try archive.status().entries == 59)
+    }
+
+    @Test func marksThoseBeyondTheRowsShownAndSaysSo() throws {
+        let many = try store.archive(named: "Many", orCreate: ArchiveConfiguration(diskLimit: 10_000_000))
+        for number in 0..<10_050 { try many.put([0xa0], forKey: "\(number)", encoding: .cbor) }
+        var browser = try browser("gQ<enter>M", columns: 120)
+        #expect(
+            browser.frame.plainText.contains(
+                "All 10,050 entries of the result are marked, 50 of them beyond the rows shown."))
+        browser.press(try Key.script("D"))
+        #expect(browser.model.planned?.count == 10_050)
+        browser.press(try Key.script("<esc>s"))
+        #expect(browser.frame.plainText.contains("Only the 10,000 rows shown are sorted"))
+    }
+
+    @Test func marksHoldToEntriesThatTheResultHas() throws {
+        var browser = try browser("Qfind number <lt> 5 | sort number<enter>mmm", columns: 120)
+        try archive.put(CBORValue.map(["number": 99]).encoded, forKey: "place 1", encoding: .cbor)
+        browser.press(try Key.script("R"))
+        #expect(browser.frame.plainText.contains("1 marked entry is in the result no more."))
+        browser.press(try Key.script("D"))
+        #expect(browser.model.planned?.map(\.key) == ["place 0", "place 2"])
+        browser.press(try Key.script("<esc>/<ctrl+u>limit 2<enter>"))
+        #expect(browser.frame.plainText.contains("The earlier result's 2 marks went with it."))
+        #expect(!browser.frame.plainText.contains("marked,"))
+    }
+
+    // MARK: Order
+
+    @Test func sortsByValueAndBack() throws {
+        var browser = try browser("Qfind number <lt> 12<enter>")
+        func column(_ place: Int) -> [String] {
+            lines(browser)[4..<16].compactMap { line in
+                let cells = line.split(separator: " ")
+                return cells.indices.contains(place) ? String(cells[place]) : nil
+            }
+        }
+        let own = column(1)
+        browser.press(try Key.script("s"))
+        #expect(
+            column(1) == ["0", "1", "10", "11", "2", "3", "4", "5", "6", "7", "8", "9"], "keys are texts")
+        browser.press(try Key.script("s"))
+        #expect(column(2) == (0..<12).map(String.init), "numbers are none")
+        #expect(lines(browser)[3].contains("number ^"))
+        browser.press(try Key.script("r"))
+        #expect(column(2) == (0..<12).reversed().map(String.init))
+        browser.press(try Key.script("ss"))
+        #expect(column(1) == own, "behind the last column comes the query's order")
+        let header = try #require(lines(browser)[3].range(of: "number"))
+        let at = Point(
+            column: lines(browser)[3].distance(
+                from: lines(browser)[3].startIndex, to: header.upperBound) - 1, row: 3)
+        browser.send(.input(.mouse(MouseEvent(kind: .click, at: at))))
+        #expect(column(2) == (0..<12).map(String.init))
+        // The cursor stays with its row, and what it opens is that row's entry.
+        browser.press(try Key.script("gr"))
+        #expect(browser.model.cursorRow == 11 && browser.model.cursorKey == "place 0")
+    }
+
+    // MARK: Columns
+
+    @Test func saysWhichColumnsAreOutOfViewAndShowsThem() throws {
+        let members = (0..<12).map { CBORMap.Entry(key: .text("column\($0)"), value: .unsigned(UInt64($0))) }
+        try archive.put(CBORValue.map(CBORMap(members)).encoded, forKey: "wide", encoding: .cbor)
+        var browser = try browser("Qfind column1 = 1<enter>", columns: 50)
+        #expect(lines(browser)[3].contains("key") && lines(browser)[3].contains(" +"))
+        #expect(!browser.frame.plainText.contains("column11"))
+        for _ in 0..<8 { browser.press(try Key.script("<gt>")) }
+        #expect(browser.frame.plainText.contains("column11") && lines(browser)[3].contains("<"))
+        #expect(lines(browser)[4].contains("wide"), "the first column stays")
+        browser.press(try Key.script("<gt><gt><gt><gt>"))
+        #expect(browser.frame.plainText.contains("There is no column further right."))
+        for _ in 0..<12 { browser.press([Key(.left, modifiers: .shift)]) }
+        #expect(!lines(browser)[3].contains("<") && !browser.frame.plainText.contains("column11"))
+        // Those that aren't wanted make room for others.
+        browser.press(try Key.script("C"))
+        #expect(browser.frame.plainText.contains("[x] column0"))
+        browser.press(try Key.script("*G<enter><esc>"))
+        #expect(lines(browser)[3].split(separator: " ") == ["key", "column11"])
+    }
+
+    // MARK: Age
+
+    @Test func saysHowOldItIsAndWhatChangedSince() throws {
+        let clock = TestClock()
+        var browser = try browser("Qfind number <lt> 5 | sort number<enter>", columns: 110, clock: clock)
+        #expect(lines(browser)[0].hasSuffix("asked 0s ago"))
+        clock.advance(12)
+        browser.refresh()
+        #expect(lines(browser)[0].hasSuffix("asked 12s ago") && !lines(browser)[0].contains("live"))
+        #expect(!browser.frame.plainText.contains("since"))
+        try archive.put(CBORValue.map(["number": 3]).encoded, forKey: "place 1", encoding: .cbor)
+        _ = try archive.delete("place 2")
+        browser.refresh()
+        #expect(browser.frame.plainText.contains("in view: 1 changed, 1 gone since"))
+        #expect(lines(browser)[5].hasPrefix("~ place 1") && lines(browser)[6].hasPrefix("x place 2"))
+        browser.press(try Key.script("j"))
+        #expect(browser.frame.plainText.contains("place 1  has changed since; R asks again"))
+        browser.press(try Key.script("R"))
+        #expect(lines(browser)[0].hasSuffix("asked 0s ago") && !browser.frame.plainText.contains("since"))
+        #expect(browser.model.cursorKey == "place 1", "the cursor holds to its key")
+    }
+
+    @Test func asksAgainByItself() throws {
+        let clock = TestClock()
+        var browser = try browser("Qcount<enter>a", columns: 110, clock: clock)
+        #expect(browser.frame.plainText.contains("asked every 1s"))
+        _ = try archive.delete("place 7")
+        clock.advance(0.5)
+        browser.refresh()
+        #expect(lines(browser)[4].contains("60"))
+        clock.advance(0.6)
+        browser.refresh()
+        #expect(lines(browser)[4].contains("59") && lines(browser)[0].hasSuffix("asked 0s ago"))
+        // Not while something else is written.
+        browser.press(try Key.script("/"))
+        _ = try archive.delete("place 8")
+        clock.advance(5)
+        browser.refresh()
+        #expect(lines(browser)[4].contains("59"))
+        browser.press(try Key.script("<esc>aaa"))
+        #expect(!browser.frame.plainText.contains("asked every"))
+        browser.press(try Key.script("/<up>"))
+        #expect(lines(browser)[1].contains("count"), "what is asked by itself fills no history")
+    }
+}
