@@ -24,6 +24,7 @@ package enum ActionID: String, Sendable, Hashable, CaseIterable {
     case fold, unfoldAll = "unfold-all", foldAll = "fold-all", mode
     case query, edit, explain, copySwift = "copy-swift", export
     case commandLine = "command-line", palette, help, demo
+    case copy, pager, pipe, write, editValue = "edit-value", newEntry = "new-entry"
 
     /// The column that the action sorts by.
     var column: EntryColumn? {

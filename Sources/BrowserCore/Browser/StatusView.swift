@@ -43,7 +43,7 @@ struct StatusView {
             frame.fill(rect, style: look[.input])
             let width = frame.write(
                 label, at: rect.origin, style: look[.key].over(look[.input]), within: rect)
-            var figures = model.parts.promptNote(model)
+            var figures = prompt.note ?? (prompt.isOfScreen ? model.parts.promptNote(model) : "")
             if let job = StatusView.longJob(model) {
                 figures = "  \(job.title) \(Figures.percent(job.share)), Esc stops"
             }

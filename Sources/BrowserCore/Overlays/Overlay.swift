@@ -9,6 +9,9 @@ enum Overlay: Sendable {
     case expire(ExpireForm)
     case undoList(UndoList)
     case message(MessageBox)
+    case choice(Choice)
+    case copy(CopyMenu)
+    case edit(EditPlan)
 }
 
 /// Help and palette: actions to search and to run.
@@ -98,4 +101,35 @@ struct MessageBox: Sendable, Hashable {
     var title: String
     var lines: [String]
     var first = 0
+}
+
+/// A question with two answers, of which the first leaves everything as it is.
+struct Choice: Sendable {
+    var title: String
+    var lines: [String]
+    var buttons: [String]
+    /// 0 leaves.
+    var selected = 0
+    var first = 0
+    let confirmed: @Sendable (inout Model) -> [Effect]
+    let left: @Sendable (inout Model) -> Void
+
+    init(
+        title: String, lines: [String], leave: String = "Cancel", button: String,
+        confirmed: @escaping @Sendable (inout Model) -> [Effect],
+        left: @escaping @Sendable (inout Model) -> Void
+    ) {
+        self.title = title
+        self.lines = lines
+        buttons = [leave, button]
+        self.confirmed = confirmed
+        self.left = left
+    }
+
+    /// Enter presses the second button at first: neither changes anything.
+    var preferringTheSecond: Choice {
+        var choice = self
+        choice.selected = 1
+        return choice
+    }
 }

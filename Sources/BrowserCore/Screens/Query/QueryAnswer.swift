@@ -29,10 +29,14 @@ package struct QueryAnswer: Sendable {
         package var key: String?
         /// One for each column.
         package var cells: [String]
+        /// As `vellum query --json` prints it; nil where all rows' JSON would take too much memory.
+        package var json: String?
     }
 
     /// Rows that are kept to be shown; all are counted, and all entries can be acted upon.
     package static let maximumRows = 10_000
+    /// Bytes of the rows' JSON that are kept.
+    private static let maximumJSON = 16 << 20
     /// Characters of a cell that are kept.
     private static let maximumCell = 200
     private static let widest = 40
@@ -54,6 +58,9 @@ package struct QueryAnswer: Sendable {
         private var rows: [Row] = []
         private var count = 0
         private var targets: [Target] = []
+        /// Of the rows that are handed over and haven't come back as cells.
+        private var waiting: [String?] = []
+        private var bytesOfJSON = 0
 
         init(_ plan: QueryPlan) {
             self.plan = plan
@@ -65,7 +72,16 @@ package struct QueryAnswer: Sendable {
             if let entry = row.entry, entry.sequence != 0 {
                 targets.append(Target(key: entry.key, sequence: entry.sequence, size: entry.valueBytes))
             }
-            if rows.count < QueryAnswer.maximumRows { append(cells.add(row)) }
+            guard rows.count < QueryAnswer.maximumRows else { return }
+            waiting.append(json(row))
+            append(cells.add(row))
+        }
+
+        private mutating func json(_ row: QueryRow) -> String? {
+            guard bytesOfJSON < QueryAnswer.maximumJSON else { return nil }
+            let json = row.json(plan.columns).text
+            bytesOfJSON += json.utf8.count
+            return json
         }
 
         mutating func finish(_ report: QueryReport) -> QueryAnswer {
@@ -77,10 +93,12 @@ package struct QueryAnswer: Sendable {
         }
 
         private mutating func append(_ ready: [QueryColumns.Row]) {
-            rows += ready.map { row in
+            rows += zip(ready, waiting).map { row, json in
                 let texts = row.cells.map { $0.isAbsent ? "" : $0.human }
-                return Row(key: row.key, cells: texts.map { String($0.prefix(QueryAnswer.maximumCell)) })
+                return Row(
+                    key: row.key, cells: texts.map { String($0.prefix(QueryAnswer.maximumCell)) }, json: json)
             }
+            waiting.removeFirst(ready.count)
             if columns.isEmpty, !ready.isEmpty { measure(ready) }
         }
 
