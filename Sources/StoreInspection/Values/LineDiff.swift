@@ -57,8 +57,8 @@ package struct LineDiff: Sendable, Hashable {
             return old.map { line(.removed, $0) } + new.map { line(.added, $0) }
         }
         let change = new.difference(from: old)
-        let gone = Set(change.removals.map(\.offset))
-        let came = Set(change.insertions.map(\.offset))
+        let gone = Set(change.removals.map(LineDiff.place))
+        let came = Set(change.insertions.map(LineDiff.place))
         var lines: [Line] = []
         var (place, other) = (0, 0)
         while place < old.count || other < new.count {
@@ -74,6 +74,12 @@ package struct LineDiff: Sendable, Hashable {
             }
         }
         return lines
+    }
+
+    private static func place(_ change: CollectionDifference<ArraySlice<UInt8>>.Change) -> Int {
+        switch change {
+        case .insert(let place, _, _), .remove(let place, _, _): place
+        }
     }
 
     private static func shortened(_ all: [Line], context: Int) -> [Line] {
