@@ -7,7 +7,8 @@ struct ClipboardTests {
 
     @Test(arguments: [
         (["TERM": "xterm-256color"], Clipboard.direct), (["TERM": "foot"], .direct),
-        (["TERM": "tmux-256color"], .tmux), (["TERM": "screen-256color", "TMUX": "/tmp/tmux-0/default,1,0"], .tmux),
+        (["TERM": "tmux-256color"], .tmux),
+        (["TERM": "screen-256color", "TMUX": "/tmp/tmux-0/default,1,0"], .tmux),
         (["TERM": "xterm-256color", "TMUX": "/tmp/tmux-0/default,1,0"], .tmux),
         (["TERM": "screen.xterm-256color", "STY": "1.pts"], .screen), (["TERM": "screen"], .screen),
         (["TERM": "xterm", "STY": "1.pts"], .screen), (["TERM": "xterm", "TMUX": "", "STY": ""], .direct),
@@ -36,7 +37,8 @@ struct ClipboardTests {
     }
 
     @Test func tmuxIsSentItPlainAndWrapped() throws {
-        let text = String(decoding: try #require(Clipboard.tmux.sequence(for: Array("key".utf8))), as: UTF8.self)
+        let text = String(
+            decoding: try #require(Clipboard.tmux.sequence(for: Array("key".utf8))), as: UTF8.self)
         #expect(text == "\u{1b}]52;c;a2V5\u{7}\u{1b}Ptmux;\u{1b}\u{1b}]52;c;a2V5\u{7}\u{1b}\\")
     }
 

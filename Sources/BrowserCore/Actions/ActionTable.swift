@@ -127,14 +127,13 @@ package enum ActionTable {
     /// What hands on what the cursor is on. Where nothing may be changed, the keys that edit say so.
     private static let handing: [BrowserAction] = [
         action(
-            .copy, "Copy", "Copy the key, the value, a command and more.", [.character("y")],
+            .copy, "Copy", "Copy key, value, JSON, command or path.", [.character("y")],
             [.archives, .entries, .value, .query, .messages]),
         action(.pager, "Open in a pager", "Read the value in $PAGER.", [.character("o")], withValue),
         action(.pipe, "Pipe", "Give the value to a command.", [.character("|")], withValue),
         action(.write, "Write", "Write the value to a file.", [.character("w")], [.entries, .value]),
         action(
-            .editValue, "Edit value", "Edit the value in $EDITOR, then see a plan.", [.character("e")],
-            [.value], .footer),
+            .editValue, "Edit value", "Edit it in $EDITOR, then see a plan.", [.character("e")], [.value]),
         action(.newEntry, "New entry", "Name a key and write its value.", [.character("n")], [.entries]),
     ]
 

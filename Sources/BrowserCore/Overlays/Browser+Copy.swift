@@ -69,7 +69,8 @@ extension Browser {
             throw SourceError("the entry is gone")
         }
         guard entry.valueBytes <= mostRead else { return nil }
-        guard let bytes = try source.bytes(address.key, range: 0..<entry.valueBytes, in: address.archive) else {
+        guard let bytes = try source.bytes(address.key, range: 0..<entry.valueBytes, in: address.archive)
+        else {
             throw SourceError("its value is gone, or in the memory of a process only")
         }
         let value = RecognizedValue(bytes, encoding: entry.encoding)
@@ -122,10 +123,12 @@ extension Browser {
         let rest = "This is said once a session."
         switch clipboard {
         case .tmux:
-            return "If a paste gives nothing, tmux keeps it to itself: \"tmux set -g set-clipboard on\", or \"tmux set -g "
+            return
+                "If a paste gives nothing, tmux keeps it to itself: \"tmux set -g set-clipboard on\", or \"tmux set -g "
                 + "allow-passthrough on\", changes that. \(rest)"
         case .screen:
-            return "If a paste gives nothing, the terminal outside of screen doesn't allow it, or this is a tmux "
+            return
+                "If a paste gives nothing, the terminal outside of screen doesn't allow it, or this is a tmux "
                 + "that ssh hides: there, start vellum with TERM=tmux-256color. \(rest)"
         case .direct, .none:
             return "If a paste gives nothing, the terminal doesn't know OSC 52 or doesn't allow it (xterm: "
@@ -134,8 +137,12 @@ extension Browser {
     }
 
     private static func wayOut(_ model: Model) -> String {
-        let keys = [ActionID.write, .export].filter { model.keyMap.action($0)?.contexts.contains(model.screen) == true }
-        guard let key = keys.first else { return "\(keyName(model, .commandLine)) shows the command that prints it." }
+        let keys = [ActionID.write, .export].filter {
+            model.keyMap.action($0)?.contexts.contains(model.screen) == true
+        }
+        guard let key = keys.first else {
+            return "\(keyName(model, .commandLine)) shows the command that prints it."
+        }
         return "\(keyName(model, key)) writes \(key == .write ? "the value" : "the result") to a file."
     }
 
@@ -143,7 +150,8 @@ extension Browser {
     private static func show(_ model: inout Model, _ bytes: [UInt8], _ item: CopyItem, _ type: String) {
         let text = String(decoding: bytes, as: UTF8.self)
         let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(String.init)
-        let name = type.isEmpty ? "A terminal without a type" : "A terminal of type \(TerminalText.sanitized(type))"
+        let name =
+            type.isEmpty ? "A terminal without a type" : "A terminal of type \(TerminalText.sanitized(type))"
         model.overlay = .message(
             MessageBox(
                 title: item.name.beginningLarge,

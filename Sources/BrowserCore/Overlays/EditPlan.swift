@@ -36,7 +36,8 @@ struct EditPlan: Sendable {
             let sign: String
             switch line.kind {
             case .gap(let count):
-                rows.append(Row(kind: line.kind, text: "  (\(Figures.count(count, "equal line", "equal lines")))"))
+                rows.append(
+                    Row(kind: line.kind, text: "  (\(Figures.count(count, "equal line", "equal lines")))"))
                 continue
             case .kept: sign = "  "
             case .removed: sign = "- "
@@ -48,7 +49,8 @@ struct EditPlan: Sendable {
         }
         let rest = diff.lines.count - EditPlan.mostLines
         if rest > 0 {
-            rows.append(Row(kind: .gap(rest), text: "  (\(Figures.count(rest, "line", "lines")) more, not shown)"))
+            rows.append(
+                Row(kind: .gap(rest), text: "  (\(Figures.count(rest, "line", "lines")) more, not shown)"))
         }
         return rows
     }
@@ -82,7 +84,8 @@ extension OverlayPlaces {
             body.append(
                 isNew
                     ? "Stored only if there still is no entry of that key."
-                    : "Stored only if nobody changed it meanwhile; lifetime and owner stay. It can't be undone.")
+                    : "Stored only if nobody changed it meanwhile; lifetime and owner stay. It can't be undone."
+            )
         }
         let isSmall = screen.rows < 9
         // Two lines of border, the button and an empty line above it stay.

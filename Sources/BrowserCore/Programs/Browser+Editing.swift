@@ -18,7 +18,8 @@ extension Browser {
     static func askNewKey(_ model: inout Model) {
         guard mayEdit(&model), let archive = model.archiveInView else { return }
         var prompt = Prompt(
-            label: "key of the new entry ", field: TextField(), keys: [("enter", "Write its value"), ("esc", "Leave")])
+            label: "key of the new entry ", field: TextField(),
+            keys: [("enter", "Write its value"), ("esc", "Leave")])
         prompt.purpose = .newEntry(archive)
         model.prompt = prompt
     }
@@ -62,7 +63,8 @@ extension Browser {
         let editor = model.surroundings.editor
         let script = TerminalProgram.editorScript(editor)
         return .program(
-            TerminalProgram("editor \(editor)", script: script, arguments: [draft.file.path]) { model, ended in
+            TerminalProgram("editor \(editor)", script: script, arguments: [draft.file.path]) {
+                model, ended in
                 let complaint = TerminalProgram.complaint("The editor \(editor)", ended)
                 return [
                     .ask("read the edited text of \(draft.entry)") { (_) throws(SourceError) in
@@ -76,7 +78,8 @@ extension Browser {
     }
 
     private static func edited(
-        _ model: inout Model, _ draft: Draft, _ result: Result<Draft.Result, SourceError>, _ complaint: String?
+        _ model: inout Model, _ draft: Draft, _ result: Result<Draft.Result, SourceError>,
+        _ complaint: String?
     ) {
         switch result {
         case .failure(let error): leave(&model, draft, "The edited text can't be read: \(error).")
@@ -145,10 +148,12 @@ extension Browser {
         model.job = job
         let (edit, entry) = (plan.edit, plan.draft.entry)
         return [
-            .ask("store \(entry), \(edit.bytes.count) bytes", ticket: ticket) { (context) throws(SourceError) in
+            .ask("store \(entry), \(edit.bytes.count) bytes", ticket: ticket) {
+                (context) throws(SourceError) in
                 let carried = try context.source.store(edit, in: entry.archive)
                 // Who came first is of interest only where somebody did.
-                let past = carried.outcome
+                let past =
+                    carried.outcome
                     ? nil : try? context.source.biography(of: entry.key, in: entry.archive)
                 return (carried, past)
             } then: { model, result in

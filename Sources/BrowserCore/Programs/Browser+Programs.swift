@@ -104,7 +104,8 @@ extension Browser {
     static func askFile(_ model: inout Model) {
         guard let entry = chosenEntry(model) else { return model.say("There is no value here to write.") }
         var prompt = Prompt(
-            label: "write to ", field: TextField(fileName(entry.key, ending: isDocument(model) ? "json" : "")),
+            label: "write to ",
+            field: TextField(fileName(entry.key, ending: isDocument(model) ? "json" : "")),
             keys: [("enter", "Write"), ("esc", "Leave")])
         prompt.purpose = .write(entry)
         prompt.note = "  .json: as JSON; else the stored bytes"
@@ -134,21 +135,23 @@ extension Browser {
         _ model: inout Model, _ entry: EntryAddress, to path: String, replaces: Bool = false
     ) -> [Effect] {
         guard !path.isEmpty else { return [] }
+        let folder = model.surroundings.writingFolder
         let ticket = model.ticket()
         model.job = Job(ticket: ticket, title: "writing \(path)", since: model.now)
         return [
             .ask("write \(entry) to \(path)", ticket: ticket) { (context) throws(SourceError) in
-                try writtenFile(of: entry, path, replaces: replaces, context)
+                try writtenFile(of: entry, path, in: folder, replaces: replaces, context)
             } then: { model, result in
                 end(&model, job: ticket)
                 switch result {
                 case .success(.stopped): break
                 case .success(.isThere): askToReplace(&model, entry, path)
                 case .success(.written(let report)):
-                    let what = report.isJSON ? "as JSON" : "as it is stored"
+                    // What was written comes before a path that may not fit.
+                    let what = report.isJSON ? "of JSON" : "as they are stored"
                     model.say(
-                        "\(Figures.bytes(report.bytes)) written to \(path), \(what).", role: .good,
-                        seconds: 10)
+                        "\(Figures.bytes(report.bytes)) \(what) written to \(path).", role: .good, seconds: 10
+                    )
                 case .failure(let error):
                     model.overlay = .message(
                         MessageBox(title: "Nothing was written", lines: [error.description]))
@@ -166,9 +169,11 @@ extension Browser {
     }
 
     private static func writtenFile(
-        of entry: EntryAddress, _ path: String, replaces: Bool, _ context: QuestionContext
+        of entry: EntryAddress, _ path: String, in folder: String, replaces: Bool,
+        _ context: QuestionContext
     ) throws(SourceError) -> Written {
-        let target = WholeFile.path(typed: path)
+        let typed = WholeFile.path(typed: path)
+        let target = folder.isEmpty || typed.hasPrefix("/") ? typed : "\(folder)/\(typed)"
         if !replaces, WholeFile.replacesFile(at: target) { return .isThere }
         var file: WholeFile?
         defer { file?.discard() }

@@ -21,7 +21,8 @@ struct Draft: Sendable {
         guard metadata.valueBytes <= EditableValue.mostBytes else {
             let most = Figures.bytes(UInt64(EditableValue.mostBytes))
             throw SourceError(
-                "It is \(Figures.bytes(UInt64(metadata.valueBytes))), and values over \(most) aren't edited here.")
+                "It is \(Figures.bytes(UInt64(metadata.valueBytes))), and values over \(most) aren't edited here."
+            )
         }
         guard let stored = try source.stored(entry.key, in: entry.archive) else {
             throw SourceError("Its value is gone, or in the memory of a process only.")

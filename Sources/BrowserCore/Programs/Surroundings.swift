@@ -8,6 +8,8 @@ package struct Surroundings: Sendable, Hashable {
     package var pager: String?
     package var editor = "vi"
     package var temporaryFolder = "/tmp"
+    /// Where a file is written whose name has no folder; empty: the working folder.
+    package var writingFolder = ""
 
     package init() {}
 

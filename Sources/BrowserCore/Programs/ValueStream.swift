@@ -93,7 +93,8 @@ struct ValueStream {
     private func ending(of head: [UInt8], _ entry: EntryMetadata) -> String {
         let content = ValueContent(head, total: entry.valueBytes, encoding: entry.encoding)
         if content.name == "JSON" { return "json" }
-        return MessageText.text(head, isCut: head.count < entry.valueBytes) == nil || head.contains(0) ? "bin" : "txt"
+        return MessageText.text(head, isCut: head.count < entry.valueBytes) == nil || head.contains(0)
+            ? "bin" : "txt"
     }
 
     private var gone: SourceError {

@@ -108,7 +108,8 @@ package struct EditableValue: Sendable {
         guard again != value.item else { return json }
         let losses = (try? CBORReader.decode(value.item)).map(EditableValue.losses) ?? []
         let list = losses.isEmpty ? ["how its numbers or lengths are encoded"] : losses
-        throw SourceError("An edit as JSON would lose what its CBOR has besides: \(list.joined(separator: ", ")).")
+        throw SourceError(
+            "An edit as JSON would lose what its CBOR has besides: \(list.joined(separator: ", ")).")
     }
 
     /// What CBOR has and JSON hasn't, each once.

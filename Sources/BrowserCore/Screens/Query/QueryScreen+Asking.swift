@@ -72,7 +72,9 @@ extension QueryScreen {
     /// The query in the typed API.
     private static func swift(_ query: QueryState) -> CopyItem.Content {
         guard let pipeline = query.pipeline else { return .absent("the query has a mistake") }
-        do { return .ready(try pipeline.swiftSource(archives: "archives")) } catch { return .absent("\(error)") }
+        do { return .ready(try pipeline.swiftSource(archives: "archives")) } catch {
+            return .absent("\(error)")
+        }
     }
 
     static func promptNote(_ model: Model) -> String { "  .ndjson, .csv or .tsv" }
