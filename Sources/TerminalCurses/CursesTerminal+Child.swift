@@ -32,13 +32,18 @@ extension CursesTerminal {
     /// - Returns: the exit status; 128 plus the signal's number if a signal ended it; 127 if there is no such
     ///   command.
     package func run(_ command: String, arguments: [String]) throws(TerminalError) -> Int32 {
+        try run(script: command + " \"$@\"", arguments: arguments)
+    }
+
+    /// Like ``run(_:arguments:)`` for a script that does with its `$1` and so on what it wants.
+    package func run(script: String, arguments: [String]) throws(TerminalError) -> Int32 {
         try suspendForChild { () throws(TerminalError) in
-            try CursesTerminal.spawn(command, arguments, terminal: descriptor)
+            try CursesTerminal.spawn(script, arguments, terminal: descriptor)
         }
     }
 
     private static func spawn(
-        _ command: String, _ arguments: [String], terminal: Int32
+        _ script: String, _ arguments: [String], terminal: Int32
     ) throws(TerminalError) -> Int32 {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
@@ -58,7 +63,7 @@ extension CursesTerminal {
         for standard in STDIN_FILENO...STDERR_FILENO where isatty(standard) == 0 {
             posix_spawn_file_actions_adddup2(&actions, terminal, standard)
         }
-        let words = ["sh", "-c", command + " \"$@\"", "sh"] + arguments
+        let words = ["sh", "-c", script, "sh"] + arguments
         var pointers: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
         defer { for pointer in pointers { free(pointer) } }
         var process = pid_t()

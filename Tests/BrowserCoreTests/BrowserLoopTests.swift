@@ -1,4 +1,5 @@
 import BrowserCore
+import StoreInspection
 import Synchronization
 import TerminalKit
 import Testing
@@ -31,6 +32,9 @@ struct BrowserLoopTests {
         var size = Size(columns: 80, rows: 24)
         var steps: [Step]
         var frames: [Frame] = []
+        /// What it was sent besides frames, and the scripts that it was given to, with how many frames were shown by then.
+        var sent: [[UInt8]] = []
+        var scripts: [(script: String, frames: Int)] = []
         /// Calls without an event, after which the test gives up instead of waiting for ever.
         private var patience = 600
         private let bell = Bell()
@@ -38,6 +42,13 @@ struct BrowserLoopTests {
         init(_ steps: [Step]) { self.steps = steps }
 
         func present(_ frame: Frame) { frames.append(frame) }
+
+        func send(_ bytes: [UInt8]) { sent.append(bytes) }
+
+        func run(_ script: String, arguments: [String]) throws(SourceError) -> Int32 {
+            scripts.append((script, frames.count))
+            return 3
+        }
 
         var waker: @Sendable () -> Void { { [bell] in bell.ring() } }
 
@@ -100,6 +111,23 @@ struct BrowserLoopTests {
             Fixture.model(columns: 80, rows: 24), source: Fixture.source(), terminal: &terminal,
             clock: clock.function)
         #expect(exit == .quit)
+    }
+
+    /// A copy goes to the terminal at once, and the screen is drawn completely after a program had the terminal.
+    @Test func theTerminalIsSentWhatIsCopiedAndGivenToPrograms() throws {
+        var terminal = Terminal([
+            Self.step("3 archives", .key(.character("j"))), Self.step("3 archives", .key(Key(.enter))),
+            Self.step("16 entries", .key(.character("y"))), Self.step("the key", .key(.character("k"))),
+            Self.step("Copied", .key(Key(.enter))), Self.step("16 entries", .key(.character("o"))),
+            Self.step("ended with exit code 3", .key(.character("q"))),
+        ])
+        let exit = BrowserLoop.run(
+            Fixture.model(columns: 80, rows: 24), source: Fixture.source(), terminal: &terminal,
+            clock: TestClock().function)
+        #expect(exit == .quit)
+        #expect(terminal.sent == [Clipboard.direct.sequence(for: Array("Jakarta".utf8))])
+        #expect(terminal.scripts.count == 1 && terminal.scripts.allSatisfy { $0.script.contains("less") })
+        #expect(terminal.frames.count > terminal.scripts[0].frames)
     }
 
     @Test func demoIsAskedFor() throws {

@@ -18,8 +18,17 @@ struct RandomTests {
         Fixture.addMessages(source)
         Fixture.addUndoable(source)
         let clock = TestClock()
-        var browser = try Fixture.browser(
-            source, store: seed % 2 == 0 ? nil : Fixture.storePath, clock: clock)
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        var surroundings = Fixture.surroundings
+        // Values may be written under any name, and texts of edits may be kept.
+        (surroundings.writingFolder, surroundings.temporaryFolder) = (folder.path, folder.path)
+        let model = Model(
+            size: Size(columns: 80, rows: 24), look: Fixture.unicode, folder: "/home/ada/.cache",
+            store: seed % 2 == 0 ? nil : Fixture.storePath, now: Fixture.start, surroundings: surroundings)
+        var browser = HeadlessBrowser(
+            model, source: source, clock: clock.function, programs: { _ in .success(0) })
         let keys = ActionTable.keyMap().actions.filter { $0.id != .quit && $0.id != .demo }.flatMap(\.keys)
         let typed =
             "abckzy019 東é\u{301}".map { Key.character($0) } + [Key(.enter), Key(.escape), Key(.backspace)]

@@ -25,6 +25,7 @@ package enum ActionID: String, Sendable, Hashable, CaseIterable {
     case query, edit, explain, copySwift = "copy-swift", export, askEvery = "ask-every"
     case columns, columnsLeft = "columns-left", columnsRight = "columns-right"
     case commandLine = "command-line", palette, help, demo
+    case copy, pager, pipe, write, editValue = "edit-value", newEntry = "new-entry"
 
     /// The column that the action sorts by.
     var column: EntryColumn? {

@@ -5,13 +5,14 @@ package enum ActionTable {
     private static let all = Set(Screen.allCases)
     private static let live: Set<Screen> = [.stores, .archives, .entries, .messages, .monitor]
     private static let opening: Set<Screen> = live.union([.query])
+    private static let withValue: Set<Screen> = [.entries, .value, .query]
     private static let inArchive: Set<Screen> = [.archives, .entries, .value, .query]
     private static let ofEntries: Set<Screen> = [.entries, .query]
 
     /// The key map as it is shipped. In a store that is only read the actions that change it are absent.
     package static func keyMap(readOnly: Bool = false) -> BrowserKeyMap {
         KeyMap(
-            (looking + asking + arranging + acting + watching + general + moving).filter {
+            (looking + asking + arranging + acting + handing + watching + general + moving).filter {
                 !readOnly || !$0.flags.contains(.destructive)
             })
     }
@@ -138,6 +139,19 @@ package enum ActionTable {
             .destructive),
         action(
             .undoList, "Undo which", "Choose what to take back.", [.character("U")], inArchive, .destructive),
+    ]
+
+    /// What hands on what the cursor is on. Where nothing may be changed, the keys that edit say so.
+    private static let handing: [BrowserAction] = [
+        action(
+            .copy, "Copy", "Copy key, value, JSON, command or path.", [.character("y")],
+            [.archives, .entries, .value, .query, .messages]),
+        action(.pager, "Open in a pager", "Read the value in $PAGER.", [.character("o")], withValue),
+        action(.pipe, "Pipe", "Give the value to a command.", [.character("|")], withValue),
+        action(.write, "Write", "Write the value to a file.", [.character("w")], [.entries, .value]),
+        action(
+            .editValue, "Edit value", "Edit it in $EDITOR, then see a plan.", [.character("e")], [.value]),
+        action(.newEntry, "New entry", "Name a key and write its value.", [.character("n")], [.entries]),
     ]
 
     private static let general: [BrowserAction] = [

@@ -132,6 +132,20 @@ extension Browser {
         case .expire:
             askExpiry(&model)
             return []
+        case .copy:
+            showCopyMenu(&model)
+            return []
+        case .pager: return open(&model)
+        case .pipe:
+            askPipe(&model)
+            return []
+        case .write:
+            askFile(&model)
+            return []
+        case .editValue: return edit(&model)
+        case .newEntry:
+            askNewKey(&model)
+            return []
         case .undo: return askUndo(&model, choosing: false)
         case .undoList: return askUndo(&model, choosing: true)
         case .columns:

@@ -69,6 +69,23 @@ extension Browser {
             else { return [] }
             choice.selected = choice.first + event.at.row - rows.row
             return press(&model, Key(.enter), in: .columns(choice))
+        case (.choice(var choice), .click):
+            let places = OverlayPlaces.dialog(choice).places(in: OverlayPlaces.dialogs(model))
+            guard let button = places.buttons.firstIndex(where: { $0.contains(event.at) }) else { return [] }
+            choice.selected = button
+            return press(&model, Key(.enter), in: .choice(choice))
+        case (.edit(var plan), .click):
+            let places = OverlayPlaces.dialog(plan, model).places(in: OverlayPlaces.dialogs(model))
+            guard let button = places.buttons.firstIndex(where: { $0.contains(event.at) }) else { return [] }
+            plan.button = button
+            return press(&model, Key(.enter), in: .edit(plan))
+        case (.copy(var menu), .click):
+            let places = OverlayPlaces.copy(menu, model)
+            guard places.list.contains(event.at) else { return [] }
+            let row = menu.first + event.at.row - places.list.row
+            guard menu.items.indices.contains(row) else { return [] }
+            menu.selected = row
+            return press(&model, Key(.enter), in: .copy(menu))
         case (.message, .click): return press(&model, Key(.enter), in: overlay)
         case (.actions(var list), .click), (.actions(var list), .doubleClick):
             let rows = OverlayPlaces.actions(list, model).list

@@ -6,7 +6,11 @@ extension Browser {
         switch key.code {
         case .enter, .escape:
             model.prompt = nil
-            return model.parts.promptEnded(&model, prompt, isKept: key.code == .enter)
+            return prompt.isOfScreen
+                ? model.parts.promptEnded(&model, prompt, isKept: key.code == .enter)
+                : ended(&model, prompt, isKept: key.code == .enter)
+        case .up where !prompt.isOfScreen: recall(&model, prompt, step: 1)
+        case .down where !prompt.isOfScreen: recall(&model, prompt, step: -1)
         case .up, .down, .pageUp, .pageDown:
             // The rows can be looked through while the filter is open.
             guard let action = model.keyMap.action(for: key, in: model.screen) else { return [] }
@@ -19,10 +23,12 @@ extension Browser {
             model.prompt = prompt
             return typed(&model)
         }
+        return []
     }
 
     /// The text in the prompt changed.
     static func typed(_ model: inout Model) -> [Effect] {
-        model.prompt.map { model.parts.promptChanged(&model, $0.field.text) } ?? []
+        guard let prompt = model.prompt, prompt.isOfScreen else { return [] }
+        return model.parts.promptChanged(&model, prompt.field.text)
     }
 }

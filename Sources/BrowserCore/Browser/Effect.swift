@@ -8,6 +8,10 @@ package enum Effect: Sendable {
     case stop(ticket: Int)
     case quit
     case startDemo
+    /// Sends the terminal what it obeys: a sequence that fills its clipboard.
+    case send([UInt8])
+    /// Gives the terminal to a program until that ends.
+    case program(TerminalProgram)
 }
 
 /// Something to read in a store, or to change there once a person confirmed it, with what its answer does to the model. The
@@ -58,6 +62,8 @@ extension Effect: CustomStringConvertible {
         case .stop: "stop"
         case .quit: "quit"
         case .startDemo: "start demo"
+        case .send(let bytes): "send \(bytes.count) bytes"
+        case .program(let program): program.description
         }
     }
 }

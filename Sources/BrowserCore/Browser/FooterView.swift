@@ -31,6 +31,14 @@ enum FooterView {
         case .pastQueries: pairs = [("enter", "Take it"), ("esc", "Close"), ("up/down", "Choose")]
         case .columns: pairs = [("enter", "Show or hide"), ("*", "All or none"), ("esc", "Close")]
         case .message: pairs = [("enter", "Close")]
+        case .choice(let choice):
+            pairs = [("esc", choice.buttons[0]), ("tab", "Other button"), ("enter", "Press it")]
+        case .copy: pairs = [("enter", "Copy"), ("esc", "Close"), ("up/down", "Choose")]
+        case .edit:
+            pairs = [
+                ("esc", "Cancel"), ("tab", "Other button"), ("enter", "Press it"), ("e", "Edit again"),
+                ("up/down", "Scroll"),
+            ]
         case nil:
             guard let keys = model.prompt?.keys ?? model.parts.typingKeys(model) else { return nil }
             pairs = keys

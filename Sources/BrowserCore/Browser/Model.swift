@@ -9,6 +9,7 @@ package struct Model: Sendable {
     package var look: Look
     package let isReadOnly: Bool
     package let keyMap: BrowserKeyMap
+    let surroundings: Surroundings
     /// The last moment that a message brought.
     package var now: Timestamp
 
@@ -42,6 +43,10 @@ package struct Model: Sendable {
     /// The last time that a person moved or typed: the order of rows is frozen for a while after it.
     var touched: Timestamp?
     var cost = StoreCost()
+    /// Commands that values were piped to in this session, the latest last.
+    var pipes: [String] = []
+    /// Whether it was said what to do if the clipboard stays empty.
+    var hasExplainedClipboard = false
     private var lastTicket = 0
 
     /// - Parameters:
@@ -49,8 +54,9 @@ package struct Model: Sendable {
     ///   - now: the moment that the first frame shows.
     package init(
         size: Size, look: Look, folder: String = "", store: String? = nil, isReadOnly: Bool = false,
-        now: Timestamp, remap: String = ""
+        now: Timestamp, remap: String = "", surroundings: Surroundings = Surroundings()
     ) {
+        self.surroundings = surroundings
         self.size = size
         self.look = look
         self.folder = folder
@@ -205,4 +211,19 @@ struct Prompt: Sendable {
     var before = ""
     /// The keys that the footer names, and what they do.
     var keys: [(key: String, title: String)]
+    var purpose = Purpose.screen
+    /// What stands behind the field; nil: what the screen has to say there.
+    var note: String?
+    /// How many texts of its history the one that is shown lies back; nil: what was typed.
+    var recalled: Int?
+
+    /// Whose prompt it is. What it is about is frozen when it opens.
+    enum Purpose: Sendable {
+        case screen
+        case pipe(EntryAddress)
+        case write(EntryAddress)
+        case newEntry(ArchiveAddress)
+    }
+
+    var isOfScreen: Bool { if case .screen = purpose { true } else { false } }
 }

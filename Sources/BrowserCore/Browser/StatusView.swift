@@ -43,12 +43,14 @@ struct StatusView {
             frame.fill(rect, style: look[.input])
             let width = frame.write(
                 label, at: rect.origin, style: look[.key].over(look[.input]), within: rect)
-            var figures = model.parts.promptNote(model)
+            var figures = prompt.note ?? (prompt.isOfScreen ? model.parts.promptNote(model) : "")
             if let job = StatusView.longJob(model) {
                 figures = "  \(job.title) \(Figures.percent(job.share)), Esc stops"
             }
-            let (field, right) = rect.split(left: width).rest.split(
-                right: rect.columns >= 40 ? TextWidth.width(of: figures) + 1 : 0)
+            // What is typed needs room before what is said of it.
+            let needed = TextWidth.width(of: figures) + 1
+            let hasRoom = rect.columns >= 40 && rect.columns - width - needed >= 10
+            let (field, right) = rect.split(left: width).rest.split(right: hasRoom ? needed : 0)
             prompt.field.draw(into: &frame, in: field, look: look)
             frame.write(figures, at: right.origin, style: look[.dim].over(look[.input]), within: right)
         case .progress(let job):

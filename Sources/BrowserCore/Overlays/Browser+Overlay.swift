@@ -10,6 +10,9 @@ extension Browser {
         case .columns(let choice): press(&model, key, in: choice)
         case .pastQueries(let list): press(&model, key, in: list)
         case .message(let box): press(&model, key, in: box)
+        case .choice(let choice): press(&model, key, in: choice)
+        case .copy(let menu): press(&model, key, in: menu)
+        case .edit(let plan): press(&model, key, in: plan)
         }
     }
 
@@ -94,6 +97,28 @@ extension Browser {
         }
         box.first = max(0, min(box.first, places.lines.count - places.body.rows))
         model.overlay = .message(box)
+        return []
+    }
+
+    private static func press(_ model: inout Model, _ key: Key, in old: Choice) -> [Effect] {
+        var choice = old
+        switch key {
+        case Key(.left), Key(.right), Key(.tab), Key(.backTab), .character("h"), .character("l"):
+            choice.selected = 1 - choice.selected
+        case Key(.down), .character("j"):
+            let places = OverlayPlaces.dialog(choice).places(in: OverlayPlaces.dialogs(model))
+            choice.first = min(choice.first + 1, max(0, places.lines.count - places.body.rows))
+        case Key(.up), .character("k"): choice.first = max(0, choice.first - 1)
+        case Key(.enter) where choice.selected == 1, .character("y"):
+            model.overlay = nil
+            return choice.confirmed(&model)
+        case Key(.enter), Key(.escape), .character("n"), .character("q"):
+            model.overlay = nil
+            choice.left(&model)
+            return []
+        default: return []
+        }
+        model.overlay = .choice(choice)
         return []
     }
 }

@@ -11,6 +11,9 @@ enum Overlay: Sendable {
     case columns(ColumnChoice)
     case pastQueries(PastQueryList)
     case message(MessageBox)
+    case choice(Choice)
+    case copy(CopyMenu)
+    case edit(EditPlan)
 }
 
 /// Help and palette: actions to search and to run.
@@ -111,4 +114,35 @@ struct MessageBox: Sendable, Hashable {
     var first = 0
     /// Whether the key that opened it leads on to the list of actions.
     var leadsToActions = false
+}
+
+/// A question with two answers, of which the first leaves everything as it is.
+struct Choice: Sendable {
+    var title: String
+    var lines: [String]
+    var buttons: [String]
+    /// 0 leaves.
+    var selected = 0
+    var first = 0
+    let confirmed: @Sendable (inout Model) -> [Effect]
+    let left: @Sendable (inout Model) -> Void
+
+    init(
+        title: String, lines: [String], leave: String = "Cancel", button: String,
+        confirmed: @escaping @Sendable (inout Model) -> [Effect],
+        left: @escaping @Sendable (inout Model) -> Void
+    ) {
+        self.title = title
+        self.lines = lines
+        buttons = [leave, button]
+        self.confirmed = confirmed
+        self.left = left
+    }
+
+    /// Enter presses the second button at first: neither changes anything.
+    var preferringTheSecond: Choice {
+        var choice = self
+        choice.selected = 1
+        return choice
+    }
 }

@@ -36,6 +36,12 @@ enum OverlayPlaces {
             title: box.title, body: box.lines, buttons: ["Close"], firstLine: box.first,
             maximumColumns: max(20, min(100, model.size.columns - 4)))
     }
+
+    static func dialog(_ choice: Choice) -> Dialog {
+        Dialog(
+            title: choice.title, body: choice.lines, buttons: choice.buttons, selectedButton: choice.selected,
+            firstLine: choice.first)
+    }
 }
 
 /// Draws what stands over the screen.
@@ -54,6 +60,11 @@ enum OverlayView {
             frame.cursor = nil
             frame.draw(OverlayPlaces.dialog(box, model), in: OverlayPlaces.dialogs(model), look: model.look)
         case .actions(let list): draw(list, model, into: &frame)
+        case .choice(let choice):
+            frame.cursor = nil
+            frame.draw(OverlayPlaces.dialog(choice), in: OverlayPlaces.dialogs(model), look: model.look)
+        case .copy(let menu): draw(menu, model, into: &frame)
+        case .edit(let plan): draw(plan, model, into: &frame)
         }
     }
 

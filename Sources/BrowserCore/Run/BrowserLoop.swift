@@ -1,4 +1,5 @@
 import StorageEngine
+import StoreInspection
 import TerminalKit
 
 /// What the browser needs of a terminal. Used by one thread, but for ``waker``.
@@ -11,6 +12,11 @@ package protocol BrowserTerminal {
     mutating func nextEvent(timeout: Double) -> InputEvent?
     /// Makes a waiting ``nextEvent(timeout:)`` return ``InputEvent/wake``. Called from any thread.
     var waker: @Sendable () -> Void { get }
+    /// Sends bytes that the terminal obeys and that show nothing.
+    mutating func send(_ bytes: [UInt8])
+    /// Gives the terminal to a script of `/bin/sh` and waits for its end; the next frame is drawn completely.
+    /// - Returns: the exit status; 128 plus the signal's number if a signal ended it; 127 if there is no such command.
+    mutating func run(_ script: String, arguments: [String]) throws(SourceError) -> Int32
 }
 
 /// Why the browser ended.
@@ -56,6 +62,12 @@ package enum BrowserLoop {
                 switch effect {
                 case .quit: return .quit
                 case .startDemo: return .startDemo
+                case .send(let bytes): terminal.send(bytes)
+                case .program(let program):
+                    inbox.add(run(program, on: &terminal))
+                    wake()
+                    // What is on the terminal now isn't what was shown last.
+                    shown = nil
                 default: runner.run(effect)
                 }
             }
@@ -75,6 +87,16 @@ package enum BrowserLoop {
                 if event == .wake { break }
                 timeout = 0
             }
+        }
+    }
+
+    private static func run<Terminal: BrowserTerminal>(
+        _ program: TerminalProgram, on terminal: inout Terminal
+    ) -> Message {
+        do throws(SourceError) {
+            return program.message(.success(try terminal.run(program.script, arguments: program.arguments)))
+        } catch {
+            return program.message(.failure(error))
         }
     }
 }

@@ -1,4 +1,5 @@
 import StorageEngine
+import StoreInspection
 import TerminalKit
 
 /// The browser without a terminal, for scripts, pictures and tests. A value; for one thread at a time.
@@ -9,6 +10,10 @@ package struct HeadlessBrowser: Sendable {
     package private(set) var model: Model
     /// What ended the browser; nil while it runs. Further keys change nothing then.
     package private(set) var exit: BrowserExit?
+    /// What a terminal would have been sent besides the frames.
+    package private(set) var sent: [[UInt8]] = []
+    /// Stands in for the programs that would get the terminal.
+    private let programs: @Sendable (TerminalProgram) -> Result<Int32, SourceError>
     private let performer: EffectPerformer
     private let clock: @Sendable () -> Timestamp
     /// Hears every effect before it is carried out.
@@ -17,8 +22,12 @@ package struct HeadlessBrowser: Sendable {
     /// Starts the browser and waits until its first screen is complete.
     package init(
         _ model: Model, source: any StoreSource, clock: @escaping @Sendable () -> Timestamp,
-        trace: (@Sendable (Effect) -> Void)? = nil
+        trace: (@Sendable (Effect) -> Void)? = nil,
+        programs: @escaping @Sendable (TerminalProgram) -> Result<Int32, SourceError> = { _ in
+            .failure(SourceError("there is no terminal here"))
+        }
     ) {
+        self.programs = programs
         self.model = model
         self.clock = clock
         self.trace = trace
@@ -58,6 +67,8 @@ package struct HeadlessBrowser: Sendable {
             switch effect {
             case .quit: exit = .quit
             case .startDemo: exit = .startDemo
+            case .send(let bytes): sent.append(bytes)
+            case .program(let program): queue += Browser.update(&model, program.message(programs(program)))
             default: break
             }
             let inbox = Inbox()

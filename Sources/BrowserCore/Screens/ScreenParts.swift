@@ -17,6 +17,8 @@ protocol ScreenParts {
     static func key(_ model: Model) -> String?
     /// What a delete or an expiry is about now; `nil`: the screen has no entries.
     static func targets(_ model: Model) -> ChosenEntries?
+    /// What of the row under the cursor can be copied.
+    static func copyable(_ model: Model) -> [CopyItem]
     /// The command line that gives what the screen shows.
     static func command(_ model: Model) -> CommandLine.Words
     /// Whether an archive's events are in view.
@@ -102,6 +104,9 @@ extension ScreenParts {
     static var isOfOneArchive: Bool { true }
     static func key(_ model: Model) -> String? { nil }
     static func targets(_ model: Model) -> ChosenEntries? { nil }
+    static func copyable(_ model: Model) -> [CopyItem] {
+        Browser.chosenEntry(model).map(CopyItem.items) ?? []
+    }
     static func divide(_ rest: Rect, _ model: Model, isTall: Bool) -> ScreenLayout.Parts {
         .init(rest, infoRows: isTall ? 1 : 0)
     }

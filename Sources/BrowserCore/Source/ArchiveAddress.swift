@@ -14,3 +14,17 @@ package struct ArchiveAddress: Sendable, Hashable {
         archive = ExactText(name)
     }
 }
+
+/// Where an entry is: its archive, and its key there. A value; safe to share between threads.
+package struct EntryAddress: Sendable, Hashable, CustomStringConvertible {
+    package let archive: ArchiveAddress
+    private let name: ExactText
+
+    package var key: String { name.text }
+    package var description: String { "\(archive.name)/\(key)" }
+
+    package init(_ key: String, in archive: ArchiveAddress) {
+        name = ExactText(key)
+        self.archive = archive
+    }
+}

@@ -3,6 +3,27 @@ import StoreInspection
 
 /// What a person confirmed: the only calls that change a store. Each opens it for writing and closes it again.
 extension EngineSource {
+    package func store(
+        _ edit: StoredEdit, in archive: ArchiveAddress
+    ) throws(SourceError) -> Carried<Bool> {
+        try writing(to: archive) { (archive) throws(StorageError) in
+            var clock = StepClock()
+            let isStored: Bool
+            if let old = edit.replacing {
+                let change = try archive.change(edit.key) { present in
+                    present?.sequence == old.sequence && present?.created == old.created
+                        ? .replaceValue(edit.bytes) : .keep
+                }
+                isStored = if case .replaceValue = change { true } else { false }
+            } else {
+                let put = try archive.put(
+                    edit.bytes, forKey: edit.key, ifSequence: nil, encoding: edit.encoding)
+                isStored = put != .changed
+            }
+            return Carried(isStored, longestCall: clock.longestStep())
+        }
+    }
+
     package func carryOut(
         _ action: PlannedAction, on targets: [Target], in archive: ArchiveAddress,
         checkpoint: (Int) -> Bool

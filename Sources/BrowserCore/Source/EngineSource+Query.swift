@@ -1,6 +1,5 @@
 import ArchiveQuery
 import CBOR
-import Foundation
 import StorageEngine
 import StoreInspection
 
@@ -17,7 +16,7 @@ extension EngineSource {
         _ request: QueryRequest, to path: String, replaces: Bool, progress: (Double) -> Bool
     ) throws(SourceError) -> Int? {
         let plan = QueryPlan(request.pipeline)
-        let path = NSString(string: path).expandingTildeInPath
+        let path = WholeFile.path(typed: path)
         let file = try WholeFile(at: path, replaces: replaces)
         // What was begun and not finished is not left behind.
         defer { file.discard() }

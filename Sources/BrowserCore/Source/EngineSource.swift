@@ -107,6 +107,19 @@ package final class EngineSource: StoreSource {
         }
     }
 
+    package func objectionToWriting(in archive: ArchiveAddress) -> SourceError? {
+        access(archive.store, W_OK) == 0
+            ? nil : SourceError("This user may not write to \(archive.store); nothing in it can be edited.")
+    }
+
+    package func stored(_ key: String, in archive: ArchiveAddress) throws(SourceError) -> StoredValue? {
+        try looking(at: archive) { (archive) throws(StorageError) in
+            try archive.current(key).map {
+                StoredValue($0.value, encoding: $0.encoding, sequence: $0.sequence, created: $0.created)
+            }
+        }
+    }
+
     package func events(in archive: ArchiveAddress, from: UInt64?) throws(SourceError) -> EventBatch {
         try looking(at: archive) { (archive) throws(StorageError) in
             try archive.events(from: from)

@@ -4,7 +4,7 @@ import StoreInspection
 /// Where the browser's effects read from. Safe from any thread; its calls may take long and are never made by the
 /// thread that draws.
 ///
-/// Looking leaves no trace: everything but ``carryOut(_:on:in:checkpoint:)``, ``undo(_:in:checkpoint:)`` and
+/// Looking leaves no trace: everything but ``store(_:in:)``, ``carryOut(_:on:in:checkpoint:)``, ``undo(_:in:checkpoint:)`` and
 /// ``clearLog(in:)`` only peeks.
 package protocol StoreSource: Sendable {
     /// The folder whose stores ``stores()`` lists, for the screen that explains an empty list.
@@ -61,7 +61,18 @@ package protocol StoreSource: Sendable {
     /// Keeps a query for later sessions; nothing of a store changes.
     func keep(_ query: PastQuery) throws(SourceError)
 
+    // MARK: Editing
+
+    /// Why nothing in an archive can be stored from here, before somebody writes what can't be; nil: nothing speaks against it.
+    func objectionToWriting(in archive: ArchiveAddress) -> SourceError?
+
+    /// A whole value and what tells its version; nil when there is no such entry, or its bytes aren't on disk.
+    func stored(_ key: String, in archive: ArchiveAddress) throws(SourceError) -> StoredValue?
+
     // MARK: What a person confirmed
+
+    /// Stores an edit if the entry is still what was edited, which is decided under the archive's lock; whether it was stored.
+    func store(_ edit: StoredEdit, in archive: ArchiveAddress) throws(SourceError) -> Carried<Bool>
 
     /// Does it to the targets that are still what the plan saw, in one action that can be taken back. `checkpoint` is
     /// told how many are done and says whether to go on.
@@ -109,6 +120,11 @@ extension StoreSource {
     ) throws(SourceError) -> Int? { throw .hasNoEntries }
     package func pastQueries() throws(SourceError) -> [PastQuery] { [] }
     package func keep(_ query: PastQuery) throws(SourceError) {}
+    package func objectionToWriting(in archive: ArchiveAddress) -> SourceError? { .isOnlyLookedAt }
+    package func stored(_ key: String, in archive: ArchiveAddress) throws(SourceError) -> StoredValue? { nil }
+    package func store(
+        _ edit: StoredEdit, in archive: ArchiveAddress
+    ) throws(SourceError) -> Carried<Bool> { throw .isOnlyLookedAt }
     package func carryOut(
         _ action: PlannedAction, on targets: [Target], in archive: ArchiveAddress,
         checkpoint: (Int) -> Bool

@@ -1,3 +1,4 @@
+import Foundation
 import StorageEngine
 
 #if canImport(Glibc)
@@ -86,6 +87,15 @@ package final class WholeFile {
     }
 
     // MARK: Where it is written
+
+    /// A path as a person types it: `~` is the home folder.
+    package static func path(typed path: String) -> String { NSString(string: path).expandingTildeInPath }
+
+    /// Whether there is a file that writing there would replace.
+    package static func replacesFile(at path: String) -> Bool {
+        var facts = stat()
+        return inherited(path) == nil && stat(path, &facts) == 0 && facts.st_mode & S_IFMT == S_IFREG
+    }
 
     /// The descriptor that a path such as `/dev/stdout` or `/dev/fd/3` names. Opening the path again would begin at
     /// the file's start.

@@ -52,7 +52,7 @@ private struct QueryLines: QueryWriter {
 
 extension QueryRow {
     /// The columns by their names, or key and value of a whole entry.
-    fileprivate func json(_ names: [String]?) -> JSONTree {
+    package func json(_ names: [String]?) -> JSONTree {
         .cells(
             names.map { zip($0, columns).map { ($0, Cell(item: $1)) } }
                 ?? [("key", .text(entry?.key ?? "")), ("value", Cell(item: value))])

@@ -42,6 +42,13 @@ package indirect enum JSONTree: Sendable {
         }
     }
 
+    /// On one line, without its end.
+    package var text: String {
+        var text: [UInt8] = []
+        append(to: &text)
+        return String(decoding: text, as: UTF8.self)
+    }
+
     package func write(to output: OutputWriter) throws(SourceError) {
         var text: [UInt8] = []
         append(to: &text)

@@ -1,5 +1,6 @@
 import BrowserCore
 import StorageEngine
+import StoreInspection
 import TerminalCurses
 import TerminalKit
 
@@ -53,8 +54,8 @@ struct BrowserSession: Sendable {
 
     private func model(size: Size, look: Look) -> Model {
         Model(
-            size: size, look: look, folder: source.folder, store: store, isReadOnly: isReadOnly,
-            now: .now())
+            size: size, look: look, folder: source.folder, store: store, isReadOnly: isReadOnly, now: .now(),
+            surroundings: Surroundings(environment: ProcessInfo.processInfo.environment))
     }
 }
 
@@ -89,6 +90,18 @@ private struct TerminalScreen: BrowserTerminal {
     var waker: @Sendable () -> Void {
         let waker = terminal.waker
         return { waker.wake() }
+    }
+
+    func send(_ bytes: [UInt8]) {
+        terminal.send(bytes)
+    }
+
+    func run(_ script: String, arguments: [String]) throws(SourceError) -> Int32 {
+        do throws(TerminalError) {
+            return try terminal.run(script: script, arguments: arguments)
+        } catch {
+            throw SourceError("\(error)")
+        }
     }
 
     func close() {

@@ -79,9 +79,8 @@ struct GetCommand: ParsableCommand {
         _ value: RecognizedValue, _ metadata: EntryMetadata, to output: OutputWriter
     ) throws {
         complain(of: value)
-        let json = JSONTree.printed(try value.json(.compact))
-        let meta = JSONTree.cells(MetadataColumns.members(metadata))
-        try (self.meta ? .object([("meta", meta), ("value", json)]) : json).writeLine(to: output)
+        let json = try value.json(.compact)
+        try (meta ? MetadataColumns.entry(metadata, value: json) : .printed(json)).writeLine(to: output)
     }
 
     private func characters(_ bytes: [UInt8], _ encoding: ValueEncoding) throws -> [UInt8] {

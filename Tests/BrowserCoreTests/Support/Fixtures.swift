@@ -110,22 +110,31 @@ enum Fixture {
         return source
     }
 
+    /// What tests write by names without a folder lies beside other temporary files, and not where they run.
+    static var surroundings: Surroundings {
+        var surroundings = Surroundings()
+        surroundings.temporaryFolder = FileManager.default.temporaryDirectory.path
+        surroundings.writingFolder = surroundings.temporaryFolder
+        return surroundings
+    }
+
     static func model(
         columns: Int, rows: Int, look: Look = unicode, store: String? = storePath, isReadOnly: Bool = false
     ) -> Model {
         Model(
             size: Size(columns: columns, rows: rows), look: look, folder: "/home/ada/.cache", store: store,
-            isReadOnly: isReadOnly, now: start)
+            isReadOnly: isReadOnly, now: start, surroundings: surroundings)
     }
 
     static func browser(
         _ source: MockSource, columns: Int = 80, rows: Int = 24, look: Look = unicode,
         store: String? = storePath,
-        isReadOnly: Bool = false, clock: TestClock = TestClock(), keys: String = ""
+        isReadOnly: Bool = false, clock: TestClock = TestClock(), keys: String = "",
+        programs: @escaping @Sendable (TerminalProgram) -> Result<Int32, SourceError> = { _ in .success(0) }
     ) throws -> HeadlessBrowser {
         var browser = HeadlessBrowser(
             model(columns: columns, rows: rows, look: look, store: store, isReadOnly: isReadOnly),
-            source: source, clock: clock.function)
+            source: source, clock: clock.function, programs: programs)
         browser.press(try Key.script(keys))
         return browser
     }

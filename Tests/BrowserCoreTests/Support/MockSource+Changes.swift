@@ -42,6 +42,33 @@ extension MockSource {
         return with { $0.undoable[archive.name]?.map(\.action) ?? [] }
     }
 
+    // MARK: Editing
+
+    func objectionToWriting(in archive: ArchiveAddress) -> SourceError? { nil }
+
+    func stored(_ key: String, in archive: ArchiveAddress) throws(SourceError) -> StoredValue? {
+        try check()
+        return with { state in
+            state.archives[archive.name]?.first { $0.entry.key == key }.map {
+                StoredValue(
+                    $0.bytes, encoding: $0.entry.encoding, sequence: $0.entry.sequence,
+                    created: $0.entry.created)
+            }
+        }
+    }
+
+    func store(_ edit: StoredEdit, in archive: ArchiveAddress) throws(SourceError) -> Carried<Bool> {
+        try check()
+        let old = with { state in state.archives[archive.name]?.first { $0.entry.key == edit.key }?.entry }
+        guard old?.sequence == edit.replacing?.sequence else { return Carried(false) }
+        record(edit.key, edit.bytes, archive: archive.name, at: with { $0.now })
+        with { state in
+            state.writeCalls += 1
+            if let old { state.archives[archive.name]?[0].entry.encoding = old.encoding }
+        }
+        return Carried(true, longestCall: 0.0001)
+    }
+
     func carryOut(
         _ action: PlannedAction, on targets: [Target], in archive: ArchiveAddress,
         checkpoint: (Int) -> Bool

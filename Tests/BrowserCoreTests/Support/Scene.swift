@@ -1,4 +1,6 @@
 import BrowserCore
+import Foundation
+import StoreInspection
 import TerminalKit
 
 /// A screen that is worth a picture: how to come to it.
@@ -8,6 +10,8 @@ struct Scene: Sendable, CustomStringConvertible {
     var store: String? = Fixture.storePath
     var isReadOnly = false
     var prepare: @Sendable (MockSource) -> Void = { _ in }
+    /// Stands in for the programs that would get the terminal.
+    var programs: @Sendable (TerminalProgram) -> Result<Int32, SourceError> = { _ in .success(0) }
     /// Refreshes after the keys, a second apart.
     var refreshes = 0
 
@@ -78,9 +82,34 @@ struct Scene: Sendable, CustomStringConvertible {
             name: "plan to delete all messages", keys: "jj<enter>D", prepare: { Fixture.addMessages($0) }),
         Scene(name: "value with a biography", keys: "j<enter>jj<enter>", prepare: Fixture.addEvents),
         Scene(name: "biography", keys: "j<enter>jj<enter>b", prepare: Fixture.addEvents),
+        Scene(name: "copy", keys: "j<enter>jy"),
+        Scene(name: "copied", keys: "j<enter>jyk"),
+        Scene(name: "copy a message", keys: "jj<enter>y", prepare: { Fixture.addMessages($0) }),
+        Scene(name: "pipe", keys: "j<enter>|jq"),
+        Scene(name: "write", keys: "j<enter>w"),
+        Scene(name: "key of a new entry", keys: "j<enter>nOslo"),
+        Scene(
+            name: "edit", keys: "j<enter>jj<enter>e",
+            programs: { Scene.edit($0, "\"capital\": true", "\"capital\": false,\n  \"mayor\": \"小池百合子\"") }),
+        Scene(
+            name: "edit with a mistake", keys: "j<enter>jj<enter>e",
+            programs: { Scene.edit($0, "\"capital\": true", "capital: true") }),
+        Scene(
+            name: "new entry", keys: "j<enter>nOslo<enter>",
+            programs: { Scene.edit($0, "", "{\n  \"name\": \"Oslo\"\n}\n") }),
         Scene(
             name: "store gone", keys: "j<enter>jR", prepare: { _ in }, refreshes: 1),
     ]
+
+    /// Replaces something in the text that an editor is given.
+    private static func edit(
+        _ program: TerminalProgram, _ old: String, _ new: String
+    ) -> Result<Int32, SourceError> {
+        let text = (try? String(contentsOfFile: program.arguments[0], encoding: .utf8)) ?? ""
+        let edited = old.isEmpty ? new : text.replacingOccurrences(of: old, with: new)
+        try? edited.write(toFile: program.arguments[0], atomically: false, encoding: .utf8)
+        return .success(0)
+    }
 
     func browser(columns: Int, rows: Int, look: Look) throws -> HeadlessBrowser {
         let source = Fixture.source()
@@ -89,7 +118,7 @@ struct Scene: Sendable, CustomStringConvertible {
         var browser = try Fixture.browser(
             source, columns: columns, rows: rows, look: look, store: store, isReadOnly: isReadOnly,
             clock: clock,
-            keys: keys)
+            keys: keys, programs: programs)
         for second in 0..<refreshes {
             if name == "store gone" {
                 source.with { $0.problem = "there is no store at \(Fixture.storePath)" }

@@ -9,6 +9,18 @@ enum ArchivesScreen: ScreenParts {
     static var isOfOneArchive: Bool { false }
     static func shows(eventsOf archive: String, _ model: Model) -> Bool { model.archives.showsEvents }
 
+    static func copyable(_ model: Model) -> [CopyItem] {
+        guard let sample = selected(model), let archive = archive(model) else { return [] }
+        let command = sample.kind == .log ? "tail" : "keys"
+        return [
+            CopyItem("n", "the archive's name", archive.name),
+            CopyItem("j", "the row as JSON", JSONTree.cells(sample.members).text),
+            CopyItem("c", "the shell command", CopyItem.command(command, [archive.name], archive.store)),
+            CopyItem("s", "the Swift", CopyItem.archiveSource(archive)),
+            CopyItem.path(archive),
+        ]
+    }
+
     private static func selected(_ model: Model) -> ArchiveSample? {
         model.archives.summary(model.archives.selected ?? "")
     }

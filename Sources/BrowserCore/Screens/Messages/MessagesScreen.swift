@@ -11,6 +11,27 @@ enum MessagesScreen: ScreenParts {
         model.log.map { .init("tail", [$0.archive.name]) } ?? .init("ls")
     }
 
+    static func copyable(_ model: Model) -> [CopyItem] {
+        guard let log = model.log, let line = log.lines[log.cursor] else { return [] }
+        let archive = log.archive
+        let isCut = line.size > LogLine.limit
+        let half = "only its first \(Figures.bytes(UInt64(LogLine.limit))) were read; vellum tail prints all"
+        let whole = line.text.flatMap { isCut ? nil : $0 }
+        let absence = line.text == nil ? "it isn't text; vellum tail --json prints it" : half
+        let row = whole.map { text in
+            JSONTree.object([
+                ("sequence", .count(line.sequence)), ("time", .cell(Cell(line.time))), ("text", .text(text)),
+            ]).text
+        }
+        return [
+            CopyItem("v", "the message", whole.map(CopyItem.Content.ready) ?? .absent(absence)),
+            CopyItem("j", "the row as JSON", row.map(CopyItem.Content.ready) ?? .absent(absence)),
+            CopyItem("c", "the shell command", CopyItem.command("tail", [archive.name], archive.store)),
+            CopyItem("s", "the Swift", CopyItem.archiveSource(archive) + ".messages(most: 100)"),
+            CopyItem.path(archive),
+        ]
+    }
+
     // MARK: How it looks
 
     static func draw(_ model: Model, _ layout: ScreenLayout, into frame: inout Frame) {

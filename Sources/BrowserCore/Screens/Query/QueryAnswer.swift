@@ -33,10 +33,14 @@ package struct QueryAnswer: Sendable {
         var values: [CellValue]
         /// Its entry, as it was when it was read.
         package var target: Target?
+        /// As `vellum query --json` prints it; nil where all rows' JSON would take too much memory.
+        package var json: String?
     }
 
     /// Rows that are kept to be shown; all are counted, and all entries can be acted upon.
     package static let maximumRows = 10_000
+    /// Bytes of the rows' JSON that are kept.
+    private static let maximumJSON = 16 << 20
     /// Characters of a cell that are kept.
     private static let maximumCell = 200
     private static let widest = 40
@@ -58,8 +62,9 @@ package struct QueryAnswer: Sendable {
         private var rows: [Row] = []
         private var count = 0
         private var targets: [Target] = []
-        /// The entries of the rows that are kept, in their order: their cells may come later.
-        private var ofRows: [Target?] = []
+        /// The entry of each row that is kept, and its JSON, in their order: their cells may come later.
+        private var pending: [(target: Target?, json: String?)] = []
+        private var bytesOfJSON = 0
 
         init(_ plan: QueryPlan) {
             self.plan = plan
@@ -77,8 +82,15 @@ package struct QueryAnswer: Sendable {
             }
             if let target { targets.append(target) }
             guard count <= QueryAnswer.maximumRows else { return }
-            ofRows.append(target)
+            pending.append((target, json(row)))
             append(cells.add(row))
+        }
+
+        private mutating func json(_ row: QueryRow) -> String? {
+            guard bytesOfJSON < QueryAnswer.maximumJSON else { return nil }
+            let json = row.json(plan.columns).text
+            bytesOfJSON += json.utf8.count
+            return json
         }
 
         mutating func finish(_ report: QueryReport) -> QueryAnswer {
@@ -90,13 +102,13 @@ package struct QueryAnswer: Sendable {
         }
 
         private mutating func append(_ ready: [QueryColumns.Row]) {
-            for row in ready {
+            rows += zip(ready, pending).map { row, pending in
                 let texts = row.cells.map { $0.isAbsent ? "" : $0.human }
-                rows.append(
-                    Row(
-                        key: row.key, cells: texts.map { String($0.prefix(QueryAnswer.maximumCell)) },
-                        values: row.cells.map { CellValue($0) }, target: ofRows[rows.count]))
+                return Row(
+                    key: row.key, cells: texts.map { String($0.prefix(QueryAnswer.maximumCell)) },
+                    values: row.cells.map { CellValue($0) }, target: pending.target, json: pending.json)
             }
+            pending.removeFirst(ready.count)
             if columns.isEmpty, !ready.isEmpty { measure(ready) }
         }
 

@@ -61,6 +61,29 @@ extension QueryScreen {
         return []
     }
 
+    static func copyable(_ model: Model) -> [CopyItem] {
+        guard let query = model.query else { return [] }
+        let address = query.row?.key.map { EntryAddress($0, in: query.archive) }
+        // The row's JSON has its columns, and its command asks for all rows.
+        var items = address.map { CopyItem.items(of: $0).filter { "kv".contains($0.letter) } } ?? []
+        if let row = query.row {
+            let tooMany = "there are too many rows to keep their JSON; vellum query --json prints it"
+            items.append(
+                CopyItem("j", "the row as JSON", row.json.map(CopyItem.Content.ready) ?? .absent(tooMany)))
+        }
+        items.append(CopyItem("c", "the shell command", CommandLine.words(for: model)))
+        items.append(CopyItem("s", "the Swift", swift(query)))
+        return items + [CopyItem.path(query.archive)]
+    }
+
+    /// The query in the typed API.
+    private static func swift(_ query: QueryState) -> CopyItem.Content {
+        guard let pipeline = query.pipeline else { return .absent("the query has a mistake") }
+        do { return .ready(try pipeline.swiftSource(archives: "archives")) } catch {
+            return .absent("\(error)")
+        }
+    }
+
     static func promptNote(_ model: Model) -> String { "  .ndjson, .csv or .tsv" }
 
     static func promptEnded(_ model: inout Model, _ prompt: Prompt, isKept: Bool) -> [Effect] {

@@ -1,16 +1,15 @@
 import StorageEngine
-import StoreInspection
 
-/// Stateless; safe from any thread. An entry's metadata as columns, the same for every command.
-enum MetadataColumns {
-    static let columns = [
+/// Stateless; safe from any thread. An entry's metadata as columns, the same wherever it is printed.
+package enum MetadataColumns {
+    package static let columns = [
         Column("key", title: "KEY"), Column("size", title: "SIZE"), Column("tier", title: "TIER", dropped: 4),
         Column("created", title: "CREATED", dropped: 1), Column("accessed", title: "ACCESSED", dropped: 3),
         Column("expires", title: "EXPIRES"), Column("hits", title: "HITS"), Column("owner", title: "OWNER"),
         Column("rank", title: "RANK", dropped: 2),
     ]
 
-    static func cells(_ metadata: EntryMetadata, now: Timestamp = .now()) -> [Cell] {
+    package static func cells(_ metadata: EntryMetadata, now: Timestamp = .now()) -> [Cell] {
         [
             .text(metadata.key), .bytes(UInt64(metadata.valueBytes)), .text(metadata.tier.rawValue),
             Cell(metadata.created), Cell(metadata.accessed),
@@ -21,7 +20,12 @@ enum MetadataColumns {
     }
 
     /// The members of a JSON object of them.
-    static func members(_ metadata: EntryMetadata) -> [(name: String, value: Cell)] {
+    package static func members(_ metadata: EntryMetadata) -> [(name: String, value: Cell)] {
         zip(columns, cells(metadata)).map { ($0.name, $1) }
+    }
+
+    /// An entry with its value, which is JSON that is printed already.
+    package static func entry(_ metadata: EntryMetadata, value: [UInt8]) -> JSONTree {
+        .object([("meta", .cells(members(metadata))), ("value", .printed(value))])
     }
 }

@@ -1,0 +1,160 @@
+import ArchiveQuery
+import CBOR
+import StorageEngine
+import StoreInspection
+import TerminalKit
+
+/// Copying to the terminal's clipboard.
+extension Browser {
+    static func showCopyMenu(_ model: inout Model) {
+        let items = model.parts.copyable(model)
+        guard !items.isEmpty else { return model.say("There is nothing here to copy.") }
+        model.overlay = .copy(CopyMenu(items: items))
+    }
+
+    static func press(_ model: inout Model, _ key: Key, in old: CopyMenu) -> [Effect] {
+        var menu = old
+        switch key {
+        case Key(.escape), .character("q"), .character("y"):
+            model.overlay = nil
+            return []
+        case Key(.enter): return copy(&model, menu.items[menu.selected])
+        case Key(.up): menu.selected -= 1
+        case Key(.down): menu.selected += 1
+        case Key(.home): menu.selected = 0
+        case Key(.end): menu.selected = menu.items.count - 1
+        default:
+            guard let item = menu.items.first(where: { key == .character($0.letter) }) else { return [] }
+            return copy(&model, item)
+        }
+        menu.selected = max(0, min(menu.selected, menu.items.count - 1))
+        menu.first = Table.firstRow(
+            showing: menu.selected, of: menu.items.count, in: OverlayPlaces.copy(menu, model).list.rows,
+            from: menu.first)
+        model.overlay = .copy(menu)
+        return []
+    }
+
+    private static func copy(_ model: inout Model, _ item: CopyItem) -> [Effect] {
+        model.overlay = nil
+        switch item.content {
+        case .ready(let text): return copy(&model, Array(text.utf8), of: item)
+        case .absent(let reason):
+            model.say("Nothing was copied: \(reason).", role: .warning)
+            return []
+        case .read(let entry, let part):
+            return [
+                .ask("read \(item.name) of \(entry) to copy it") { (context) throws(SourceError) in
+                    try read(part, of: entry, from: context.source)
+                } then: { model, result in
+                    switch result {
+                    case .success(let bytes): return copy(&model, bytes, of: item)
+                    case .failure(let error):
+                        model.say("Nothing was copied: \(error).", role: .error)
+                        return []
+                    }
+                }
+            ]
+        }
+    }
+
+    /// Values of which no form can fit are not read.
+    private static let mostRead = 1 << 20
+
+    /// - Returns: nil for what is too long to be copied.
+    private static func read(
+        _ part: CopyItem.Part, of address: EntryAddress, from source: any StoreSource
+    ) throws(SourceError) -> [UInt8]? {
+        guard let entry = try source.entry(address.key, in: address.archive) else {
+            throw SourceError("the entry is gone")
+        }
+        guard entry.valueBytes <= mostRead else { return nil }
+        guard let bytes = try source.bytes(address.key, range: 0..<entry.valueBytes, in: address.archive)
+        else {
+            throw SourceError("its value is gone, or in the memory of a process only")
+        }
+        let value = RecognizedValue(bytes, encoding: entry.encoding)
+        do {
+            switch part {
+            case .row:
+                return Array(MetadataColumns.entry(entry, value: try value.json(.compact)).text.utf8)
+            case .value where value.form.isDocument: return try value.json(.pretty)
+            case .value where value.form == .text: return bytes
+            case .value:
+                return bytes.flatMap { Array((($0 < 16 ? "0" : "") + String($0, radix: 16)).utf8) }
+            }
+        } catch {
+            throw SourceError("\(error)")
+        }
+    }
+
+    /// - Parameter bytes: nil where they are too many to have been read.
+    private static func copy(_ model: inout Model, _ bytes: [UInt8]?, of item: CopyItem) -> [Effect] {
+        guard let bytes, bytes.count <= Clipboard.mostBytes else {
+            let size = bytes.map { " \(Figures.bytes(UInt64($0.count)))," } ?? ""
+            let most = Figures.bytes(UInt64(Clipboard.mostBytes))
+            model.overlay = .message(
+                MessageBox(
+                    title: "Nothing was copied",
+                    lines: [
+                        "It is too much for a clipboard:\(size) and terminals take \(most) at most.",
+                        wayOut(model),
+                    ]))
+            return []
+        }
+        if case .none(let type) = model.surroundings.clipboard {
+            show(&model, bytes, item, type)
+            return []
+        }
+        guard let sequence = model.surroundings.clipboard.sequence(for: bytes) else { return [] }
+        let said = "Copied \(item.name), \(Figures.bytes(UInt64(bytes.count))), to the terminal's clipboard."
+        if model.hasExplainedClipboard {
+            model.say(said, role: .good)
+        } else {
+            model.hasExplainedClipboard = true
+            model.overlay = .message(
+                MessageBox(title: "Copied", lines: [said, "", explanation(model.surroundings.clipboard)]))
+        }
+        return [.send(sequence)]
+    }
+
+    /// What to do when a paste gives nothing; no terminal answers whether it took the text.
+    private static func explanation(_ clipboard: Clipboard) -> String {
+        let rest = "This is said once a session."
+        switch clipboard {
+        case .tmux:
+            return
+                "If a paste gives nothing, tmux keeps it to itself: \"tmux set -g set-clipboard on\", or \"tmux set -g "
+                + "allow-passthrough on\", changes that. \(rest)"
+        case .screen:
+            return
+                "If a paste gives nothing, the terminal outside of screen doesn't allow it, or this is a tmux "
+                + "that ssh hides: there, start vellum with TERM=tmux-256color. \(rest)"
+        case .direct, .none:
+            return "If a paste gives nothing, the terminal doesn't know OSC 52 or doesn't allow it (xterm: "
+                + "allowWindowOps; iTerm2: applications may access the clipboard). \(rest)"
+        }
+    }
+
+    private static func wayOut(_ model: Model) -> String {
+        let keys = [ActionID.write, .export].filter {
+            model.keyMap.action($0)?.contexts.contains(model.screen) == true
+        }
+        guard let key = keys.first else {
+            return "\(keyName(model, .commandLine)) shows the command that prints it."
+        }
+        return "\(keyName(model, key)) writes \(key == .write ? "the value" : "the result") to a file."
+    }
+
+    /// The text itself, to be copied by hand.
+    private static func show(_ model: inout Model, _ bytes: [UInt8], _ item: CopyItem, _ type: String) {
+        let text = String(decoding: bytes, as: UTF8.self)
+        let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(String.init)
+        let name =
+            type.isEmpty ? "A terminal without a type" : "A terminal of type \(TerminalText.sanitized(type))"
+        model.overlay = .message(
+            MessageBox(
+                title: item.name.beginningLarge,
+                lines: ["\(name) has no clipboard. \(wayOut(model)) This is \(item.name):", ""] + lines))
+    }
+}

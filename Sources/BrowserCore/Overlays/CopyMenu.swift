@@ -1,0 +1,122 @@
+import StorageEngine
+import StoreInspection
+import TerminalKit
+
+/// What of the row under the cursor can be copied.
+struct CopyMenu: Sendable {
+    var items: [CopyItem]
+    var selected = 0
+    var first = 0
+}
+
+/// Something that can be copied. A value; safe to share between threads.
+struct CopyItem: Sendable {
+    enum Content: Sendable {
+        case ready(String)
+        /// It has to be read first.
+        case read(EntryAddress, Part)
+        /// Why it can't be copied.
+        case absent(String)
+    }
+
+    /// What of an entry is read.
+    enum Part: Sendable {
+        /// As text; hexadecimal where it isn't any.
+        case value
+        /// Metadata and value as one object of JSON.
+        case row
+    }
+
+    let letter: Character
+    /// Behind `Copied`.
+    let name: String
+    let content: Content
+
+    init(_ letter: Character, _ name: String, _ content: Content) {
+        (self.letter, self.name, self.content) = (letter, name, content)
+    }
+
+    init(_ letter: Character, _ name: String, _ text: String) {
+        self.init(letter, name, .ready(text))
+    }
+
+    /// What an entry has to copy.
+    static func items(of entry: EntryAddress) -> [CopyItem] {
+        let archive = entry.archive
+        return [
+            CopyItem("k", "the key", entry.key),
+            CopyItem("v", "the value", .read(entry, .value)),
+            CopyItem("j", "the row as JSON", .read(entry, .row)),
+            CopyItem("c", "the shell command", command("get", [archive.name, entry.key], archive.store)),
+            CopyItem("s", "the Swift", archiveSource(archive) + ".peek(\(literal(entry.key)))"),
+            path(archive),
+        ]
+    }
+
+    static func path(_ archive: ArchiveAddress) -> CopyItem {
+        CopyItem("p", "the path of the store", archive.store)
+    }
+
+    static func command(_ name: String, _ arguments: [String], _ store: String) -> String {
+        ShellWord.vellum(name, arguments, store: store)
+    }
+
+    /// An archive as an expression of the engine.
+    static func archiveSource(_ archive: ArchiveAddress) -> String {
+        "try Store.open(at: \(literal(archive.store)), mode: .readOnly).archive(named: \(literal(archive.name)))"
+    }
+
+    /// A text as a literal of Swift.
+    private static func literal(_ text: String) -> String { text.debugDescription }
+
+    /// What stands beside the name in the menu.
+    var preview: String {
+        switch content {
+        case .ready(let text): text
+        case .read(_, .value): "as text, or in hexadecimal where it isn't text"
+        case .read(_, .row): "as vellum get --json --meta prints it"
+        case .absent(let reason): reason
+        }
+    }
+}
+
+extension OverlayPlaces {
+    /// The box of the menu, and within it the list.
+    static func copy(_ menu: CopyMenu, _ model: Model) -> (box: Rect, list: Rect) {
+        let screen = dialogs(model)
+        let isSmall = screen.rows < menu.items.count + 2 || screen.columns < 30
+        let columns = isSmall ? screen.columns : min(screen.columns - 4, 76)
+        let rows = min(screen.rows, menu.items.count + (isSmall ? 1 : 2))
+        let box = screen.centered(Size(columns: columns, rows: rows))
+        return (box, isSmall ? box.split(top: 1).rest : box.inset(top: 1, left: 2, bottom: 1, right: 2))
+    }
+}
+
+extension OverlayView {
+    static func draw(_ menu: CopyMenu, _ model: Model, into frame: inout Frame) {
+        let look = model.look
+        frame.cursor = nil
+        let places = OverlayPlaces.copy(menu, model)
+        frame.fill(places.box, style: look[.dialog])
+        let hasBorder = places.list.column > places.box.column
+        if hasBorder {
+            frame.border(places.box, style: look[.border].over(look[.dialog]), glyphs: look.glyphs)
+        }
+        frame.write(
+            " Copy ", at: Point(column: places.box.column + (hasBorder ? 2 : 0), row: places.box.row),
+            style: look[.title].over(look[.dialog]), within: places.box)
+        let widest = menu.items.map { TextWidth.width(of: $0.name) }.max() ?? 0
+        let items = menu.items.map { item in
+            let room = places.list.columns - widest - 6
+            var spans = [Span("\(item.letter)  ", look[.key]), Span(TextWidth.pad(item.name, to: widest))]
+            if room >= 10 {
+                let preview = TextWidth.truncate(
+                    TerminalText.sanitized(item.preview), to: room, ellipsis: look.glyphs.ellipsis)
+                spans.append(Span("  " + preview, look[.dim]))
+            }
+            return List.Item(spans)
+        }
+        List(items, selected: menu.selected, first: menu.first, role: .dialog)
+            .draw(into: &frame, in: places.list, look: look)
+    }
+}

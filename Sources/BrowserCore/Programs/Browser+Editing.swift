@@ -1,0 +1,189 @@
+import StorageEngine
+import StoreInspection
+import TerminalKit
+
+/// Editing a value, and writing a new one: from the key over the editor and the plan to what is said when it is stored.
+extension Browser {
+    static func edit(_ model: inout Model) -> [Effect] {
+        guard mayEdit(&model) else { return [] }
+        guard let entry = chosenEntry(model) else {
+            model.say("There is no value here to edit.")
+            return []
+        }
+        return begin(&model, entry, "It can't be edited") { (folder, source) throws(SourceError) in
+            try Draft(editing: entry, in: folder, from: source)
+        }
+    }
+
+    static func askNewKey(_ model: inout Model) {
+        guard mayEdit(&model), let archive = model.archiveInView else { return }
+        var prompt = Prompt(
+            label: "key of the new entry ", field: TextField(),
+            keys: [("enter", "Write its value"), ("esc", "Leave")])
+        prompt.purpose = .newEntry(archive)
+        model.prompt = prompt
+    }
+
+    static func begin(_ model: inout Model, new key: String, in archive: ArchiveAddress) -> [Effect] {
+        guard !key.isEmpty else { return [] }
+        let entry = EntryAddress(key, in: archive)
+        return begin(&model, entry, "There is no new entry") { (folder, source) throws(SourceError) in
+            try Draft(new: entry, in: folder, from: source)
+        }
+    }
+
+    /// Whether there is anything to edit with; otherwise says why not.
+    private static func mayEdit(_ model: inout Model) -> Bool {
+        guard model.isReadOnly else { return true }
+        model.say("Nothing can be edited: this browser was opened for reading only.", role: .warning)
+        return false
+    }
+
+    private static func begin(
+        _ model: inout Model, _ entry: EntryAddress, _ refusal: String,
+        _ draft: @escaping @Sendable (String, any StoreSource) throws(SourceError) -> Draft
+    ) -> [Effect] {
+        let folder = model.surroundings.temporaryFolder
+        return [
+            .ask("read \(entry) to edit it") { (context) throws(SourceError) in
+                try draft(folder, context.source)
+            } then: { model, result in
+                switch result {
+                case .success(let draft): return [editor(model, draft)]
+                case .failure(let error):
+                    model.overlay = .message(MessageBox(title: refusal, lines: [error.description]))
+                    return []
+                }
+            }
+        ]
+    }
+
+    /// Gives the text to the editor; again, if that was asked for.
+    private static func editor(_ model: Model, _ draft: Draft) -> Effect {
+        let editor = model.surroundings.editor
+        let script = TerminalProgram.editorScript(editor)
+        return .program(
+            TerminalProgram("editor \(editor)", script: script, arguments: [draft.file.path]) {
+                model, ended in
+                let complaint = TerminalProgram.complaint("The editor \(editor)", ended)
+                return [
+                    .ask("read the edited text of \(draft.entry)") { (_) throws(SourceError) in
+                        try draft.result()
+                    } then: { model, result in
+                        edited(&model, draft, result, complaint.map(TerminalText.sanitized))
+                        return []
+                    }
+                ]
+            })
+    }
+
+    private static func edited(
+        _ model: inout Model, _ draft: Draft, _ result: Result<Draft.Result, SourceError>,
+        _ complaint: String?
+    ) {
+        switch result {
+        case .failure(let error): leave(&model, draft, "The edited text can't be read: \(error).")
+        case .success(.unchanged):
+            let said = draft.stored == nil ? "Nothing was written" : "Nothing was changed"
+            model.say("\(said). \(complaint ?? "")", role: complaint == nil ? .text : .warning)
+        // Editors end so where a person gives up, or when they break down: what they wrote isn't to be lost, nor stored.
+        case .success where complaint != nil: leave(&model, draft, complaint ?? "")
+        case .success(.mistaken(let mistake)):
+            model.overlay = .choice(
+                Choice(
+                    title: "This can't be stored", lines: [mistake], leave: "Leave it", button: "Edit again"
+                ) { model in
+                    [editor(model, draft)]
+                } left: { model in
+                    leave(&model, draft, "Nothing was stored.")
+                }.preferringTheSecond)
+        case .success(.changed(let plan)): model.overlay = .edit(plan)
+        }
+    }
+
+    /// Ends an edit without storing it. The text stays where it is, and that is said.
+    private static func leave(_ model: inout Model, _ draft: Draft, _ reason: String) {
+        draft.file.keep()
+        model.overlay = .message(
+            MessageBox(title: "Not stored", lines: [reason, "The text is kept in \(draft.file.path)"]))
+    }
+
+    // MARK: The plan
+
+    static func press(_ model: inout Model, _ key: Key, in old: EditPlan) -> [Effect] {
+        var plan = old
+        let content = OverlayPlaces.dialog(plan, model).places(in: OverlayPlaces.dialogs(model)).content
+        let last = max(0, plan.rows(columns: content.columns).count - content.rows)
+        switch key {
+        case Key(.left), Key(.right), Key(.tab), Key(.backTab), .character("h"), .character("l"):
+            plan.button = 1 - plan.button
+        case Key(.down), .character("j"): plan.first += 1
+        case Key(.up), .character("k"): plan.first -= 1
+        case Key(.pageDown), .character(" "), .control("f"): plan.first += max(1, content.rows - 1)
+        case Key(.pageUp), .control("b"): plan.first -= max(1, content.rows - 1)
+        case Key(.home), .character("g"): plan.first = 0
+        case Key(.end), .character("G"): plan.first = last
+        case .character("e"):
+            model.overlay = nil
+            return [editor(model, plan.draft)]
+        case Key(.enter) where plan.button == 1, .character("y"): return store(&model, plan)
+        case Key(.enter), Key(.escape), .character("n"), .character("q"):
+            leave(&model, plan.draft, "Nothing was stored.")
+            return []
+        default: return []
+        }
+        plan.first = max(0, min(plan.first, last))
+        model.overlay = .edit(plan)
+        return []
+    }
+
+    // MARK: Storing
+
+    private static func store(_ model: inout Model, _ plan: EditPlan) -> [Effect] {
+        model.overlay = nil
+        guard mayEdit(&model) else { return [] }
+        let ticket = model.ticket()
+        var job = Job(ticket: ticket, title: "storing", since: model.now)
+        job.isStoppable = false
+        model.job = job
+        let (edit, entry) = (plan.edit, plan.draft.entry)
+        return [
+            .ask("store \(entry), \(edit.bytes.count) bytes", ticket: ticket) {
+                (context) throws(SourceError) in
+                let carried = try context.source.store(edit, in: entry.archive)
+                // Who came first is of interest only where somebody did.
+                let past =
+                    carried.outcome
+                    ? nil : try? context.source.biography(of: entry.key, in: entry.archive)
+                return (carried, past)
+            } then: { model, result in
+                end(&model, job: ticket)
+                switch result {
+                case .success((let carried, _)) where carried.outcome: return stored(&model, plan, carried)
+                case .success((_, let past)): leave(&model, plan.draft, conflict(plan, past, model))
+                case .failure(let error): leave(&model, plan.draft, "Nothing was stored: \(error).")
+                }
+                return []
+            }
+        ]
+    }
+
+    private static func stored(_ model: inout Model, _ plan: EditPlan, _ carried: Carried<Bool>) -> [Effect] {
+        model.cost.note(writes: 1, longestCall: carried.longestCall)
+        let size = Figures.bytes(UInt64(plan.edit.bytes.count))
+        let key = TerminalText.sanitized(plan.edit.key)
+        model.say("Stored \(key), \(size).", role: .good, seconds: 10)
+        return refresh(&model, isForced: true)
+    }
+
+    /// Who changed what, as far as events tell.
+    private static func conflict(_ plan: EditPlan, _ past: KeyHistory?, _ model: Model) -> String {
+        let key = TerminalSafe.quoted(plan.edit.key)
+        let what =
+            plan.edit.replacing == nil
+            ? "there is an entry of the key \(key) by now"
+            : "\(key) isn't what it was when the edit began"
+        let latest = past?.lines(by: model.processName).last.map { " Its latest event: \($0)." }
+        return "Nothing was stored: \(what)." + (latest ?? " No event tells who changed it.")
+    }
+}

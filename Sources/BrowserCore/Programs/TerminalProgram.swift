@@ -1,0 +1,60 @@
+import StoreInspection
+
+/// A program that gets the terminal until it ends, and what its end does to the model. A value; safe to share between threads.
+package struct TerminalProgram: Sendable {
+    /// One line, for tests and for traces.
+    package let description: String
+    /// A script for `/bin/sh`.
+    package let script: String
+    /// The script's `$1` and so on, which no shell interprets.
+    package let arguments: [String]
+    private let ended: @Sendable (inout Model, Result<Int32, SourceError>) -> [Effect]
+
+    /// `ended` gets the exit status, as a shell gives it, or why the program could not be started.
+    init(
+        _ description: String, script: String, arguments: [String],
+        ended: @escaping @Sendable (inout Model, Result<Int32, SourceError>) -> [Effect]
+    ) {
+        self.description = description
+        self.script = script
+        self.arguments = arguments
+        self.ended = ended
+    }
+
+    /// What the browser is told when it has the terminal again.
+    func message(_ result: Result<Int32, SourceError>) -> Message {
+        .answer(Answer { model in ended(&model, result) })
+    }
+
+    /// What is said of a program that did not end as it should; nil of one that did.
+    static func complaint(_ name: String, _ result: Result<Int32, SourceError>) -> String? {
+        switch result {
+        case .success(0): nil
+        case .success(126): "\(name) can't be run: this user may not, or it is no program."
+        case .success(127): "\(name) can't be run: there is no such command."
+        case .success(let status) where status > 128: "\(name) was ended by signal \(status - 128)."
+        case .success(let status): "\(name) ended with exit code \(status)."
+        case .failure(let error): "\(name) can't be run: \(error)."
+        }
+    }
+
+    // MARK: The scripts
+
+    /// Opens `$1`.
+    static func pagerScript(_ pager: String?) -> String {
+        if let pager { return pager + " \"$@\"" }
+        return "if command -v less >/dev/null 2>&1; then exec less -- \"$1\"; else exec more -- \"$1\"; fi"
+    }
+
+    /// Edits `$1`.
+    static func editorScript(_ editor: String) -> String { editor + " \"$@\"" }
+
+    /// Gives `$1` to the command line `$2`, and leaves what that says on the screen until Enter is pressed.
+    static let pipeScript = """
+        sh -c "$2" <"$1"
+        status=$?
+        printf '\\n[exit code %s; Enter goes back to vellum] ' "$status"
+        read -r line
+        exit "$status"
+        """
+}

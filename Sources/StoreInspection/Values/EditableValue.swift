@@ -1,0 +1,139 @@
+import ArchiveQuery
+import CBOR
+import StorageEngine
+
+/// A value as the text that a person edits, and that text as a value again. Immutable; safe to share between threads.
+///
+/// A value is edited only where its own text gives its own bytes again, so that saving changes what the person changed and
+/// nothing else.
+package struct EditableValue: Sendable {
+    package enum Form: Sendable, Hashable {
+        /// JSON that is stored as it is written.
+        case json
+        /// JSON without white space, which is spread over lines for the person.
+        case compactJSON
+        case cbor
+        case text
+    }
+
+    package let form: Form
+    /// What the editor is given. It ends with a line end, as editors leave it.
+    package let text: [UInt8]
+    /// How what is saved is encoded.
+    package let encoding: ValueEncoding
+    /// Whether the value itself ends with a line end.
+    private let endsLine: Bool
+
+    /// Longer values are left to other programs.
+    package static let mostBytes = ValueContent.decodingLimit
+
+    /// - Throws: why the value can't be edited, in one line.
+    package init(_ bytes: [UInt8], encoding: ValueEncoding) throws(SourceError) {
+        let value = RecognizedValue(bytes, encoding: encoding)
+        if let problem = value.problem { throw SourceError("It is \(problem).") }
+        self.encoding = encoding
+        let content: [UInt8]
+        switch value.form {
+        case .bytes: throw SourceError("It is neither JSON, CBOR nor text.")
+        case .propertyList:
+            throw SourceError("It is a property list, which an edit as JSON would turn into something else.")
+        case .text:
+            form = .text
+            content = bytes
+        case .json:
+            let compact = try? value.json(.compact)
+            form = compact == bytes ? .compactJSON : .json
+            content = form == .json ? bytes : (try? value.json(.pretty)) ?? bytes
+        case .cbor:
+            form = .cbor
+            content = try EditableValue.json(of: value)
+        }
+        endsLine = content.last == EditableValue.lineEnd
+        text = endsLine ? content : content + [EditableValue.lineEnd]
+    }
+
+    /// The text of an entry that isn't there yet: what begins as an object or a list becomes CBOR, as `vellum put` stores it,
+    /// and anything else is text.
+    package init(new text: [UInt8]) {
+        let first = text.first { $0 != 0x20 && !(0x09...0x0d ~= $0) }
+        let isDocument = first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
+        form = isDocument ? .cbor : .text
+        encoding = isDocument ? .cbor : .text
+        endsLine = false
+        self.text = text
+    }
+
+    private static let lineEnd = UInt8(ascii: "\n")
+
+    /// The bytes to store for a text. A line end that the value didn't have and that editors add is taken away.
+    /// - Throws: what is wrong with the text, with its line.
+    package func bytes(of edited: [UInt8]) throws(SourceError) -> [UInt8] {
+        let text = !endsLine && edited.last == EditableValue.lineEnd ? Array(edited.dropLast()) : edited
+        if form == .text {
+            guard String(validating: text, as: UTF8.self) != nil else {
+                throw SourceError("It isn't valid UTF-8 any more.")
+            }
+            return text
+        }
+        let item: [UInt8]
+        do throws(JSONError) {
+            item = try JSONTranscoder.cbor(from: edited)
+        } catch {
+            let place = EditableValue.place(of: error.offset, in: edited)
+            throw SourceError("Line \(place.line), column \(place.column): \(error.reason).")
+        }
+        switch form {
+        case .cbor: return item
+        case .compactJSON:
+            do { return Array(try JSONPrinter.text(of: item).utf8) } catch { throw SourceError("\(error)") }
+        case .json, .text: return text
+        }
+    }
+
+    /// Line and column of a byte, from 1; a column is a character.
+    private static func place(of offset: Int, in text: [UInt8]) -> (line: Int, column: Int) {
+        let before = text.prefix(offset)
+        let start = before.lastIndex(of: lineEnd).map { $0 + 1 } ?? 0
+        let line = before.reduce(1) { $0 + ($1 == lineEnd ? 1 : 0) }
+        return (line, String(decoding: before[start...], as: UTF8.self).count + 1)
+    }
+
+    // MARK: CBOR
+
+    /// - Throws: what the JSON would lose.
+    private static func json(of value: RecognizedValue) throws(SourceError) -> [UInt8] {
+        guard let json = try? value.json(.pretty), let again = try? JSONTranscoder.cbor(from: json) else {
+            throw SourceError("Its CBOR has no JSON that can be read back.")
+        }
+        guard again != value.item else { return json }
+        let losses = (try? CBORReader.decode(value.item)).map(EditableValue.losses) ?? []
+        let list = losses.isEmpty ? ["how its numbers or lengths are encoded"] : losses
+        throw SourceError(
+            "An edit as JSON would lose what its CBOR has besides: \(list.joined(separator: ", ")).")
+    }
+
+    /// What CBOR has and JSON hasn't, each once.
+    private static func losses(_ value: CBORValue) -> [String] {
+        var found: [String] = []
+        func note(_ loss: String) { if !found.contains(loss) { found.append(loss) } }
+        func look(_ value: CBORValue) {
+            switch value {
+            case .bytes: note("byte strings")
+            case .undefined, .simple: note("undefined values")
+            case .float(let number) where !number.isFinite: note("numbers that aren't finite")
+            case .array(let items): items.forEach(look)
+            case .map(let map):
+                for entry in map.entries {
+                    if entry.key.asString == nil { note("keys that aren't texts") }
+                    look(entry.value)
+                }
+            case .tagged(2...4, _): break
+            case .tagged(0...1, _): note("dates")
+            case .tagged(let tag, _): note(tag == 37 ? "identifiers" : tag == 32 ? "URLs" : "tag \(tag)")
+            default: break
+            }
+        }
+        look(value)
+        return found
+    }
+}

@@ -1,0 +1,103 @@
+/// What differs between two texts, line by line, with some equal lines around each place. Immutable; safe to share between
+/// threads.
+package struct LineDiff: Sendable, Hashable {
+    package enum Kind: Sendable, Hashable {
+        case kept, removed, added
+        /// So many equal lines are left out here.
+        case gap(Int)
+    }
+
+    package struct Line: Sendable, Hashable {
+        package let kind: Kind
+        package let text: String
+    }
+
+    package private(set) var lines: [Line] = []
+    package private(set) var removed = 0
+    package private(set) var added = 0
+
+    /// Beyond this, where almost every line differs, the search for the shortest difference would take too long: all that
+    /// stands between the equal ends then counts as replaced.
+    private static let mostComparisons = 25_000_000
+
+    /// - Parameter context: equal lines that are shown before and behind each place.
+    package init(from old: [UInt8], to new: [UInt8], context: Int = 3) {
+        let (old, new) = (LineDiff.lines(of: old), LineDiff.lines(of: new))
+        let begin = zip(old, new).prefix { $0 == $1 }.count
+        let end = zip(old[begin...].reversed(), new[begin...].reversed()).prefix { $0 == $1 }.count
+        let middle = LineDiff.middle(Array(old[begin..<old.count - end]), Array(new[begin..<new.count - end]))
+        let all =
+            old[..<begin].map { LineDiff.line(.kept, $0) } + middle
+            + old[(old.count - end)...].map { LineDiff.line(.kept, $0) }
+        removed = all.count { $0.kind == .removed }
+        added = all.count { $0.kind == .added }
+        lines = LineDiff.shortened(all, context: context)
+    }
+
+    /// The text's lines with their ends, which the last one may lack. Bytes, because texts that are only canonically
+    /// equivalent are not the same.
+    private static func lines(of text: [UInt8]) -> [ArraySlice<UInt8>] {
+        var lines: [ArraySlice<UInt8>] = []
+        var rest = text[...]
+        while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+            lines.append(rest[...end])
+            rest = rest[(end + 1)...]
+        }
+        return rest.isEmpty ? lines : lines + [rest]
+    }
+
+    private static func line(_ kind: Kind, _ bytes: ArraySlice<UInt8>) -> Line {
+        let isEnded = bytes.last == UInt8(ascii: "\n")
+        let text = String(decoding: isEnded ? bytes.dropLast() : bytes, as: UTF8.self)
+        return Line(kind: kind, text: isEnded ? text : text + " (no line end)")
+    }
+
+    private static func middle(_ old: [ArraySlice<UInt8>], _ new: [ArraySlice<UInt8>]) -> [Line] {
+        guard old.count * new.count <= mostComparisons else {
+            return old.map { line(.removed, $0) } + new.map { line(.added, $0) }
+        }
+        let change = new.difference(from: old)
+        let gone = Set(change.removals.map(LineDiff.place))
+        let came = Set(change.insertions.map(LineDiff.place))
+        var lines: [Line] = []
+        var (place, other) = (0, 0)
+        while place < old.count || other < new.count {
+            if place < old.count, gone.contains(place) {
+                lines.append(line(.removed, old[place]))
+                place += 1
+            } else if other < new.count, came.contains(other) {
+                lines.append(line(.added, new[other]))
+                other += 1
+            } else {
+                lines.append(line(.kept, old[place]))
+                (place, other) = (place + 1, other + 1)
+            }
+        }
+        return lines
+    }
+
+    private static func place(_ change: CollectionDifference<ArraySlice<UInt8>>.Change) -> Int {
+        switch change {
+        case .insert(let place, _, _), .remove(let place, _, _): place
+        }
+    }
+
+    private static func shortened(_ all: [Line], context: Int) -> [Line] {
+        var isShown = [Bool](repeating: false, count: all.count)
+        for (index, line) in all.enumerated() where line.kind != .kept {
+            for near in max(0, index - context)...min(all.count - 1, index + context) { isShown[near] = true }
+        }
+        var lines: [Line] = []
+        var hidden = 0
+        func gap() -> [Line] { hidden == 0 ? [] : [Line(kind: .gap(hidden), text: "")] }
+        for (index, line) in all.enumerated() {
+            guard isShown[index] else {
+                hidden += 1
+                continue
+            }
+            lines += gap() + [line]
+            hidden = 0
+        }
+        return lines + gap()
+    }
+}

@@ -1,0 +1,75 @@
+/// How a text gets to the clipboard of the terminal that a person sits at, also over ssh: by the sequence OSC 52 of xterm,
+/// `ESC ] 52 ; c ; BASE64 BEL`, which the terminal obeys without an answer. A value; safe to share between threads.
+package enum Clipboard: Sendable, Hashable {
+    /// The terminal takes the sequence as it is.
+    case direct
+    /// tmux takes it for itself with `set-clipboard on`, and passes a wrapped one on with `allow-passthrough on` (before
+    /// version 3.3 always), so it is sent both.
+    case tmux
+    /// GNU screen passes on what is wrapped, in pieces that its buffer holds.
+    case screen
+    /// The type of a terminal that has no clipboard.
+    case none(type: String)
+
+    /// Bytes of base64 that are sent at most. The sequence is 100,000 bytes long at most where terminals have a bound, and
+    /// some end earlier.
+    package static let mostBase64 = 74_994
+    /// Bytes of the text that fit.
+    package static let mostBytes = mostBase64 / 4 * 3
+
+    /// The bound of GNU screen up to version 4.0 for one string, less what stands around it.
+    private static let screenPiece = 252
+
+    /// Reads `TMUX`, `STY` and `TERM`. The variables of tmux and screen don't pass ssh, but the type of terminal does;
+    /// `screen` without them may be either, and what is meant for screen does no harm in tmux.
+    package init(environment: [String: String]) {
+        let type = environment["TERM"] ?? ""
+        let without = ["linux", "vt", "dumb", "ansi", "cons25", "unknown"]
+        if environment["TMUX"]?.isEmpty == false || type.hasPrefix("tmux") {
+            self = .tmux
+        } else if environment["STY"]?.isEmpty == false || type.hasPrefix("screen") {
+            self = .screen
+        } else if type.isEmpty || without.contains(where: type.hasPrefix) {
+            self = .none(type: type)
+        } else {
+            self = .direct
+        }
+    }
+
+    /// What puts the bytes on the clipboard; nil where there is none, or they are too many. Of the bytes only their base64 is
+    /// in it, so that a terminal obeys nothing that is stored in them.
+    package func sequence(for bytes: [UInt8]) -> [UInt8]? {
+        guard bytes.count <= Clipboard.mostBytes else { return nil }
+        let plain = Array("\u{1b}]52;c;".utf8) + Clipboard.base64(bytes) + [0x07]
+        switch self {
+        case .none: return nil
+        case .direct: return plain
+        case .tmux:
+            // Within the wrapping, each ESC is doubled.
+            return plain + Array("\u{1b}Ptmux;\u{1b}".utf8) + plain + Array("\u{1b}\\".utf8)
+        case .screen:
+            var wrapped: [UInt8] = []
+            for start in stride(from: 0, to: plain.count, by: Clipboard.screenPiece) {
+                let piece = plain[start..<min(start + Clipboard.screenPiece, plain.count)]
+                wrapped += Array("\u{1b}P".utf8) + piece + Array("\u{1b}\\".utf8)
+            }
+            return wrapped
+        }
+    }
+
+    /// With padding (RFC 4648, section 4).
+    private static func base64(_ bytes: [UInt8]) -> [UInt8] {
+        let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+        var text: [UInt8] = []
+        text.reserveCapacity((bytes.count + 2) / 3 * 4)
+        for start in stride(from: 0, to: bytes.count, by: 3) {
+            let group = bytes[start..<min(start + 3, bytes.count)]
+            let bits = group.reduce(0) { $0 << 8 | UInt32($1) } << (8 * UInt32(3 - group.count))
+            for place in 0..<4 {
+                let digit = digits[Int(bits >> (18 - 6 * UInt32(place)) & 63)]
+                text.append(place <= group.count ? digit : UInt8(ascii: "="))
+            }
+        }
+        return text
+    }
+}

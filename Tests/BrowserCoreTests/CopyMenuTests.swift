@@ -1,0 +1,111 @@
+import BrowserCore
+import Foundation
+import StorageEngine
+import StoreInspection
+import TerminalKit
+import Testing
+
+/// The menu of what can be copied, and what the terminal is sent.
+struct CopyMenuTests {
+    private func browser(
+        _ keys: String, source: MockSource = Fixture.source(), clipboard: Clipboard = .direct,
+        columns: Int = 80, rows: Int = 24
+    ) throws -> HeadlessBrowser {
+        var surroundings = Surroundings()
+        surroundings.clipboard = clipboard
+        let model = Model(
+            size: Size(columns: columns, rows: rows), look: Fixture.unicode, store: Fixture.storePath,
+            now: Fixture.start, surroundings: surroundings)
+        var browser = HeadlessBrowser(model, source: source, clock: { Fixture.start })
+        browser.press(try Key.script(keys))
+        return browser
+    }
+
+    /// What the one sequence that was sent puts on the clipboard.
+    private func copied(_ browser: HeadlessBrowser) throws -> String {
+        try #require(browser.sent.count == 1)
+        let text = String(decoding: browser.sent[0], as: UTF8.self)
+        let base64 = text.dropFirst("\u{1b}]52;c;".count).dropLast()
+        return String(decoding: try #require(Data(base64Encoded: String(base64))), as: UTF8.self)
+    }
+
+    @Test(arguments: [
+        ("j<enter>yk", "Jakarta"), ("j<enter>j<enter>yk", "Bandung"),
+        ("j<enter>y<down><down><down><enter>", "vellum --store /home/ada/.cache/demo get City Jakarta"),
+        ("j<enter>jjyc", "vellum --store /home/ada/.cache/demo get City '東京都'"),
+        ("j<enter>yp", "/home/ada/.cache/demo"), ("jyn", "City"), ("jyp", "/home/ada/.cache/demo"),
+        ("<enter>jyv", "First line\nSecond \u{1b}[31mline\nDritte Zeile: Grüße aus 東京\n"),
+        (
+            "j<enter>ys",
+            "try Store.open(at: \"/home/ada/.cache/demo\", mode: .readOnly).archive(named: \"City\").peek(\"Jakarta\")"
+        ),
+        ("jyc", "vellum --store /home/ada/.cache/demo keys City"),
+    ])
+    func copies(keys: String, text: String) throws {
+        #expect(try copied(browser(keys)) == text)
+    }
+
+    /// Bytes that are no text are copied in hexadecimal, and documents as indented JSON.
+    @Test func valuesAreCopiedAsText() throws {
+        #expect(try copied(browser("<enter>yv")).hasPrefix("89504e470d0a1a0a0001"))
+        let city = try copied(browser("j<enter>yv"))
+        #expect(city.hasPrefix("{\n  \"geonameid\": 1642911,"))
+        let row =
+            try JSONSerialization.jsonObject(with: Data(copied(browser("j<enter>yj")).utf8)) as? [String: Any]
+        #expect((row?["meta"] as? [String: Any])?["key"] as? String == "Jakarta")
+        #expect((row?["value"] as? [String: Any])?["geonameid"] as? Int == 1_642_911)
+    }
+
+    @Test func messagesAreCopied() throws {
+        let source = Fixture.source()
+        source.append("first\n\u{1b}[2J", archive: "Trace", at: Fixture.start)
+        #expect(try copied(browser("jj<enter>yv", source: source)) == "first\n\u{1b}[2J")
+        let row = try copied(browser("jj<enter>yj", source: source))
+        #expect(row.contains("\"sequence\":1") && row.contains("\"text\":\"first\\n\\u001b[2J\""))
+    }
+
+    /// It says what was copied; what to do if nothing came is said once.
+    @Test func itSaysWhatWasCopied() throws {
+        var browser = try browser("j<enter>yk", clipboard: .tmux)
+        var text = browser.frame.plainText
+        #expect(text.contains("Copied the key, 7 B, to the terminal's clipboard."))
+        #expect(text.contains("set-clipboard on"))
+        browser.press(try Key.script("<enter>jyk"))
+        text = browser.frame.plainText
+        #expect(text.contains("Copied the key, 7 B, to the terminal's clipboard."))
+        #expect(!text.contains("set-clipboard"))
+        #expect(
+            browser.sent.count == 2 && browser.sent[1] == Clipboard.tmux.sequence(for: Array("Bandung".utf8)))
+    }
+
+    @Test(arguments: [(80, 24), (40, 10), (20, 5)])
+    func aTerminalWithoutClipboardShowsTheText(columns: Int, rows: Int) throws {
+        let browser = try browser(
+            "j<enter>yk", clipboard: .none(type: "linux"), columns: columns, rows: rows)
+        #expect(browser.sent.isEmpty)
+        // On a small screen the text itself is further down.
+        guard rows >= 24 else { return }
+        let text = browser.frame.plainText
+        #expect(text.contains("A terminal of type linux has no clipboard. w writes the value to a file."))
+        #expect(text.contains("│ Jakarta"))
+    }
+
+    @Test func tooMuchIsRefusedWithAWayOut() throws {
+        let source = Fixture.source()
+        source.record("Jakarta", [UInt8](repeating: 65, count: 70_000), archive: "City", at: Fixture.start)
+        let browser = try browser("j<enter>yv", source: source)
+        #expect(browser.sent.isEmpty)
+        #expect(browser.frame.plainText.contains("Nothing was copied"))
+        #expect(browser.frame.plainText.contains("w writes the value to a file."))
+    }
+
+    @Test func anEntryThatIsGoneIsSaid() throws {
+        let source = Fixture.source()
+        var browser = try browser("j<enter>y", source: source)
+        source.remove("Jakarta", archive: "City")
+        browser.press([.character("v")])
+        #expect(
+            browser.sent.isEmpty && browser.frame.plainText.contains("Nothing was copied: the entry is gone.")
+        )
+    }
+}

@@ -1,0 +1,300 @@
+import BrowserCore
+import Foundation
+import StorageEngine
+import StoreInspection
+import Synchronization
+import TerminalKit
+import Testing
+
+/// Values in the hands of other programs: pager, pipe, file, editor.
+struct ProgramTests {
+    /// What the programs were given, and what stands in for them. Safe from any thread.
+    final class Programs: Sendable {
+        struct Run: Sendable {
+            var program: String
+            var path: String
+            var content: [UInt8]
+            var permissions: Int
+        }
+
+        let runs = Mutex<[Run]>([])
+        /// What an editor leaves; nil: what it found.
+        let edit: @Sendable ([UInt8]) -> [UInt8]?
+        let status: Int32
+
+        init(status: Int32 = 0, edit: @escaping @Sendable ([UInt8]) -> [UInt8]? = { _ in nil }) {
+            self.edit = edit
+            self.status = status
+        }
+
+        var last: Run? { runs.withLock { $0.last } }
+        var count: Int { runs.withLock { $0.count } }
+
+        func run(_ program: TerminalProgram) -> Result<Int32, SourceError> {
+            let path = program.arguments[0]
+            let url = URL(fileURLWithPath: path)
+            let content = (try? Data(contentsOf: url)).map { Array($0) } ?? []
+            let mode = (try? FileManager.default.attributesOfItem(atPath: path))?[.posixPermissions] as? Int
+            runs.withLock {
+                $0.append(
+                    Run(program: program.description, path: path, content: content, permissions: mode ?? 0))
+            }
+            if let edited = edit(content) { try? Data(edited).write(to: url) }
+            return .success(status)
+        }
+    }
+
+    private func browser(
+        _ keys: String, _ source: MockSource, _ programs: Programs, isReadOnly: Bool = false
+    ) throws -> HeadlessBrowser {
+        var surroundings = Surroundings()
+        surroundings.temporaryFolder = FileManager.default.temporaryDirectory.path
+        let model = Model(
+            size: Size(columns: 80, rows: 24), look: Fixture.unicode, store: Fixture.storePath,
+            isReadOnly: isReadOnly, now: Fixture.start, surroundings: surroundings)
+        var browser = HeadlessBrowser(
+            model, source: source, clock: { Fixture.start }, programs: { programs.run($0) })
+        browser.press(try Key.script(keys))
+        return browser
+    }
+
+    private func value(_ key: String, _ source: MockSource) -> String? {
+        source.with { state in
+            state.archives["City"]?.first { $0.entry.key == key }.map {
+                String(decoding: $0.bytes, as: UTF8.self)
+            }
+        }
+    }
+
+    // MARK: Pager and pipe
+
+    @Test func thePagerGetsAPrivateFileThatGoes() throws {
+        let programs = Programs()
+        let browser = try browser("j<enter>o", Fixture.source(), programs)
+        let run = try #require(programs.last)
+        #expect(run.program == "pager less" && run.path.hasSuffix("/value.json"))
+        #expect(String(decoding: run.content, as: UTF8.self).hasPrefix("{\n  \"geonameid\": 1642911,"))
+        #expect(run.permissions == 0o600)
+        #expect(!FileManager.default.fileExists(atPath: run.path))
+        #expect(
+            !FileManager.default.fileExists(
+                atPath: URL(fileURLWithPath: run.path).deletingLastPathComponent().path))
+        #expect(browser.model.screen == .entries && browser.model.cursorKey == "Jakarta")
+    }
+
+    /// A value of many windows is the same bytes in the file.
+    @Test func aLongValueIsHandedOverInWindows() throws {
+        let source = Fixture.source()
+        let long = (0..<9_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 / 251) }
+        source.record("Jakarta", long, archive: "City", at: Fixture.start)
+        let programs = Programs()
+        _ = try browser("j<enter>o", source, programs)
+        let run = try #require(programs.last)
+        #expect(run.content == long)
+        #expect(run.path.hasSuffix("/value.bin"))
+    }
+
+    @Test(arguments: [
+        (Int32(127), "there is no such command"), (1, "ended with exit code 1"), (130, "signal 2"),
+    ])
+    func aPagerThatFailsIsSaid(status: Int32, words: String) throws {
+        let browser = try browser("j<enter>o", Fixture.source(), Programs(status: status))
+        #expect(browser.frame.plainText.contains(words))
+    }
+
+    @Test func aPipeAsksForItsCommandAndRemembersIt() throws {
+        let programs = Programs()
+        var browser = try browser("j<enter>j|jq .name<enter>", Fixture.source(), programs)
+        #expect(programs.last?.program == "pipe to jq .name")
+        let given = String(decoding: try #require(programs.last).content, as: UTF8.self)
+        #expect(given.contains("Bandung"))
+        browser.press(try Key.script("|wc<enter>|<up><up><enter>"))
+        #expect(programs.last?.program == "pipe to jq .name" && programs.count == 3)
+        // The entry is the one that was under the cursor when the prompt opened.
+        #expect(browser.model.cursorKey == "Bandung")
+    }
+
+    // MARK: A file
+
+    private func folder() throws -> URL {
+        let url = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "vellum-tests-" + UUID().uuidString)
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        return url
+    }
+
+    @Test func aValueIsWrittenWholeAndNothingIsReplacedUnasked() throws {
+        let folder = try folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let source = Fixture.source()
+        let file = folder.appendingPathComponent("a.raw")
+        var browser = try browser("j<enter>w<ctrl+u>\(file.path)<enter>", source, Programs())
+        #expect(browser.frame.plainText.contains("197 B as they are stored written to"))
+        #expect(try Array(Data(contentsOf: file)) == Fixture.json("Jakarta", 0))
+        let named = folder.appendingPathComponent("a.json")
+        browser.press(try Key.script("w<ctrl+u>\(named.path)<enter>"))
+        #expect(try String(contentsOf: named, encoding: .utf8).hasPrefix("{\n  \"geonameid\": 1642911"))
+
+        browser.press(try Key.script("jw<ctrl+u>\(file.path)<enter>"))
+        #expect(browser.frame.plainText.contains("Replace the file?"))
+        browser.press([Key(.enter)])
+        #expect(browser.frame.plainText.contains("Nothing was written."))
+        #expect(try Array(Data(contentsOf: file)) == Fixture.json("Jakarta", 0))
+        browser.press(try Key.script("w<ctrl+u>\(file.path)<enter><tab><enter>"))
+        #expect(try Array(Data(contentsOf: file)) == Fixture.json("Bandung", 1))
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["a.json", "a.raw"])
+        browser.press(try Key.script("w<ctrl+u>\(folder.path)/none/a<enter>"))
+        #expect(browser.frame.plainText.contains("its folder isn't there"))
+    }
+
+    // MARK: The editor
+
+    private static func replacing(_ old: String, with new: String) -> @Sendable ([UInt8]) -> [UInt8] {
+        { Array(String(decoding: $0, as: UTF8.self).replacingOccurrences(of: old, with: new).utf8) }
+    }
+
+    @Test func anEditIsShownAndStoredAfterYes() throws {
+        let source = Fixture.source()
+        let programs = Programs(edit: Self.replacing("\"Jakarta\"", with: "\"Batavia\""))
+        var browser = try browser("j<enter><enter>e", source, programs)
+        let text = browser.frame.plainText
+        #expect(programs.last?.program == "editor vi")
+        #expect(text.contains("-   \"name\": \"Jakarta\"") && text.contains("+   \"name\": \"Batavia\""))
+        #expect(text.contains("1 line removed, 1 added"))
+        #expect(value("Jakarta", source) == String(decoding: Fixture.json("Jakarta", 0), as: UTF8.self))
+        browser.press([.character("y")])
+        // It stays on one line, as it was stored.
+        let expected = String(decoding: Fixture.json("Jakarta", 0), as: UTF8.self)
+            .replacingOccurrences(of: "\"Jakarta\"", with: "\"Batavia\"")
+        #expect(value("Jakarta", source) == expected)
+        #expect(browser.frame.plainText.contains("Stored Jakarta"))
+        #expect(browser.frame.plainText.contains("writes 1"))
+        #expect(!FileManager.default.fileExists(atPath: try #require(programs.last?.path)))
+    }
+
+    @Test func theDefaultIsCancelAndTheTextIsKept() throws {
+        let source = Fixture.source()
+        let programs = Programs(edit: Self.replacing("\"Jakarta\"", with: "\"Batavia\""))
+        let browser = try browser("j<enter><enter>e<enter>", source, programs)
+        #expect(value("Jakarta", source) == String(decoding: Fixture.json("Jakarta", 0), as: UTF8.self))
+        let path = try #require(programs.last?.path)
+        #expect(browser.frame.plainText.contains("Nothing was stored."))
+        #expect(try String(contentsOfFile: path, encoding: .utf8).contains("Batavia"))
+        try FileManager.default.removeItem(at: URL(fileURLWithPath: path).deletingLastPathComponent())
+    }
+
+    @Test func anUnchangedTextChangesNothing() throws {
+        let source = Fixture.source()
+        let programs = Programs()
+        let browser = try browser("j<enter><enter>e", source, programs)
+        #expect(browser.frame.plainText.contains("Nothing was changed."))
+        #expect(source.with { $0.writeCalls } == 0)
+        #expect(!FileManager.default.fileExists(atPath: try #require(programs.last?.path)))
+    }
+
+    /// A mistake is shown with its line; the editor opens again on the text as it is, or it is left and kept.
+    @Test func aMistakeGoesBackToTheEditor() throws {
+        let source = Fixture.source()
+        let programs = Programs(edit: { text in
+            let text = String(decoding: text, as: UTF8.self)
+            let isMended = text.contains("1642911,,")
+            return Array(
+                text.replacingOccurrences(
+                    of: isMended ? "1642911,," : "1642911,", with: isMended ? "7," : "1642911,,"
+                ).utf8)
+        })
+        var browser = try browser("j<enter><enter>e", source, programs)
+        #expect(browser.frame.plainText.contains("Line 2, column"))
+        browser.press([Key(.enter)])
+        #expect(programs.count == 2 && browser.frame.plainText.contains("+   \"geonameid\": 7,"))
+        browser.press([Key(.escape), Key(.enter)])
+        try FileManager.default.removeItem(
+            at: URL(fileURLWithPath: try #require(programs.last?.path)).deletingLastPathComponent())
+    }
+
+    /// What another process stored while the editor was open stays, and the edited text does, too.
+    @Test func aConflictIsSaidWithWhoWasFirst() throws {
+        let source = Fixture.source()
+        let programs = Programs(edit: { text in
+            source.record("Jakarta", Array("{\"other\":1}".utf8), archive: "City", at: Fixture.start)
+            source.happen(.update, "Jakarta", archive: "City", bytes: 11, at: Fixture.start)
+            return Self.replacing("\"Jakarta\"", with: "\"Batavia\"")(text)
+        })
+        let browser = try browser("j<enter><enter>ey", source, programs)
+        let text = browser.frame.plainText
+        #expect(value("Jakarta", source) == "{\"other\":1}")
+        #expect(text.contains("isn't what it was when the edit began") && text.contains("vellum demo (4121)"))
+        let path = try #require(programs.last?.path)
+        #expect(try String(contentsOfFile: path, encoding: .utf8).contains("Batavia"))
+        try FileManager.default.removeItem(at: URL(fileURLWithPath: path).deletingLastPathComponent())
+    }
+
+    @Test func anEditorThatGivesUpStoresNothing() throws {
+        let source = Fixture.source()
+        let programs = Programs(status: 1, edit: Self.replacing("\"Jakarta\"", with: "\"Batavia\""))
+        let browser = try browser("j<enter><enter>e", source, programs)
+        #expect(browser.frame.plainText.contains("The editor vi ended with exit code 1."))
+        #expect(browser.frame.plainText.contains("The text is kept in"))
+        #expect(source.with { $0.writeCalls } == 0)
+        try FileManager.default.removeItem(
+            at: URL(fileURLWithPath: try #require(programs.last?.path)).deletingLastPathComponent())
+    }
+
+    @Test func whatIsNoTextIsNotEdited() throws {
+        let programs = Programs()
+        let browser = try browser("<enter><enter>e", Fixture.source(), programs)
+        #expect(browser.frame.plainText.contains("It is neither JSON, CBOR nor text."))
+        #expect(programs.count == 0)
+    }
+
+    @Test(arguments: ["j<enter><enter>e", "j<enter>n"])
+    func aReadOnlyBrowserSaysWhyNot(keys: String) throws {
+        let programs = Programs()
+        let browser = try browser(keys, Fixture.source(), programs, isReadOnly: true)
+        #expect(
+            browser.frame.plainText.contains(
+                "Nothing can be edited: this browser was opened for reading only."))
+        #expect(programs.count == 0)
+    }
+
+    // MARK: New entries
+
+    @Test func aNewEntryIsWrittenAndStoredAfterYes() throws {
+        let source = Fixture.source()
+        let programs = Programs(edit: { _ in Array("{\"name\": \"Oslo\"}\n".utf8) })
+        var browser = try browser("j<enter>nOslo<enter>", source, programs)
+        #expect(programs.last?.content == [])
+        #expect(browser.frame.plainText.contains("New entry Oslo?"))
+        #expect(browser.frame.plainText.contains("+ {\"name\": \"Oslo\"}"))
+        #expect(value("Oslo", source) == nil)
+        browser.press([.character("y")])
+        #expect(
+            source.with { $0.archives["City"]?.first?.bytes } == [0xa1, 0x64] + Array("name".utf8) + [0x64]
+                + Array("Oslo".utf8))
+    }
+
+    @Test func aKeyThatIsThereIsRefused() throws {
+        let source = Fixture.source()
+        let programs = Programs(edit: { _ in
+            source.record("Oslo", [1], archive: "City", at: Fixture.start)
+            return Array("text".utf8)
+        })
+        let there = try browser("j<enter>nJakarta<enter>", source, programs)
+        #expect(
+            there.frame.plainText.contains("There is an entry of that key already.") && programs.count == 0)
+        let late = try browser("j<enter>nOslo<enter>y", source, programs)
+        #expect(late.frame.plainText.contains("there is an entry of the key \"Oslo\" by now"))
+        #expect(
+            source.with { state in state.archives["City"]?.first { $0.entry.key == "Oslo" }?.bytes } == [1])
+        try FileManager.default.removeItem(
+            at: URL(fileURLWithPath: try #require(programs.last?.path)).deletingLastPathComponent())
+    }
+
+    @Test func anEmptyTextMakesNoEntry() throws {
+        let source = Fixture.source()
+        let browser = try browser("j<enter>nOslo<enter>", source, Programs())
+        #expect(browser.frame.plainText.contains("Nothing was written."))
+        #expect(value("Oslo", source) == nil)
+    }
+}
