@@ -133,6 +133,7 @@ extension Screen {
         case .stores: StoresScreen.self
         case .archives: ArchivesScreen.self
         case .entries: EntriesScreen.self
+        case .groups: GroupsScreen.self
         case .value: ValueScreen.self
         case .query: QueryScreen.self
         case .messages: MessagesScreen.self
@@ -157,4 +158,6 @@ struct ChosenEntries: Sendable {
     var canBeOthers = false
     /// Why none is chosen though rows are seen.
     var absence = ""
+    /// Looks them up, where they are too many to be at hand; `nil` from it: it was stopped.
+    var collect: (@Sendable ((Double) -> Bool) -> CollectedTargets?)?
 }
