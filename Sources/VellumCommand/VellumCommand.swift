@@ -18,7 +18,8 @@ struct VellumCommand: ParsableCommand {
             """,
         version: Version.text,
         subcommands: [
-            BrowseCommand.self, DemoCommand.self, ListCommand.self, KeysCommand.self, GetCommand.self,
+            BrowseCommand.self, DemoCommand.self, ListCommand.self, KeysCommand.self, GroupsCommand.self,
+            GetCommand.self,
             PutCommand.self, QueryCommand.self, RemoveCommand.self, ExpireCommand.self, UndoCommand.self,
             ExistsCommand.self, TimeLeftCommand.self, TouchCommand.self,
             ResizeCommand.self, CompactCommand.self, CopyCommand.self, RenameCommand.self, DropCommand.self,

@@ -3,7 +3,7 @@ import TerminalKit
 
 /// The screens, from the widest view to the closest.
 package enum Screen: String, Sendable, Hashable, CaseIterable {
-    case stores, archives, entries, value, query, messages, monitor
+    case stores, archives, entries, groups, value, query, messages, monitor
 }
 
 /// Every action by the name that key assignments and documents use.
@@ -22,6 +22,7 @@ package enum ActionID: String, Sendable, Hashable, CaseIterable {
     case eventKind = "event-kind", eventArchive = "event-archive", biography
     case pause, follow, refresh, preview
     case fold, unfoldAll = "unfold-all", foldAll = "fold-all", mode
+    case groups, groupBy = "group-by", list
     case query, edit, explain, copySwift = "copy-swift", export, askEvery = "ask-every"
     case columns, columnsLeft = "columns-left", columnsRight = "columns-right"
     case commandLine = "command-line", palette, help, demo

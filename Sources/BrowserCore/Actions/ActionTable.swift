@@ -4,10 +4,11 @@ import TerminalKit
 package enum ActionTable {
     private static let all = Set(Screen.allCases)
     private static let live: Set<Screen> = [.stores, .archives, .entries, .messages, .monitor]
-    private static let opening: Set<Screen> = live.union([.query])
+    private static let opening: Set<Screen> = live.union([.query, .groups])
     private static let withValue: Set<Screen> = [.entries, .value, .query]
-    private static let inArchive: Set<Screen> = [.archives, .entries, .value, .query]
+    private static let inArchive: Set<Screen> = [.archives, .entries, .groups, .value, .query]
     private static let ofEntries: Set<Screen> = [.entries, .query]
+    private static let sortable: Set<Screen> = ofEntries.union([.groups])
 
     /// The key map as it is shipped. In a store that is only read the actions that change it are absent.
     package static func keyMap(readOnly: Bool = false) -> BrowserKeyMap {
@@ -53,6 +54,13 @@ package enum ActionTable {
 
     private static let asking: [BrowserAction] = [
         action(
+            .groups, "Groups", "What takes the room: entries by prefix or owner.", [.character("z")],
+            [.archives, .entries], .footer),
+        action(
+            .groupBy, "Group by", "Group by the next separator, or by owner.", [.character("t")], [.groups],
+            .footer),
+        action(.list, "Entries", "List the entries of the group.", [.character("v")], [.groups], .footer),
+        action(
             .query, "Query", "Ask for entries by their values.", [.character("Q")], [.archives, .entries],
             .footer),
         action(
@@ -91,8 +99,8 @@ package enum ActionTable {
     ]
 
     private static let arranging: [BrowserAction] = [
-        action(.sort, "Sort", "Sort by the next column.", [.character("s")], ofEntries, .footer),
-        action(.reverse, "Reverse", "Turn the order round.", [.character("r")], ofEntries),
+        action(.sort, "Sort", "Sort by the next column.", [.character("s")], sortable, .footer),
+        action(.reverse, "Reverse", "Turn the order round.", [.character("r")], sortable),
         action(
             .columns, "Columns", "Choose the columns that are shown.", [.character("C")], ofEntries),
         action(
@@ -127,10 +135,10 @@ package enum ActionTable {
         action(.unmarkAll, "Unmark all", "Take all marks away.", [.character("-")], ofEntries),
         action(
             .delete, "Delete", "Plan to delete what is marked, or this.",
-            [.character("D"), Key(.delete)], [.entries, .value, .query], [.destructive, .footer]),
+            [.character("D"), Key(.delete)], [.entries, .groups, .value, .query], [.destructive, .footer]),
         action(
             .expire, "Expire", "Plan when it expires: soon, now, never.", [.character("x")],
-            [.entries, .value, .query], [.destructive, .footer]),
+            [.entries, .groups, .value, .query], [.destructive, .footer]),
         action(
             .deleteAll, "Delete all", "Plan to delete every message.", [.character("D"), Key(.delete)],
             [.messages], [.destructive, .footer]),

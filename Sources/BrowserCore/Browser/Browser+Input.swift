@@ -92,6 +92,10 @@ extension Browser {
             model.log?[purpose].restart()
             model.log?[purpose].isStopped = true
         }
+        if model.groups?.ticket == job.ticket {
+            model.groups?.ticket = nil
+            if model.groups?.level.groups == nil { return [.stop(ticket: job.ticket)] + model.parts.back(&model) }
+        }
         model.say("Stopped: \(job.title)")
         return [.stop(ticket: job.ticket)]
     }
@@ -121,17 +125,14 @@ extension Browser {
         case .demo: return [.startDemo]
         case .open: return model.parts.open(&model)
         case .query: return QueryScreen.show(&model)
+        case .groups: return GroupsScreen.show(&model)
         case .events:
             model.parts.toggleEvents(&model)
             return loadEvents(&model)
         case .monitor: return MonitorScreen.show(.events, &model)
         case .processes: return MonitorScreen.show(.processes, &model)
-        case .delete:
-            planDelete(&model)
-            return []
-        case .expire:
-            askExpiry(&model)
-            return []
+        case .delete: return planDelete(&model)
+        case .expire: return askExpiry(&model)
         case .copy:
             showCopyMenu(&model)
             return []

@@ -21,6 +21,7 @@ package struct Model: Sendable {
     var stores = StoresState()
     var archives = ArchivesState()
     var entries: EntriesState?
+    var groups: GroupsState?
     var value: ValueState?
     /// Queries of the archive that was asked last.
     var query: QueryState?

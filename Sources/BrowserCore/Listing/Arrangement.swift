@@ -6,9 +6,13 @@ package struct Arrangement: Sendable {
     package let listing: any EntryListing
     package let order: EntryOrder
     package let filter: String
+    /// The group that the rows are of; `nil`: of all.
+    let group: GroupMembership?
     /// All entries in `order`.
     let sorted: Positions
-    /// Those of `sorted` whose key matches the filter: the rows.
+    /// Those of `sorted` that are of the group.
+    let members: Positions
+    /// Those of `members` whose key matches the filter: the rows.
     package var rows: Positions
     /// Sum of the sizes of the rows.
     package var rowBytes: UInt64
@@ -28,6 +32,8 @@ package struct ArrangementRequest: Sendable {
     package var archive: ArchiveAddress
     package var order: EntryOrder
     package var filter: String
+    /// The group that the rows are of; `nil`: of all.
+    package var group: GroupMembership?
     /// The arrangement whose listing is used again; nil takes a new listing.
     package var base: Arrangement?
     /// The key whose row is looked for.

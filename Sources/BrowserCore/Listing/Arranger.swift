@@ -72,7 +72,7 @@ package struct Arranger {
     ) throws(Stopped) -> Arrangement {
         let pattern = KeyPattern(request.filter)
         var keys = request.base?.keys
-        let needsKeys = pattern != nil || request.order.column == .key
+        let needsKeys = pattern != nil || request.order.column == .key || request.group?.isOfKey == true
         if needsKeys, keys == nil {
             keys = try KeyIndex(listing) { index throws(Stopped) in
                 try checkpoint(0.5 * Double(index) / Double(max(1, listing.count)))
@@ -86,30 +86,52 @@ package struct Arranger {
                 try checkpoint(0.5 + 0.4 * share)
             }.positions(request.order)
         }
-        var rows = sorted
+        let members = try members(of: request, sorted, listing, keys)
+        var rows = members
         if let pattern, let keys {
-            let candidates = narrowed(request) ?? sorted
+            let candidates = narrowed(request) ?? members
             rows = .some(
                 try keys.matches(pattern, among: candidates) { row throws(Stopped) in
                     try checkpoint(0.9 + 0.1 * Double(row) / Double(max(1, candidates.count)))
                 })
         }
         var bytes = listing.valueBytes
-        if pattern != nil {
+        if pattern != nil || request.group != nil {
             bytes = 0
             for row in 0..<rows.count {
                 bytes += UInt64(listing.figures(at: rows.index(atRow: row)).size)
             }
         }
         return Arrangement(
-            listing: listing, order: request.order, filter: request.filter, sorted: sorted, rows: rows,
+            listing: listing, order: request.order, filter: request.filter, group: request.group,
+            sorted: sorted, members: members, rows: rows,
             rowBytes: bytes, keys: keys, victims: request.base?.victims ?? victims(listing, limit: limit),
             made: made)
     }
 
+    /// The rows of the group that is asked for.
+    private func members(
+        of request: ArrangementRequest, _ sorted: Positions, _ listing: any EntryListing, _ keys: KeyIndex?
+    ) throws(Stopped) -> Positions {
+        guard let group = request.group else { return sorted }
+        if let base = request.base, base.order == request.order, base.group == group { return base.members }
+        var members: [Int32] = []
+        for row in 0..<sorted.count {
+            if row % 4096 == 0 { try checkpoint(0.9) }
+            let index = sorted.index(atRow: row)
+            let isMember =
+                if group.isOfKey, let keys { group.matches(keys.key(at: index)) } else {
+                    ((try? listing.entry(at: index)) ?? nil).map { group.matches($0) } ?? false
+                }
+            if isMember { members.append(Int32(index)) }
+        }
+        return .some(members)
+    }
+
     /// The rows of a filter that this one makes narrower: what doesn't hold `jak` doesn't hold `jaka`.
     private func narrowed(_ request: ArrangementRequest) -> Positions? {
-        guard let base = request.base, base.order == request.order, !base.filter.isEmpty,
+        guard let base = request.base, base.order == request.order, base.group == request.group,
+            !base.filter.isEmpty,
             request.filter.hasPrefix(base.filter)
         else { return nil }
         return base.rows

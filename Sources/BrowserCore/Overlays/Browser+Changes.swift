@@ -6,23 +6,56 @@ import TerminalKit
 /// Deleting and expiring: from the key to what is said when it is done.
 extension Browser {
     /// Opens the plan of a delete.
-    static func planDelete(_ model: inout Model) {
-        guard let chosen = model.parts.targets(model) else { return }
-        guard !chosen.targets.isEmpty else {
-            model.say("There is no entry to delete.\(chosen.absence)")
-            return
+    static func planDelete(_ model: inout Model) -> [Effect] {
+        withChosen(&model) { model, chosen in
+            guard !chosen.targets.isEmpty else {
+                model.say("There is no entry to delete.\(chosen.absence)")
+                return
+            }
+            model.overlay = .plan(Plan(.delete, archive: chosen.archive, targets: chosen.targets))
         }
-        model.overlay = .plan(Plan(.delete, archive: chosen.archive, targets: chosen.targets))
     }
 
     /// Asks how entries are to expire.
-    static func askExpiry(_ model: inout Model) {
-        guard let chosen = model.parts.targets(model) else { return }
-        guard chosen.canBeOthers || !chosen.targets.isEmpty else {
-            model.say("There is no entry to expire.\(chosen.absence)")
-            return
+    static func askExpiry(_ model: inout Model) -> [Effect] {
+        withChosen(&model) { model, chosen in
+            guard chosen.canBeOthers || !chosen.targets.isEmpty else {
+                model.say("There is no entry to expire.\(chosen.absence)")
+                return
+            }
+            model.overlay = .expire(ExpireForm(archive: chosen.archive, targets: chosen.targets))
         }
-        model.overlay = .expire(ExpireForm(archive: chosen.archive, targets: chosen.targets))
+    }
+
+    /// Goes on with the entries that the screen chose; where they are many, once they have been looked up.
+    private static func withChosen(
+        _ model: inout Model, _ body: @escaping @Sendable (inout Model, ChosenEntries) -> Void
+    ) -> [Effect] {
+        guard var chosen = model.parts.targets(model) else { return [] }
+        guard let collect = chosen.collect else {
+            body(&model, chosen)
+            return []
+        }
+        let ticket = model.ticket()
+        model.job = Job(ticket: ticket, title: "collecting the entries", since: model.now)
+        chosen.collect = nil
+        let asked = chosen
+        return [
+            .ask("collect the chosen of \(asked.archive.name)", ticket: ticket) { context in
+                collect(context.progress)
+            } then: { model, result in
+                guard model.job?.ticket == ticket else { return [] }
+                model.job = nil
+                guard case .success(let collected?) = result, model.archiveInView == asked.archive else {
+                    return []
+                }
+                var chosen = asked
+                chosen.targets = collected.targets
+                if let omission = collected.omission { model.say(omission, role: .warning) }
+                body(&model, chosen)
+                return []
+            }
+        ]
     }
 
     // MARK: The form

@@ -154,6 +154,7 @@ extension Screen {
         case .stores: StoresScreen.self
         case .archives: ArchivesScreen.self
         case .entries: EntriesScreen.self
+        case .groups: GroupsScreen.self
         case .value: ValueScreen.self
         case .query: QueryScreen.self
         case .messages: MessagesScreen.self
@@ -178,4 +179,6 @@ struct ChosenEntries: Sendable {
     var canBeOthers = false
     /// Why none is chosen though rows are seen.
     var absence = ""
+    /// Looks them up, where they are too many to be at hand; `nil` from it: it was stopped.
+    var collect: (@Sendable ((Double) -> Bool) -> CollectedTargets?)?
 }

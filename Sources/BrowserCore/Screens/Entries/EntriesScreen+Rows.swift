@@ -86,6 +86,7 @@ extension EntriesScreen {
         let ticket = model.ticket()
         var request = ArrangementRequest(
             in: entries.archive, order: entries.order, filter: entries.filter)
+        request.group = entries.group?.membership
         request.base = takingListing ? nil : entries.arrangement
         request.anchor = entries.follows ? nil : entries.key
         request.anchorRow = entries.follows ? 0 : entries.cursor

@@ -9,6 +9,7 @@ enum EntriesScreen: ScreenParts {
 
     static func path(_ model: Model) -> [String] {
         [TitleView.storeName(model), model.entries?.archive.name ?? ""]
+            + (model.entries?.group.map { [$0.name] } ?? [])
     }
 
     static func archive(_ model: Model) -> ArchiveAddress? { model.entries?.archive }
@@ -110,9 +111,10 @@ enum EntriesScreen: ScreenParts {
 
     static func back(_ model: inout Model) -> [Effect] {
         let ticket = model.entries?.ticket
-        model.entries = nil
+        let isOfGroup = model.entries?.group != nil && model.groups != nil
+        model.entries = isOfGroup ? model.groups?.before : nil
         if model.job?.isChange != true { model.job = nil }
-        model.screen = .archives
+        model.screen = isOfGroup ? .groups : .archives
         return ticket.map { [.stop(ticket: $0)] } ?? []
     }
 

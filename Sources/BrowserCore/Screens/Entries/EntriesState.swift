@@ -7,6 +7,8 @@ struct EntriesState: Sendable {
     let archive: ArchiveAddress
     var order = EntryOrder.recency
     var filter = ""
+    /// The group that is listed; `nil`: all entries.
+    var group: EntryGroup?
     /// What the rows show; nil until the archive was read.
     var arrangement: Arrangement?
     /// The rows that were read last.

@@ -130,7 +130,7 @@ enum EntriesView {
         guard let arrangement = model.entries?.arrangement else { return "" }
         let bytes = Figures.bytes(arrangement.rowBytes)
         let all = Figures.count(arrangement.listing.count - arrangement.gone, "entry", "entries")
-        guard !arrangement.filter.isEmpty else { return "\(all)  \(bytes)" }
+        guard !arrangement.filter.isEmpty || arrangement.group != nil else { return "\(all)  \(bytes)" }
         // Whether these have what is looked for nobody knows.
         let unreadable = arrangement.keys?.unreadable ?? 0
         let rest = unreadable == 0 ? "" : ", \(Figures.count(unreadable)) unreadable"
@@ -164,8 +164,9 @@ enum EntriesView {
         let look = model.look
         var left = [Span(" "), Span(countText(model))]
         let summary = model.sample(entries.archive)
+        if let group = entries.group { left.append(Span("  of \(group.name)", look[.accent])) }
         if arrangement.filter.isEmpty {
-            if let limit = summary?.diskLimit, limit > 0 {
+            if entries.group == nil, let limit = summary?.diskLimit, limit > 0 {
                 let share = Figures.percent(Double(arrangement.listing.valueBytes) / Double(limit))
                 left.append(Span(" of \(Figures.bytes(limit)) (\(share))", look[.dim]))
             }

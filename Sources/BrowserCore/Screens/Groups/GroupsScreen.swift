@@ -1,0 +1,250 @@
+import StorageEngine
+import StoreInspection
+import TerminalKit
+
+/// What takes the room of an archive: its entries by the beginnings of their keys, or by owner, the largest first.
+enum GroupsScreen: ScreenParts {
+    static func path(_ model: Model) -> [String] {
+        let below = model.groups?.level.below ?? ""
+        return [TitleView.storeName(model), model.groups?.archive.name ?? "", "groups"]
+            + (below.isEmpty ? [] : [below])
+    }
+
+    static func archive(_ model: Model) -> ArchiveAddress? { model.groups?.archive }
+
+    /// The entries of the group under the cursor, which are looked up when an action asks for them.
+    static func targets(_ model: Model) -> ChosenEntries? {
+        guard let state = model.groups else { return nil }
+        var chosen = ChosenEntries(archive: state.archive, targets: [])
+        if let groups = state.level.groups, let number = state.level.number {
+            chosen.collect = { CollectedTargets(groups.listing, groups.places(ofGroup: number), $0) }
+        }
+        return chosen
+    }
+
+    static func command(_ model: Model) -> CommandLine.Words {
+        guard let state = model.groups else { return .init("ls") }
+        let options: [String] =
+            switch state.level.group?.membership {
+            case .prefix(let beginning): ["--prefix", beginning.text]
+            case .last(let below, _): below.text.isEmpty ? [] : ["--prefix", below.text]
+            case .owner(let owner?): ["--owner", owner.text]
+            case .owner(nil), nil: []
+            }
+        return .init("keys", [state.archive.name], options: options)
+    }
+
+    static func listed(_ model: Model) -> Timestamp? { model.groups?.level.made }
+
+    // MARK: How it looks
+
+    static func draw(_ model: Model, _ layout: ScreenLayout, into frame: inout Frame) {
+        GroupsView.draw(model, layout, into: &frame)
+    }
+
+    static func cursor(_ model: Model) -> Int { model.groups?.level.cursor ?? 0 }
+    static func firstRow(_ model: Model) -> Int { model.groups?.level.top ?? 0 }
+    static func table(_ model: Model) -> Table? { GroupsView.table(model) }
+
+    static func problem(_ model: Model) -> String? {
+        guard model.groups?.level.groups != nil else { return nil }
+        return model.groups?.problem ?? model.archives.problem
+    }
+
+    static func place(_ model: Model) -> StatusView.Content? {
+        guard let level = model.groups?.level, let group = level.group else { return nil }
+        return .line(
+            [Span(group.name, model.look[.dim])],
+            right: "\(Figures.count(level.cursor + 1)) of \(Figures.count(level.order.count))")
+    }
+
+    // MARK: What it does
+
+    /// Opens the groups of the archive in view.
+    static func show(_ model: inout Model) -> [Effect] {
+        guard let archive = model.archiveInView else { return [] }
+        guard model.sample(archive)?.kind != .log else {
+            model.say("A log has messages, which have no keys to group by.")
+            return []
+        }
+        model.groups = GroupsState(archive: archive, before: model.screen == .entries ? model.entries : nil)
+        model.screen = .groups
+        return load(&model)
+    }
+
+    /// Groups the entries anew, as they are now.
+    private static func load(_ model: inout Model) -> [Effect] {
+        guard let state = model.groups else { return [] }
+        var effects: [Effect] = state.ticket.map { [.stop(ticket: $0)] } ?? []
+        let ticket = model.ticket()
+        model.groups?.ticket = ticket
+        model.job = Job(ticket: ticket, title: "grouping", since: model.now)
+        let (archive, level, now) = (state.archive, state.level, model.now)
+        effects.append(
+            .ask("group \(archive.name) below \"\(level.below)\"", ticket: ticket) {
+                (context) throws(SourceError) in
+                let listing = try context.source.listing(in: archive)
+                do throws(Stopped) {
+                    return try group(listing, level, context.progress)
+                } catch {
+                    return nil
+                }
+            } then: { model, result in
+                grouped(&model, ticket, at: now, result)
+            })
+        return effects
+    }
+
+    private static func group(
+        _ listing: any EntryListing, _ level: GroupsState.Level, _ progress: (Double) -> Bool
+    ) throws(Stopped) -> EntryGroups {
+        func checkpoint(_ share: Double) throws(Stopped) { if !progress(share) { throw Stopped() } }
+        let keys = try KeyIndex(listing) { index throws(Stopped) in
+            try checkpoint(0.5 * Double(index) / Double(max(1, listing.count)))
+        }
+        let separator = keys.separator(below: level.below) ?? Grouping.separators[0]
+        let grouping = level.wanted ?? .prefix(below: level.below, separator: separator)
+        return try EntryGroups(listing, keys: keys, by: grouping) { share throws(Stopped) in
+            try checkpoint(0.5 + 0.5 * share)
+        }
+    }
+
+    /// `nil`: it was stopped.
+    private static func grouped(
+        _ model: inout Model, _ ticket: Int, at made: Timestamp, _ result: Result<EntryGroups?, SourceError>
+    ) -> [Effect] {
+        Browser.end(&model, job: ticket)
+        guard var state = model.groups, state.ticket == ticket else { return [] }
+        state.ticket = nil
+        switch result {
+        case .failure(let error): state.problem = error.description
+        case .success(nil): break
+        case .success(let groups?):
+            state.problem = nil
+            let held = state.level.group?.membership
+            (state.level.groups, state.level.made) = (groups, made)
+            state.level.order = []
+            state.sort()
+            state.level.cursor =
+                state.level.order.firstIndex { groups.groups[$0].membership == held } ?? 0
+        }
+        model.groups = state
+        return []
+    }
+
+    static func refresh(_ model: inout Model, isForced: Bool) -> [Effect] { isForced ? load(&model) : [] }
+
+    static func targetsWent(_ model: inout Model) -> [Effect] { load(&model) }
+
+    static func settle(_ model: inout Model, _ layout: ScreenLayout) -> [Effect] {
+        guard var state = model.groups else { return [] }
+        let count = state.level.order.count
+        state.level.cursor = max(0, min(state.level.cursor, count - 1))
+        state.level.top = Table.firstRow(
+            showing: state.level.cursor, of: count, in: layout.page, from: state.level.top)
+        model.groups = state
+        return []
+    }
+
+    static func move(_ model: inout Model, to row: Int) -> [Effect] {
+        let count = model.groups?.level.order.count ?? 0
+        model.groups?.level.cursor = max(0, min(row, count - 1))
+        return []
+    }
+
+    static func perform(_ model: inout Model, _ id: ActionID) -> [Effect] {
+        guard let state = model.groups else { return [] }
+        switch id {
+        case .groupBy: return groupByNext(&model, state)
+        case .sort:
+            let columns = GroupColumn.allCases
+            let next = (columns.firstIndex(of: state.column) ?? 0) + 1
+            sort(&model, by: columns[next % columns.count])
+        case .reverse: sort(&model, by: state.column)
+        case .list: return showEntries(&model)
+        default: break
+        }
+        return []
+    }
+
+    /// Sorts by a column; by the same again, the other way round.
+    private static func sort(_ model: inout Model, by column: GroupColumn) {
+        guard var state = model.groups else { return }
+        state.isDescending = state.column == column ? !state.isDescending : column != .group
+        state.column = column
+        state.sort()
+        model.groups = state
+    }
+
+    /// By the next separator, and behind the last of them by owner.
+    private static func groupByNext(_ model: inout Model, _ state: GroupsState) -> [Effect] {
+        let separators = Grouping.separators
+        switch state.level.groups?.grouping {
+        case nil: return []
+        case .owner?:
+            model.groups?.level.wanted = .prefix(below: state.level.below, separator: separators[0])
+        case .prefix(let below, let separator)?:
+            let next = (separators.firstIndex(of: separator) ?? 0) + 1
+            let isLast = next == separators.count
+            // Owners are of the whole archive.
+            if isLast, !below.isEmpty {
+                model.groups?.level.wanted = .prefix(below: below, separator: separators[0])
+            } else {
+                model.groups?.level.wanted =
+                    isLast ? .owner : .prefix(below: below, separator: separators[next])
+            }
+        }
+        return load(&model)
+    }
+
+    /// Divides the group further; one that can't be shows its entries.
+    static func open(_ model: inout Model) -> [Effect] {
+        guard let group = model.groups?.level.group else { return [] }
+        guard case .prefix(let beginning) = group.membership, group.entries > 1 else {
+            return showEntries(&model)
+        }
+        var level = GroupsState.Level()
+        level.below = beginning.text
+        model.groups?.levels.append(level)
+        return load(&model)
+    }
+
+    /// The entries of the group under the cursor.
+    private static func showEntries(_ model: inout Model) -> [Effect] {
+        guard let state = model.groups, let group = state.level.group else { return [] }
+        var entries = EntriesState(archive: state.archive)
+        entries.group = group
+        model.entries = entries
+        model.touched = nil
+        model.screen = .entries
+        return EntriesScreen.rearrange(&model, takingListing: true, isForced: true)
+    }
+
+    static func back(_ model: inout Model) -> [Effect] {
+        guard let state = model.groups else { return [] }
+        var effects: [Effect] = []
+        if let ticket = state.ticket {
+            model.groups?.ticket = nil
+            Browser.end(&model, job: ticket)
+            effects.append(.stop(ticket: ticket))
+        }
+        if state.levels.count > 1 {
+            model.groups?.levels.removeLast()
+            return effects
+        }
+        model.groups = nil
+        model.entries = state.before
+        model.screen = state.before == nil ? .archives : .entries
+        return effects
+    }
+
+    static func click(_ model: inout Model, _ point: Point, _ layout: ScreenLayout) -> [Effect] {
+        if let header = GroupsView.table(model).layout(in: layout.list).headerColumn(at: point),
+            GroupsView.columns.indices.contains(header)
+        {
+            sort(&model, by: GroupsView.columns[header])
+            return []
+        }
+        return moveToRow(at: point, &model, layout)
+    }
+}

@@ -1,0 +1,53 @@
+import StorageEngine
+import StoreInspection
+
+/// The screen of an archive's groups of entries.
+struct GroupsState: Sendable {
+    let archive: ArchiveAddress
+    /// What is grouped, from the widest view to the closest; the last is shown.
+    var levels: [Level] = [Level()]
+    var column = GroupColumn.bytes
+    var isDescending = true
+    /// The answer that is waited for.
+    var ticket: Int?
+    var problem: String?
+    /// The list of entries that it was opened from.
+    let before: EntriesState?
+
+    init(archive: ArchiveAddress, before: EntriesState? = nil) {
+        self.archive = archive
+        self.before = before
+    }
+
+    /// One view of the groups.
+    struct Level: Sendable {
+        /// The beginning that all keys have.
+        var below = ""
+        /// How it was asked for; `nil`: by the separator that most keys have.
+        var wanted: Grouping?
+        var groups: EntryGroups?
+        /// The numbers of the groups as they are shown.
+        var order: [Int] = []
+        /// When the entries were listed.
+        var made: Timestamp?
+        var cursor = 0
+        var top = 0
+
+        /// The group under the cursor, by its number.
+        var number: Int? { order.indices.contains(cursor) ? order[cursor] : nil }
+        var group: EntryGroup? { number.flatMap { groups?.groups[$0] } }
+    }
+
+    var level: Level {
+        get { levels[levels.count - 1] }
+        set { levels[levels.count - 1] = newValue }
+    }
+
+    /// Puts the groups in order; the cursor holds to its group.
+    mutating func sort() {
+        guard let groups = level.groups else { return }
+        let held = level.group?.membership
+        level.order = groups.sorted(by: column, descending: isDescending)
+        level.cursor = level.order.firstIndex { groups.groups[$0].membership == held } ?? 0
+    }
+}

@@ -1,0 +1,102 @@
+import StorageEngine
+import StoreInspection
+import TerminalKit
+
+/// Groups of entries, with their share of all that is grouped.
+enum GroupsView {
+    static let columns = GroupColumn.allCases
+
+    static func table(_ model: Model) -> Table {
+        let state = model.groups
+        let level = state?.level
+        let order = level?.order ?? []
+        let all = level?.groups
+        let now = model.shownNow
+        return Table(
+            columns: columns.map { column in
+                let isOrder = column == state?.column
+                return Table.Column(
+                    column.rawValue, width: width(column),
+                    alignment: column == .group ? .leading : .trailing, priority: priority(column),
+                    order: !isOrder ? nil : state?.isDescending == true ? .descending : .ascending)
+            } + [
+                Table.Column("share", width: .fixed(6), alignment: .trailing, priority: 3),
+                Table.Column("", width: .fixed(10), priority: 6),
+            ],
+            rowCount: order.count, firstRow: level?.top ?? 0, selectedRow: order.isEmpty ? nil : level?.cursor,
+            emptyText: emptyText(state)
+        ) { row in
+            guard let all, order.indices.contains(row) else { return Table.Row([]) }
+            let group = all.groups[order[row]]
+            let share = all.bytes == 0 ? 0 : Double(group.bytes) / Double(all.bytes)
+            return Table.Row([
+                Table.Cell(group.name), Table.Cell(Figures.count(group.entries)),
+                Table.Cell(Figures.bytes(group.bytes)), Table.Cell(Figures.count(group.hits)),
+                Table.Cell(Figures.duration(now.seconds(since: group.accessed), separator: "")),
+                Table.Cell(Figures.percent(share)),
+                Table.Cell("", gauge: share),
+            ])
+        }
+    }
+
+    private static func width(_ column: GroupColumn) -> Part {
+        switch column {
+        case .group: .minimum(12, weight: 1)
+        case .entries: .fixed(9)
+        case .bytes: .fixed(8)
+        case .hits: .fixed(9)
+        case .idle: .fixed(6)
+        }
+    }
+
+    private static func priority(_ column: GroupColumn) -> Int {
+        switch column {
+        case .group: 0
+        case .bytes: 1
+        case .entries: 2
+        case .hits: 4
+        case .idle: 5
+        }
+    }
+
+    private static func emptyText(_ state: GroupsState?) -> String {
+        guard let state, state.level.groups != nil else { return "" }
+        return "No entries."
+    }
+
+    static func draw(_ model: Model, _ layout: ScreenLayout, into frame: inout Frame) {
+        let look = model.look
+        guard let state = model.groups else { return }
+        guard let groups = state.level.groups else {
+            let text = ProblemText(
+                text: state.problem ?? "Grouping \(state.archive.name)",
+                role: state.problem == nil ? .dim : .danger, isCentered: true)
+            return frame.draw(text, in: layout.list, look: look)
+        }
+        Bar(left: information(state, groups, model), right: [], role: .text)
+            .draw(into: &frame, in: layout.info, look: look)
+        table(model).draw(into: &frame, in: layout.list, look: look)
+    }
+
+    /// `12 groups by owner  6,204 entries, 1.2 MB`, and what is in none.
+    private static func information(_ state: GroupsState, _ groups: EntryGroups, _ model: Model) -> [Span] {
+        let look = model.look
+        let count = Figures.count(groups.groups.count, "group", "groups")
+        var spans = [
+            Span(" \(count) by \(groups.grouping.name)"),
+            Span("  \(Figures.amount(groups.entries, bytes: groups.bytes))", look[.dim]),
+        ]
+        if let limit = model.sample(state.archive)?.diskLimit, limit > 0 {
+            let share = Figures.percent(Double(groups.bytes) / Double(limit))
+            spans.append(Span(" (\(share) of the limit)", look[.dim]))
+        }
+        if groups.ungrouped > 0 {
+            spans.append(
+                Span("  \(Figures.count(groups.ungrouped)) entries of more groups are left out", look[.warning]))
+        }
+        if groups.unreadable > 0 {
+            spans.append(Span("  \(Figures.count(groups.unreadable)) unreadable", look[.warning]))
+        }
+        return spans
+    }
+}

@@ -1,0 +1,114 @@
+import ArgumentParser
+import StorageEngine
+import StoreInspection
+
+/// `vellum groups`.
+struct GroupsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "groups",
+        abstract: "Tells what takes the room of an archive: entries by the beginnings of their keys, or by owner.",
+        discussion: """
+            A group is what keys have in common up to the next separator, by default the one of : / | . # - _ and space that \
+            most keys have. Keys without one are a group of their own. --prefix divides one group further. Columns in a \
+            pipe, and properties with --json: group, entries, bytes, share of the bytes of all groups, hits, accessed. The \
+            largest comes first. A pipe's text has control characters of keys spelled \\n or \\u{2028}.
+
+            Example: vellum groups Session --prefix user: --limit 10
+            """)
+
+    /// What `--by` says.
+    enum By: String, ExpressibleByArgument, CaseIterable { case prefix, owner }
+
+    @OptionGroup var store: StoreArguments
+
+    @Argument(help: "The archive's name.", completion: .archives)
+    var archive: String
+
+    @Option(help: "Group by the beginnings of keys, or by owner.")
+    var by = By.prefix
+
+    @Option(help: ArgumentHelp("Only keys that begin with this; groups are made of what follows.", valueName: "text"))
+    var prefix = ""
+
+    @Option(
+        help: ArgumentHelp("The ASCII character that ends the beginning of a key.", valueName: "character"))
+    var separator: String?
+
+    @Option(help: "What to sort by: group ascending, most entries, bytes or hits first, or longest idle first.")
+    var order = GroupColumn.bytes
+
+    @Flag(help: "Turn the order around.")
+    var reverse = false
+
+    @Option(help: ArgumentHelp("Print at most that many groups.", valueName: "count"))
+    var limit: Int?
+
+    @Flag(help: "Print a JSON object a line.")
+    var json = false
+
+    mutating func validate() throws {
+        if let limit, limit < 0 { throw ValidationError("--limit is 0 or more") }
+        if let separator, separator.utf8.count != 1 {
+            throw ValidationError("--separator is one ASCII character")
+        }
+        if by == .owner, separator != nil || !prefix.isEmpty {
+            throw ValidationError("--prefix and --separator are for groups by the beginnings of keys")
+        }
+    }
+
+    func run() throws {
+        let archive = try store.openForLooking().archive(named: archive)
+        try archive.requireEntries()
+        let listing = try StoredListing(archive)
+        let keys = KeyIndex(listing) { (_) throws(Never) in }
+        let chosen = separator?.utf8.first ?? keys.separator(below: prefix) ?? Grouping.separators[0]
+        let grouping = by == .owner ? Grouping.owner : .prefix(below: prefix, separator: chosen)
+        let groups = EntryGroups(listing, keys: keys, by: grouping) { (_) throws(Never) in }
+        let output = OutputWriter()
+        var printer = RowPrinter(
+            [
+                Column("group", title: "GROUP"), Column("entries", title: "ENTRIES"), Column("bytes", title: "BYTES"),
+                Column("share", title: "SHARE"), Column("hits", title: "HITS", dropped: 1),
+                Column("accessed", title: "ACCESSED", dropped: 2),
+            ], layout: .fitting(output, json: json ? .jsonLines : nil), output: output)
+        let order = groups.sorted(by: order, descending: (order != .group) != reverse)
+        for number in order.prefix(limit ?? .max) {
+            let group = groups.groups[number]
+            try printer.print([
+                Cell(name(of: group)), .count(UInt64(group.entries)), .bytes(group.bytes),
+                .ratio(groups.bytes == 0 ? 0 : Double(group.bytes) / Double(groups.bytes)), .count(group.hits),
+                Cell(group.accessed),
+            ])
+        }
+        try printer.end()
+        try complain(groups, unreadable: keys.unreadable, archive)
+    }
+
+    /// Programs get the beginning itself, and nothing for the keys that have no further part, or for no owner.
+    private func name(of group: EntryGroup) -> String? {
+        guard json || !OutputWriter().isTerminal else { return group.name }
+        switch group.membership {
+        case .prefix(let beginning): return beginning.text
+        case .last: return nil
+        case .owner(let owner): return owner?.text
+        }
+    }
+
+    private func complain(_ groups: EntryGroups, unreadable: Int, _ archive: Archive) throws {
+        if groups.ungrouped > 0 {
+            Narration.complain(
+                "\(Figures.count(groups.ungrouped, "entry", "entries")) beyond the first "
+                    + "\(Figures.count(EntryGroups.most)) groups are left out")
+        }
+        let missing = max(unreadable, groups.unreadable)
+        Narration.complainOfMissing(missing)
+        let hasLost = try archive.complainOfLoss()
+        if missing > 0 || hasLost { throw CommandFailure(nil, status: .storeFailure) }
+        guard groups.entries == 0, !prefix.isEmpty else { return }
+        throw CommandFailure(
+            "\(archive.name) has no entry with a key that begins with \(TerminalSafe.quoted(prefix))",
+            status: .nothing)
+    }
+}
+
+extension GroupColumn: ExpressibleByArgument {}

@@ -1,0 +1,126 @@
+import BrowserCore
+import StorageEngine
+import StoreInspection
+import TerminalKit
+import Testing
+
+/// What takes the room of an archive: its entries by the beginnings of their keys, and by owner.
+struct GroupTests {
+    /// Three users with sessions, pages in two folders, and one key without a separator.
+    static func source() -> MockSource {
+        let source = Fixture.source()
+        let keys = [
+            "user:1:name", "user:1:mail", "user:22:name", "user:é", "user:e\u{301}", "img:/a/1.png", "img:/a/2.png",
+            "img:/b/3.png", "plain",
+        ]
+        source.with { state in
+            state.archives["City"] = keys.enumerated().map { number, key in
+                Fixture.record(
+                    key, number: number, bytes: [UInt8](repeating: 0x20, count: key.hasPrefix("img") ? 1000 : 10))
+            }
+        }
+        return source
+    }
+
+
+    private func line(_ browser: HeadlessBrowser, _ beginning: String) -> String? {
+        browser.frame.plainText.split(separator: "\n").map(String.init)
+            .first { $0.trimming(" ").hasPrefix(beginning) }
+    }
+
+    @Test func theLargestGroupComesFirst() throws {
+        let browser = try Fixture.browser(Self.source(), columns: 100, keys: "jz")
+        let text = browser.frame.plainText
+        #expect(text.contains("3 groups by key up to \":\""), "\(text)")
+        let images = try #require(line(browser, "img:"))
+        #expect(images.contains(" 3 ") && images.contains("3.0 kB") && images.contains("98.0%"), "\(images)")
+        let users = try #require(line(browser, "user:"))
+        #expect(users.contains(" 5 ") && users.contains("50 B"), "\(users)")
+        #expect(line(browser, "(other keys)")?.contains("10 B") == true)
+        let places = try ["img:", "user:", "(other keys)"].map {
+            try #require(text.range(of: $0)?.lowerBound)
+        }
+        #expect(places == places.sorted())
+    }
+
+    /// Two keys that Swift takes for equal are of two groups: bytes decide.
+    @Test func aGroupIsDividedFurther() throws {
+        var browser = try Fixture.browser(Self.source(), columns: 100, keys: "jzj<enter>")
+        #expect(line(browser, "user:1:")?.contains(" 2 ") == true, "\(browser.frame.plainText)")
+        #expect(line(browser, "user:22:")?.contains(" 1 ") == true)
+        #expect(browser.frame.plainText.contains("user:… (no further part)"))
+        browser.press(try Key.script("h"))
+        #expect(line(browser, "img:") != nil)
+        browser.press(try Key.script("h"))
+        #expect(browser.model.screen == .archives)
+    }
+
+    @Test func theEntriesOfAGroupAreListed() throws {
+        var browser = try Fixture.browser(Self.source(), columns: 100, keys: "j<enter>zjv")
+        let text = browser.frame.plainText
+        #expect(browser.model.screen == .entries)
+        #expect(text.contains("5 of 9 entries") && text.contains("of user:"), "\(text)")
+        #expect(text.contains("user:22:name") && !text.contains("img:/a"))
+        // A filter looks within the group.
+        browser.press(try Key.script("/name<enter>"))
+        #expect(browser.frame.plainText.contains("2 of 9 entries"), "\(browser.frame.plainText)")
+        browser.press(try Key.script("<esc>h"))
+        #expect(browser.model.screen == .groups)
+        browser.press(try Key.script("h"))
+        #expect(browser.model.screen == .entries && browser.frame.plainText.contains("9 entries"))
+    }
+
+    @Test func otherSeparatorsAndOwners() throws {
+        var browser = try Fixture.browser(Self.source(), columns: 100, keys: "jzt")
+        #expect(browser.frame.plainText.contains("groups by key up to \"/\""), "\(browser.frame.plainText)")
+        #expect(line(browser, "img:/") != nil)
+        for _ in 0..<7 { browser.press(try Key.script("t")) }
+        let text = browser.frame.plainText
+        #expect(text.contains("2 groups by owner"), "\(text)")
+        #expect(line(browser, "import") != nil && line(browser, "(no owner)") != nil)
+        browser.press(try Key.script("jv"))
+        #expect(browser.frame.plainText.contains(" of 9 entries"))
+        browser.press(try Key.script("ht"))
+        #expect(browser.frame.plainText.contains("groups by key up to \":\""))
+    }
+
+    @Test func aGroupIsDeletedByPlan() throws {
+        let source = Self.source()
+        var browser = try Fixture.browser(source, columns: 100, keys: "jzjD")
+        #expect(browser.frame.plainText.contains("Delete 5 entries?"), "\(browser.frame.plainText)")
+        browser.press(try Key.script("y"))
+        #expect(source.with { $0.archives["City"]?.count } == 4)
+        #expect(line(browser, "user:") == nil, "\(browser.frame.plainText)")
+    }
+
+    @Test func theOrderIsChosen() throws {
+        var browser = try Fixture.browser(Self.source(), columns: 100, keys: "jzs")
+        // By hits, then by idle time, then by name.
+        browser.press(try Key.script("ss"))
+        let text = browser.frame.plainText
+        let places = try ["(other keys)", "img:", "user:"].map {
+            try #require(text.range(of: $0)?.lowerBound)
+        }
+        #expect(places == places.sorted(), "\(text)")
+        browser.press(try Key.script("r"))
+        let turned = browser.frame.plainText
+        let user = try #require(turned.range(of: "user:")?.lowerBound)
+        #expect(user < (try #require(turned.range(of: "img:")?.lowerBound)))
+    }
+
+    @Test func theCommandLineIsOfTheGroup() throws {
+        let browser = try Fixture.browser(Self.source(), columns: 100, keys: "jzjc")
+        #expect(browser.frame.plainText.contains("keys City --prefix user:"), "\(browser.frame.plainText)")
+    }
+
+    @Test func aLogHasNoGroups() throws {
+        let browser = try Fixture.browser(Fixture.source(), keys: "jjz")
+        #expect(browser.frame.plainText.contains("A log has messages"))
+    }
+}
+
+extension String {
+    fileprivate func trimming(_ characters: String) -> String {
+        String(drop { characters.contains($0) })
+    }
+}
