@@ -10,18 +10,19 @@ struct GroupTests {
     static func source() -> MockSource {
         let source = Fixture.source()
         let keys = [
-            "user:1:name", "user:1:mail", "user:22:name", "user:é", "user:e\u{301}", "img:/a/1.png", "img:/a/2.png",
+            "user:1:name", "user:1:mail", "user:22:name", "user:é", "user:e\u{301}", "img:/a/1.png",
+            "img:/a/2.png",
             "img:/b/3.png", "plain",
         ]
         source.with { state in
             state.archives["City"] = keys.enumerated().map { number, key in
                 Fixture.record(
-                    key, number: number, bytes: [UInt8](repeating: 0x20, count: key.hasPrefix("img") ? 1000 : 10))
+                    key, number: number,
+                    bytes: [UInt8](repeating: 0x20, count: key.hasPrefix("img") ? 1000 : 10))
             }
         }
         return source
     }
-
 
     private func line(_ browser: HeadlessBrowser, _ beginning: String) -> String? {
         browser.frame.plainText.split(separator: "\n").map(String.init)

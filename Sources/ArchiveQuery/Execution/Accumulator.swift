@@ -76,6 +76,8 @@ struct Accumulator {
     private mutating func keep(_ access: RowShape.Access, _ row: RowReader, isGreatest: Bool) throws {
         if access.isMany {
             for (_, values, encoded) in try row.groupKeys([access]) {
+                // Lists and objects have no order, here as elsewhere.
+                if case .encoded = values[0] { continue }
                 keep(values[0], isGreatest) { encoded[0] }
             }
         } else {

@@ -94,7 +94,9 @@ extension Browser {
         }
         if model.groups?.ticket == job.ticket {
             model.groups?.ticket = nil
-            if model.groups?.level.groups == nil { return [.stop(ticket: job.ticket)] + model.parts.back(&model) }
+            if model.groups?.level.groups == nil {
+                return [.stop(ticket: job.ticket)] + model.parts.back(&model)
+            }
         }
         model.say("Stopped: \(job.title)")
         return [.stop(ticket: job.ticket)]

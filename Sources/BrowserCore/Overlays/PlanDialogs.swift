@@ -42,9 +42,11 @@ extension OverlayPlaces {
             words = ("Replace the file?", "Replace")
             body = ["\(TerminalText.sanitized(path)) is there already. What is in it goes for good."]
         case .clearLog(let count):
-            words = ("Delete \(Figures.count(count, "message", "messages"))?", "Delete")
+            words = ("Delete all messages?", "Delete")
             body = [
-                "This can't be undone: every message of \(plan.archive.name), \(Figures.bytes(plan.bytes)), goes."
+                "This can't be undone: every message of \(plan.archive.name) goes, now "
+                    + "\(Figures.count(count, "message", "messages")), \(Figures.bytes(plan.bytes)); those that come "
+                    + "until you confirm go, too."
             ]
         }
         return Dialog(

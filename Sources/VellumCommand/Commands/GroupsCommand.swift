@@ -6,7 +6,8 @@ import StoreInspection
 struct GroupsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "groups",
-        abstract: "Tells what takes the room of an archive: entries by the beginnings of their keys, or by owner.",
+        abstract:
+            "Tells what takes the room of an archive: entries by the beginnings of their keys, or by owner.",
         discussion: """
             A group is what keys have in common up to the next separator, by default the one of : / | . # - _ and space that \
             most keys have. Keys without one are a group of their own. --prefix divides one group further. Columns in a \
@@ -27,14 +28,17 @@ struct GroupsCommand: ParsableCommand {
     @Option(help: "Group by the beginnings of keys, or by owner.")
     var by = By.prefix
 
-    @Option(help: ArgumentHelp("Only keys that begin with this; groups are made of what follows.", valueName: "text"))
+    @Option(
+        help: ArgumentHelp(
+            "Only keys that begin with this; groups are made of what follows.", valueName: "text"))
     var prefix = ""
 
     @Option(
         help: ArgumentHelp("The ASCII character that ends the beginning of a key.", valueName: "character"))
     var separator: String?
 
-    @Option(help: "What to sort by: group ascending, most entries, bytes or hits first, or longest idle first.")
+    @Option(
+        help: "What to sort by: group ascending, most entries, bytes or hits first, or longest idle first.")
     var order = GroupColumn.bytes
 
     @Flag(help: "Turn the order around.")
@@ -67,7 +71,8 @@ struct GroupsCommand: ParsableCommand {
         let output = OutputWriter()
         var printer = RowPrinter(
             [
-                Column("group", title: "GROUP"), Column("entries", title: "ENTRIES"), Column("bytes", title: "BYTES"),
+                Column("group", title: "GROUP"), Column("entries", title: "ENTRIES"),
+                Column("bytes", title: "BYTES"),
                 Column("share", title: "SHARE"), Column("hits", title: "HITS", dropped: 1),
                 Column("accessed", title: "ACCESSED", dropped: 2),
             ], layout: .fitting(output, json: json ? .jsonLines : nil), output: output)
@@ -76,7 +81,8 @@ struct GroupsCommand: ParsableCommand {
             let group = groups.groups[number]
             try printer.print([
                 Cell(name(of: group)), .count(UInt64(group.entries)), .bytes(group.bytes),
-                .ratio(groups.bytes == 0 ? 0 : Double(group.bytes) / Double(groups.bytes)), .count(group.hits),
+                .ratio(groups.bytes == 0 ? 0 : Double(group.bytes) / Double(groups.bytes)),
+                .count(group.hits),
                 Cell(group.accessed),
             ])
         }

@@ -23,7 +23,8 @@ enum GroupsView {
                 Table.Column("share", width: .fixed(6), alignment: .trailing, priority: 3),
                 Table.Column("", width: .fixed(10), priority: 6),
             ],
-            rowCount: order.count, firstRow: level?.top ?? 0, selectedRow: order.isEmpty ? nil : level?.cursor,
+            rowCount: order.count, firstRow: level?.top ?? 0,
+            selectedRow: order.isEmpty ? nil : level?.cursor,
             emptyText: emptyText(state)
         ) { row in
             guard let all, order.indices.contains(row) else { return Table.Row([]) }
@@ -92,7 +93,9 @@ enum GroupsView {
         }
         if groups.ungrouped > 0 {
             spans.append(
-                Span("  \(Figures.count(groups.ungrouped)) entries of more groups are left out", look[.warning]))
+                Span(
+                    "  \(Figures.count(groups.ungrouped)) entries of more groups are left out", look[.warning]
+                ))
         }
         if groups.unreadable > 0 {
             spans.append(Span("  \(Figures.count(groups.unreadable)) unreadable", look[.warning]))
