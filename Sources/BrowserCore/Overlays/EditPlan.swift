@@ -60,7 +60,8 @@ struct EditPlan: Sendable {
         var parts: [String] = []
         var part = ""
         var used = 0
-        for character in TerminalText.sanitized(line.replacingTabs()) {
+        let spaced = String(line.flatMap { $0 == "\t" ? "    " : String($0) })
+        for character in TerminalText.sanitized(spaced) {
             let width = TextWidth.width(of: character)
             if used + width > columns, used > 0 {
                 parts.append(part)
