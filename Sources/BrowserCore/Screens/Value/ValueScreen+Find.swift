@@ -175,7 +175,7 @@ extension ValueState {
     var place: Int {
         switch mode {
         case .tree: node ?? 0
-        case .text: text.goal?.offset ?? text.top
+        case .text: min(text.goal?.offset ?? text.top, max(0, size - 1))
         case .hex: top * bytesPerRow
         }
     }

@@ -59,7 +59,8 @@ extension ValueState {
             let offset = min(goal.offset, size - 1)
             if let missing = missing(around: offset) { return missing }
             let window = window(around: offset)
-            let row = window.rowStart(holding: offset, columns: columns) ?? 0
+            // Its bytes are still on their way.
+            guard let row = window.rowStart(holding: offset, columns: columns) else { return nil }
             text.top = window.rowStart(goal.rowsAbove, before: row, columns: columns)
             text.goal = nil
         }
