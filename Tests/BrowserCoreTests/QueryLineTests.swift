@@ -56,6 +56,26 @@ extension QueryScreenTests {
         #expect(lines(browser)[1].hasSuffix("find done = true"))
     }
 
+    /// What broke: an answer that came while the next query was being written took the keyboard, and the letters that
+    /// followed were actions on its rows.
+    @Test func anAnswerLeavesTheKeyboardToWhoWrites() throws {
+        let source = EngineSource(folder: folder.path)
+        var test = UpdateTest(Fixture.model(columns: 90, rows: 24, store: folder.path + "/store"))
+        test.settle(source)
+        test.press(
+            .character("Q"), expecting: ["load properties of Place", "load earlier queries"])
+        test.settle(source)
+        for character in "limit 2" { test.press(.character(character)) }
+        test.press(Key(.enter), expecting: ["query Place: limit 2"])
+        let asked = test.effects
+        test.press(.character("x"))
+        test.effects = asked
+        test.settle(source)
+        #expect(test.text.contains("2 rows"))
+        test.press(.character("D"))
+        #expect(test.text.contains("limit 2xD") && !test.model.isPlanOpen)
+    }
+
     @Test func explainsTheSyntaxWithExamples() throws {
         var browser = try browser("Q<f1>", columns: 90, rows: 14)
         #expect(browser.frame.plainText.contains("Examples:"))

@@ -217,7 +217,9 @@ extension QueryScreen {
             // The cursor holds to its key when the same is asked again, or else to its place.
             let row = key.flatMap { key in answer.rows.firstIndex { $0.key == key } }
             query.cursor = row.map { query.view.place(of: $0) } ?? (isSame ? query.cursor : 0)
-            query.isTyping = answer.rows.isEmpty && query.isTyping
+            // Who writes the next one meanwhile keeps the keyboard: its letters are actions to the rows.
+            let isWriting = query.field.text != query.asked
+            query.isTyping = query.isTyping && (answer.rows.isEmpty || isWriting)
         case .failure(let error):
             query.problem = error.description
             outcome = error.description
