@@ -19,11 +19,29 @@ struct BrowsedProgramsTests {
         return path
     }
 
-    private func run(_ keys: String, _ environment: [String: String]) throws -> (status: Int32, text: String)
-    {
-        var variables = ["TMUX": "", "STY": "", "TMPDIR": store.folder.path, "VISUAL": ""]
+    /// Opens the entries and types keys, each when what it needs is shown; `q` ends it.
+    private func run(
+        _ environment: [String: String], _ steps: [(shown: String, keys: String)]
+    ) async throws -> (status: Int32, text: String) {
+        var variables = [
+            "TERM": "xterm-256color", "LC_ALL": "C.UTF-8", "TMUX": "", "STY": "", "VISUAL": "",
+            "TMPDIR": store.folder.path,
+        ]
         variables.merge(environment) { $1 }
-        return try PseudoTerminal.run("--store '\(store.path)'", input: keys, environment: variables)
+        let program = "stty cols 100 rows 30; '\(Vellum.executable.path)' --store '\(store.path)'"
+        let browser = try Spawned(
+            ["-qec", program, "/dev/null"], executable: "/usr/bin/script", holdsInput: true,
+            environment: variables)
+        var seen = 0
+        for step in [("City", "\r"), ("oslo", "")] + steps {
+            try await browser.until(step.shown) {
+                String(decoding: browser.text.utf8.dropFirst(seen), as: UTF8.self).contains(step.shown)
+            }
+            guard !step.keys.isEmpty else { continue }
+            seen = browser.text.utf8.count
+            browser.type(step.keys)
+        }
+        return (try await browser.finish(), browser.text)
     }
 
     /// What the browser put into the folder for temporary files and left there.
@@ -32,14 +50,14 @@ struct BrowsedProgramsTests {
             .filter { $0.hasPrefix("vellum-") }
     }
 
-    @Test func thePagerHasTheTerminalAndTheBrowserComesBack() throws {
+    @Test func thePagerHasTheTerminalAndTheBrowserComesBack() async throws {
         let log = store.folder / "log"
         // It leaves the terminal in disorder and ends with an error.
         let pager = try program(
             "pager",
             "cat \"$1\" >'\(log)'; stat -c %a \"$1\" >>'\(log)'; stty -echo; printf '\\033[?25l\\033[31m'; exit 4"
         )
-        let (status, text) = try run("\roq", ["PAGER": pager])
+        let (status, text) = try await run(["PAGER": pager], [("oslo", "o"), ("exit code 4", "q")])
         #expect(status == 0)
         let read = try String(contentsOfFile: log, encoding: .utf8)
         #expect(read.contains("\"name\": \"Oslo\"") && read.hasSuffix("600\n"))
@@ -49,9 +67,10 @@ struct BrowsedProgramsTests {
         #expect(leftovers.isEmpty)
     }
 
-    @Test func anEditIsStoredAndKeepsItsDeadline() throws {
+    @Test func anEditIsStoredAndKeepsItsDeadline() async throws {
         let editor = try program("editor", "sed -i s/Oslo/Kristiania/ \"$1\"")
-        let (status, _) = try run("\r\reyq", ["EDITOR": editor])
+        let (status, _) = try await run(
+            ["EDITOR": editor], [("oslo", "\r"), ("709037", "e"), ("Kristiania", "y"), ("Stored", "q")])
         #expect(status == 0)
         #expect(
             try store.done("get", "City", "oslo", "--json").text
@@ -61,29 +80,34 @@ struct BrowsedProgramsTests {
     }
 
     /// Somebody stores the entry while the editor is open: that stays, and so does the text.
-    @Test func aConflictKeepsBoth() throws {
+    @Test func aConflictKeepsBoth() async throws {
         let editor = try program(
             "editor",
             "sed -i s/Oslo/Kristiania/ \"$1\"; echo '{\"name\":\"other\"}' | '\(Vellum.executable.path)' --store '\(store.path)' put City oslo"
         )
-        let (status, text) = try run("\r\rey\rq", ["EDITOR": editor])
+        let (status, text) = try await run(
+            ["EDITOR": editor],
+            [("oslo", "\r"), ("709037", "e"), ("Kristiania", "y"), ("Not stored", "\rq")])
         #expect(status == 0)
         #expect(try store.done("get", "City", "oslo", "--json").text == "{\"name\":\"other\"}\n")
         #expect(text.contains("Not stored"))
         #expect(leftovers.count == 1)
     }
 
-    @Test func aPipeShowsWhatItsCommandSays() throws {
-        let (status, text) = try run("\r|grep -c Oslo\r\rq", [:])
+    @Test func aPipeShowsWhatItsCommandSays() async throws {
+        let (status, text) = try await run(
+            [:], [("oslo", "|"), ("pipe to", "grep -c Oslo\r"), ("Enter goes back", "\r"), ("oslo", "q")])
         #expect(status == 0)
         #expect(text.contains("[exit code 0; Enter goes back to vellum]"))
         #expect(leftovers.isEmpty)
     }
 
-    @Test func aCopyIsSentToTheTerminal() throws {
-        #expect(try run("\ryk\rq", [:]).text.contains("\u{1b}]52;c;b3Nsbw==\u{7}"))
-        let inside = try run("\ryk\rq", ["TMUX": "/tmp/tmux-0/default,1,0"]).text
+    @Test func aCopyIsSentToTheTerminal() async throws {
+        let steps = [("oslo", "y"), ("the key", "k"), ("Copied", "\rq")]
+        #expect(try await run([:], steps).text.contains("\u{1b}]52;c;b3Nsbw==\u{7}"))
+        let inside = try await run(["TMUX": "/tmp/tmux-0/default,1,0"], steps).text
         #expect(inside.contains("\u{1b}Ptmux;\u{1b}\u{1b}]52;c;b3Nsbw==\u{7}\u{1b}\\"))
-        #expect(try !run("\ryk\rq", ["TERM": "vt100"]).text.contains("]52;"))
+        let without = [("oslo", "y"), ("the key", "k"), ("no clipboard", "\rq")]
+        #expect(try await !run(["TERM": "vt100"], without).text.contains("]52;"))
     }
 }

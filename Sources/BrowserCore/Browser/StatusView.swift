@@ -49,7 +49,7 @@ struct StatusView {
             }
             // What is typed needs room before what is said of it.
             let needed = TextWidth.width(of: figures) + 1
-            let hasRoom = rect.columns >= 40 && rect.columns - width - needed >= 10
+            let hasRoom = rect.columns >= 40 && rect.columns - width - needed >= 8
             let (field, right) = rect.split(left: width).rest.split(right: hasRoom ? needed : 0)
             prompt.field.draw(into: &frame, in: field, look: look)
             frame.write(figures, at: right.origin, style: look[.dim].over(look[.input]), within: right)
