@@ -106,6 +106,7 @@ struct Exporter {
         var damaged = 0
         var missing = 0
         var elsewhere = 0
+        var changed = 0
         for index in entries.indices {
             if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
             if let chosen {
@@ -132,7 +133,15 @@ struct Exporter {
                 if try entries.isDamaged(at: index) { missing += 1 }
                 continue
             }
-            try body(content.key, RecognizedValue(content.value, encoding: content.encoding))
+            let value = RecognizedValue(content.value, encoding: content.encoding)
+            if !isSilent, value.changesInJSON { changed += 1 }
+            try body(content.key, value)
+        }
+        if changed > 0 {
+            Narration.complain(
+                "\(Figures.count(changed, "value has", "values have")) dates, bytes or numbers that aren't finite: an "
+                    + "import makes numbers, texts and null of them, which a typed program may not read; "
+                    + "dump and backup keep them")
         }
         if !isSilent, elsewhere > 0 {
             let them = Figures.count(elsewhere, "entry is", "entries are")

@@ -68,7 +68,9 @@ import Testing
         let segment = try Data(contentsOf: URL(fileURLWithPath: folder.archivePath("A", "00000001.segment")))
         #expect(Array(segment[0..<8]) == Array("VLMSEGMT".utf8))
         #expect(Array(segment[68..<80]) == [2, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0])
-        #expect(Array(segment[80..<88]) == [1, 0, 0, 0, 0, 0, 0, 0])
+        // The number of the operation begins with the time.
+        let sequence = segment[80..<88].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        #expect(abs(Date().timeIntervalSince1970 - Double(sequence) / 1_000_000) < 600)
         #expect(Array(segment[112..<120]) == Array("ahi".utf8) + [0, 0, 0, 0, 0])
         // Its checksum, computed the way the document says.
         let identity = Array(segment[16..<32])
