@@ -71,7 +71,7 @@ extension QueryScreenTests {
         test.press(.character("x"))
         test.effects = asked
         test.settle(source)
-        #expect(test.text.contains("2 rows"))
+        #expect(test.text.contains("place 59"))
         test.press(.character("D"))
         #expect(test.text.contains("limit 2xD") && !test.model.isPlanOpen)
     }
