@@ -34,7 +34,7 @@ struct ActionTests {
     /// On a terminal of 80 columns no line is cut, and the keys that move are there too.
     @Test func helpIsWholeOnASmallScreen() throws {
         let places = [
-            "?", "<enter>?", "<enter>j<enter>?", "<enter>j<enter><enter>?", "<enter>jQ<f1><f1>",
+            "?", "<enter>?", "<enter>j<enter>?", "<enter>jz?", "<enter>j<enter><enter>?", "<enter>jQ<f1><f1>",
             "<enter>jj<enter>?",
             "<enter>E?",
         ]

@@ -147,9 +147,10 @@ struct LogTests {
     @Test func allAreDeletedAndThatStays() throws {
         let source = source()
         var browser = try Fixture.browser(source, keys: "jj<enter>D")
-        #expect(browser.frame.plainText.contains("Delete 60 messages?"))
+        #expect(browser.frame.plainText.contains("Delete all messages?"))
         #expect(
-            browser.frame.plainText.contains("This can't be undone: every message of Trace, 1.62 kB, goes."))
+            browser.frame.plainText.contains(
+                "This can't be undone: every message of Trace goes, now 60 messages"))
         browser.press([Key(.enter)])
         #expect(source.with { $0.writeCalls } == 0, "the default is Cancel")
         browser.press(try Key.script("Dy"))

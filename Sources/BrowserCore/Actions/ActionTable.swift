@@ -54,8 +54,7 @@ package enum ActionTable {
 
     private static let asking: [BrowserAction] = [
         action(
-            .groups, "Groups", "What takes the room: entries by prefix or owner.", [.character("z")],
-            [.archives, .entries], .footer),
+            .groups, "Groups", "Sizes by key prefix or by owner.", [.character("z")], [.archives, .entries]),
         action(
             .groupBy, "Group by", "Group by the next separator, or by owner.", [.character("t")], [.groups],
             .footer),
