@@ -181,13 +181,13 @@ _vellum() {
     unset 'unparsed_words[0]'
     unparsed_words=("${unparsed_words[@]}")
     case "${subcommand}" in
-    browse|demo|ls|keys|get|put|query|rm|expire|undo|exists|ttl|touch|resize|compact|copy|rename|drop|stats|watch|why|import|export|append|tail|check|diff|backup|dump|restore|doctor|bench|help)
+    browse|demo|ls|keys|groups|get|put|query|rm|expire|undo|exists|ttl|touch|resize|compact|copy|rename|drop|stats|watch|why|import|export|append|tail|check|diff|backup|dump|restore|doctor|bench|help)
         # Offer subcommand argument completions
         "_vellum_${subcommand}"
         ;;
     *)
         # Offer subcommand completions
-        COMPREPLY+=($(compgen -W 'browse demo ls keys get put query rm expire undo exists ttl touch resize compact copy rename drop stats watch why import export append tail check diff backup dump restore doctor bench help' -- "${cur}"))
+        COMPREPLY+=($(compgen -W 'browse demo ls keys groups get put query rm expire undo exists ttl touch resize compact copy rename drop stats watch why import export append tail check diff backup dump restore doctor bench help' -- "${cur}"))
         ;;
     esac
 }
@@ -311,6 +311,47 @@ _vellum_keys() {
     case "${positional_number}" in
     1)
         __vellum_add_completions -W "$(__vellum_custom_complete ---completion keys -- positional@0 "${COMP_CWORD}" "$(__vellum_cursor_index_in_current_word)")"
+        return
+        ;;
+    esac
+}
+
+_vellum_groups() {
+    repeating_flags=()
+    non_repeating_flags=(--reverse --json --version -h --help)
+    repeating_options=()
+    non_repeating_options=(-s --store --by --prefix --separator --order --limit)
+    __vellum_offer_flags_options 1
+
+    # Offer option value completions
+    case "${prev}" in
+    '-s'|'--store')
+        __vellum_add_completions -d
+        return
+        ;;
+    '--by')
+        __vellum_add_completions -W 'prefix'$'\n''owner'
+        return
+        ;;
+    '--prefix')
+        return
+        ;;
+    '--separator')
+        return
+        ;;
+    '--order')
+        __vellum_add_completions -W 'group'$'\n''entries'$'\n''bytes'$'\n''hits'$'\n''idle'
+        return
+        ;;
+    '--limit')
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __vellum_add_completions -W "$(__vellum_custom_complete ---completion groups -- positional@0 "${COMP_CWORD}" "$(__vellum_cursor_index_in_current_word)")"
         return
         ;;
     esac
