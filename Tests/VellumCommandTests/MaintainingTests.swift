@@ -86,6 +86,12 @@ struct MaintainingTests {
         #expect(try store.done("keys", "C", "--json").text == store.done("keys", "A", "--json").text)
         #expect(try store.run("rename", "C", "A").status == 1)
         #expect(try store.run("rename", "None", "D").status == 1)
+        // What broke: a request with a mistake left an empty archive, and a whole store.
+        #expect(try store.run("copy", "A", "Z", "--where", "n >").status == 2)
+        #expect(try store.run("copy", "A", "Z", "nothing").status == 1)
+        #expect(try store.run("copy", "None", "Z", "--to", store.folder / "new").status == 1)
+        #expect(try store.archives().keys.sorted() == ["A", "C"])
+        #expect(!FileManager.default.fileExists(atPath: store.folder / "new"))
     }
 
     @Test func someEntriesAreCopied() throws {

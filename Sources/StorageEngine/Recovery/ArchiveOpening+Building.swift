@@ -116,8 +116,8 @@ extension ArchiveOpening {
         let section = ArchiveSection(unshared: engine)
         section.index.damagedPlaces = try section.rebuild(isRoomy: isRoomy).damaged
         // An archive begins with the time, so that one that is made anew under the same name has other numbers: what was
-        // planned for entries of the former one must not hit its own.
-        if section.index.head == .none {
+        // planned for entries of the former one must not hit its own. Messages are numbered from 1, for people.
+        if section.index.head == .none, engine.kind != .log {
             section.index.sequence = UInt64(clamping: min(Clock.wall(), 1 << 60))
         }
         section.index.settleSequence()

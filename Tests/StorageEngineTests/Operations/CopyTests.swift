@@ -120,4 +120,20 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: folder.store))
         #expect(try Store.open(at: moved, mode: .readOnly).archiveNames() == ["A", "B"])
     }
+
+    /// What broke: an emptied log kept its newest segment, and deleting 7.5 million messages held the lock for 2.7 s.
+    @Test func anEmptiedLogGivesItsRoomBack() throws {
+        let log = try store.archive(
+            named: "L", orCreate: ArchiveConfiguration(kind: .log, diskLimit: 100_000_000))
+        for _ in 0..<300 { try log.append([UInt8](repeating: 1, count: 10_000)) }
+        #expect(try log.deleteAllMessages().entries == 300)
+        #expect(try log.status().footprint < 600_000)
+        try log.append([5])
+        #expect(try log.status().entries == 1 && log.check().clean)
+    }
+
+    @Test func noStoreIsMadeInsideAnArchive() throws {
+        #expect(throws: StorageError.self) { try Store.open(at: folder.archivePath("A", "inside")) }
+        #expect(!FileManager.default.fileExists(atPath: folder.archivePath("A", "inside/vellum-store")))
+    }
 }

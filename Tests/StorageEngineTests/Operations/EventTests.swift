@@ -110,4 +110,48 @@ import Testing
                 events.filter { $0.key == "\(key)" && $0.bytes == key && $0.kind == .promotion }.count == 500)
         }
     }
+
+    /// What broke: of a long key an event notes 24 bytes, and one that ends within a character matched no key that somebody
+    /// waited for, once the entry had been moved.
+    @Test func aKeyThatIsCutWithinACharacterConcernsWhoWaitsForIt() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let archive = try Store.open(at: folder.store).archive(
+            named: "E", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let key = String(repeating: "a", count: 23) + "é and the rest"
+        let first = try archive.nextEvent()
+        try archive.put([7], forKey: key)
+        for round in 0..<30 {
+            try archive.put([UInt8](repeating: 1, count: 20_000), forKey: "big \(round % 3)")
+        }
+        let batch = try archive.events(from: first)
+        #expect(batch.events.count == 31 && batch.lost == 0)
+        var interest = KeyInterest()
+        interest.insert(key: key)
+        #expect(ChangedKeys(batch).concern(interest))
+        var other = KeyInterest()
+        other.insert(key: String(repeating: "a", count: 22) + "xé and the rest")
+        #expect(!ChangedKeys(batch).concern(other))
+    }
+
+    /// What broke: an index that is made anew numbers its events from 0 again, so an observer took them for those it knew.
+    @Test(arguments: [(1, 1), (5, 5), (10, 20)])
+    func anObserverLearnsThatTheIndexWasMadeAnew(before: Int, after: Int) throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        func write(_ count: Int, _ name: String) throws {
+            let store = try Store.open(at: folder.store)
+            defer { store.close() }
+            let archive = try store.archive(named: "E", orCreate: ArchiveConfiguration())
+            for number in 0..<count { try archive.put([1], forKey: "\(name) \(number)") }
+        }
+        try write(before, "old")
+        let observer = try Store.open(at: folder.store, mode: .readOnly).archive(named: "E")
+        let next = try observer.nextEvent()
+        try FileManager.default.removeItem(atPath: folder.archivePath("E", "index"))
+        try write(after, "new")
+        let batch = try observer.events(from: next)
+        #expect(batch.lost == 1)
+        #expect(batch.events.compactMap(\.key) == (0..<after).map { "new \($0)" })
+        #expect(batch.events.first?.sequence == next + 1)
+        #expect(try observer.nextEvent() == batch.next)
+    }
 }

@@ -102,8 +102,14 @@ enum GroupsScreen: ScreenParts {
         let keys = try KeyIndex(listing) { index throws(Stopped) in
             try checkpoint(0.5 * Double(index) / Double(max(1, listing.count)))
         }
-        let separator = keys.separator(below: level.below) ?? Grouping.separators[0]
-        let grouping = level.wanted ?? .prefix(below: level.below, separator: separator)
+        let separator = keys.separator(below: level.below)
+        // Keys without any separator have only owners in common.
+        let grouping: Grouping =
+            if let wanted = level.wanted { wanted } else if separator == nil, level.below.isEmpty {
+                .owner
+            } else {
+                .prefix(below: level.below, separator: separator ?? Grouping.separators[0])
+            }
         return try EntryGroups(listing, keys: keys, by: grouping) { share throws(Stopped) in
             try checkpoint(0.5 + 0.5 * share)
         }
@@ -179,7 +185,8 @@ enum GroupsScreen: ScreenParts {
     /// By the next separator, and behind the last of them by owner.
     private static func groupByNext(_ model: inout Model, _ state: GroupsState) -> [Effect] {
         let separators = Grouping.separators
-        switch state.level.groups?.grouping {
+        // Pressed again, it goes on from what was asked for last.
+        switch state.level.wanted ?? state.level.groups?.grouping {
         case nil: return []
         case .owner?:
             model.groups?.level.wanted = .prefix(below: state.level.below, separator: separators[0])
