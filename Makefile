@@ -46,7 +46,8 @@ SOAK_REPORT := .build/soak-report.txt
 .DEFAULT_GOAL := help
 # SwiftPM locks its build folder: two targets at once would only wait for each other.
 .NOTPARALLEL:
-.PHONY: help deps test-deps bench-deps build run test lint format bench soak fuzz sanitize pictures install clean
+.PHONY: help deps test-deps bench-deps build run test lint format bench soak fuzz sanitize pictures install install-files \
+    uninstall deb clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s  %s\n", $$1, $$2 }' Makefile
@@ -125,26 +126,32 @@ pictures: build ## draw the pictures of README.md anew
 
 # `sudo make install` after `make build` installs what was built: root may have no Swift, and must
 # not leave its own files in the build folder.
-install: $(if $(and $(SUDO_USER),$(wildcard $(BINARY))),,build) ## install to PREFIX=/usr/local (DESTDIR= for packagers)
+install: $(if $(and $(SUDO_USER),$(wildcard $(BINARY))),,build) install-files ## install to PREFIX=/usr/local (DESTDIR= for packagers)
+
+# What `install` does without building; of a program that was built elsewhere with BINARY=.
+install-files:
 	$(INSTALL) -d "$(DESTDIR)$(PREFIX)/bin" "$(DESTDIR)$(PREFIX)/share/vellum/demo"
 	$(INSTALL) -m 755 $(BINARY) "$(DESTDIR)$(PREFIX)/bin/vellum"
 	$(INSTALL) -m 644 Assets/demo/* "$(DESTDIR)$(PREFIX)/share/vellum/demo"
-ifneq ($(wildcard Assets/man/vellum.1),)
 	$(INSTALL) -d "$(DESTDIR)$(PREFIX)/share/man/man1"
 	$(INSTALL) -m 644 Assets/man/vellum.1 "$(DESTDIR)$(PREFIX)/share/man/man1/vellum.1"
-endif
-ifneq ($(wildcard Assets/completions/vellum.bash),)
 	$(INSTALL) -d "$(DESTDIR)$(PREFIX)/share/bash-completion/completions"
 	$(INSTALL) -m 644 Assets/completions/vellum.bash "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/vellum"
-endif
-ifneq ($(wildcard Assets/completions/_vellum),)
 	$(INSTALL) -d "$(DESTDIR)$(PREFIX)/share/zsh/site-functions"
 	$(INSTALL) -m 644 Assets/completions/_vellum "$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_vellum"
-endif
-ifneq ($(wildcard Assets/completions/vellum.fish),)
 	$(INSTALL) -d "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d"
 	$(INSTALL) -m 644 Assets/completions/vellum.fish "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/vellum.fish"
-endif
+
+uninstall: ## remove what install put below PREFIX=/usr/local
+	rm -f $(addprefix "$(DESTDIR)$(PREFIX)"/,$(INSTALLED))
+	rm -rf "$(DESTDIR)$(PREFIX)/share/vellum"
+
+INSTALLED := bin/vellum share/man/man1/vellum.1 share/bash-completion/completions/vellum \
+    share/zsh/site-functions/_vellum share/fish/vendor_completions.d/vellum.fish
+
+deb: deps ## build a Debian package, .build/vellum_VERSION_ARCHITECTURE.deb
+	@mkdir -p .build
+	sh Assets/build/deb.sh "$(SWIFT)" .build
 
 clean: ## remove everything that was built
-	rm -rf .build .build-test .build-bench .build-fuzz .build-address .build-thread .build-undefined
+	rm -rf .build .build-test .build-bench .build-fuzz .build-address .build-thread .build-undefined .build-static
