@@ -50,7 +50,7 @@ SOAK_REPORT := .build/soak-report.txt
     uninstall deb clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s  %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s  %s\n", $$1, $$2 }' Makefile
 
 deps: ## install what the build needs (ncurses), or say which package brings it
 	@$(NEED) swift curses
