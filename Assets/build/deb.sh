@@ -22,6 +22,8 @@ mkdir -p "$root/DEBIAN" "$root/usr/share/doc/vellum" "$folder/work/debian"
 make --no-print-directory install-files BINARY=.build-static/release/vellum DESTDIR="$root" PREFIX=/usr
 strip --strip-unneeded --remove-section=.comment --remove-section=.note "$root/usr/bin/vellum"
 gzip -9n "$root/usr/share/man/man1/vellum.1"
+# It is read, never run.
+sed -i '1{/^#!/d;}' "$root/usr/share/bash-completion/completions/vellum"
 mkdir -p "$root/usr/share/zsh/vendor-completions"
 mv "$root/usr/share/zsh/site-functions/_vellum" "$root/usr/share/zsh/vendor-completions/"
 rmdir "$root/usr/share/zsh/site-functions"
@@ -65,9 +67,10 @@ depends=$(cd "$folder/work" && dpkg-shlibdeps -O "$program" 2>/dev/null | sed -n
     echo "Section: database"
     echo "Priority: optional"
     echo "Description: look into caches and collections of Swift programs while they run"
-    echo " Vellum keeps objects in memory and on disk, shared by several processes. This is its"
-    echo " command line and its browser for terminals: lists, queries, deletes and expires entries"
-    echo " of a store that other processes use, without disturbing them."
+    echo " Vellum keeps objects in memory and on disk, shared by several processes."
+    echo " This is its command line and its browser for terminals: they list, query,"
+    echo " delete and expire entries of a store that other processes use, without"
+    echo " disturbing them."
 } >"$root/DEBIAN/control"
 find "$root/usr" -type f ! -name vellum -exec chmod 644 {} +
 find "$root" -type d -exec chmod 755 {} +
