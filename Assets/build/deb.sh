@@ -18,7 +18,7 @@ date=$(git log -1 --format=%aD 2>/dev/null || date -R)
 $swift build -c release --product vellum --static-swift-stdlib --scratch-path .build-static
 root=$folder/root
 rm -rf "$root"
-mkdir -p "$root/DEBIAN" "$root/usr/share/doc/vellum" "$folder/work/debian"
+mkdir -p "$root/DEBIAN" "$root/usr/share/doc/vellum" "$folder/shlibs/debian"
 make --no-print-directory install-files BINARY=.build-static/release/vellum DESTDIR="$root" PREFIX=/usr
 strip --strip-unneeded --remove-section=.comment --remove-section=.note "$root/usr/bin/vellum"
 gzip -9n "$root/usr/share/man/man1/vellum.1"
@@ -53,9 +53,9 @@ gzip -9nc Assets/CHANGELOG.md >"$root/usr/share/doc/vellum/NEWS.gz"
 } >"$root/usr/share/doc/vellum/copyright"
 
 # dpkg-shlibdeps wants a source package around it.
-printf 'Source: vellum\n\nPackage: vellum\nArchitecture: any\n' >"$folder/work/debian/control"
+printf 'Source: vellum\n\nPackage: vellum\nArchitecture: any\n' >"$folder/shlibs/debian/control"
 program=$(readlink -f "$root/usr/bin/vellum")
-depends=$(cd "$folder/work" && dpkg-shlibdeps -O "$program" 2>/dev/null | sed -n 's/^shlibs:Depends=//p')
+depends=$(cd "$folder/shlibs" && dpkg-shlibdeps -O "$program" 2>/dev/null | sed -n 's/^shlibs:Depends=//p')
 [ -n "$depends" ] || { say "the libraries that the program needs belong to no package"; exit 1; }
 {
     echo "Package: vellum"
@@ -76,5 +76,5 @@ find "$root/usr" -type f ! -name vellum -exec chmod 644 {} +
 find "$root" -type d -exec chmod 755 {} +
 package=$folder/vellum_${version}_$architecture.deb
 dpkg-deb --root-owner-group --build "$root" "$package" >/dev/null
-rm -rf "$root" "$folder/work"
+rm -rf "$root" "$folder/shlibs"
 say "$package, $(du -h "$package" | cut -f1)"
