@@ -159,6 +159,22 @@ struct UndoTests {
         #expect(test.text.contains("Stopped: restored 1 entry, 190 B; u takes back the rest."))
     }
 
+    /// What broke: other work that began beside a change took its place, and Esc reached that instead.
+    @Test func escapeReachesTheChangeBesideOtherWork() throws {
+        let source = Fixture.source()
+        Fixture.addUndoable(source)
+        source.with { $0.undoable["City"]?[0].action.kind = .deadline }
+        var test = UpdateTest(Fixture.model(columns: 100, rows: 24))
+        test.settle(source)
+        test.press(.character("j"))
+        test.press(.character("u"), expecting: ["load reversible of City for latest"])
+        for answer in test.answers(to: test.effects[0], source) { test.send(answer) }
+        test.press(.character("y"), expecting: ["undo 8 of City"])
+        test.press(.character("z"), expecting: ["group City below \"\""])
+        test.press(Key(.escape), expecting: ["stop"])
+        #expect(test.model.screen == .groups, "the groups are still being made")
+    }
+
     @Test(arguments: ["u", "U"])
     func nothingToUndoIsSaid(key: Character) throws {
         var browser = try Fixture.browser(Fixture.source(), keys: "j<enter>")

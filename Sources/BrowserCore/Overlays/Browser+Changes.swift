@@ -37,15 +37,14 @@ extension Browser {
             return []
         }
         let ticket = model.ticket()
-        model.job = Job(ticket: ticket, title: "collecting the entries", since: model.now)
+        model.begin(Job(ticket: ticket, title: "collecting the entries", since: model.now))
         chosen.collect = nil
         let asked = chosen
         return [
             .ask("collect the chosen of \(asked.archive.name)", ticket: ticket) { context in
                 collect(context.progress)
             } then: { model, result in
-                guard model.job?.ticket == ticket else { return [] }
-                model.job = nil
+                guard model.ends(ticket) else { return [] }
                 guard case .success(let collected?) = result, model.archiveInView == asked.archive else {
                     return []
                 }

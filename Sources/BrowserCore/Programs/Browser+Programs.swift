@@ -68,13 +68,12 @@ extension Browser {
     ) -> Effect {
         let folder = model.surroundings.temporaryFolder
         let ticket = model.ticket()
-        model.job = Job(ticket: ticket, title: title, since: model.now)
+        model.begin(Job(ticket: ticket, title: title, since: model.now))
         return .ask("copy \(entry) into a private file", ticket: ticket) { (context) throws(SourceError) in
             try privateFile(of: entry, folder, context)
         } then: { model, result in
             // Nobody waits for it any more.
-            guard model.job?.ticket == ticket else { return [] }
-            end(&model, job: ticket)
+            guard model.ends(ticket) else { return [] }
             switch result {
             case .success(let file?): return [.program(program(file))]
             case .success(nil): return []
@@ -137,7 +136,7 @@ extension Browser {
         guard !path.isEmpty else { return [] }
         let folder = model.surroundings.writingFolder
         let ticket = model.ticket()
-        model.job = Job(ticket: ticket, title: "writing \(path)", since: model.now)
+        model.begin(Job(ticket: ticket, title: "writing \(path)", since: model.now))
         return [
             .ask("write \(entry) to \(path)", ticket: ticket) { (context) throws(SourceError) in
                 try writtenFile(of: entry, path, in: folder, replaces: replaces, context)

@@ -79,8 +79,8 @@ extension MessagesScreen {
             let number = model.ticket()
             ticket = number
             model.log?[purpose].ticket = number
-            model.job = Job(
-                ticket: number, title: purpose == .filter ? "filtering" : "finding", since: model.now)
+            let title = purpose == .filter ? "filtering" : "finding"
+            model.begin(Job(ticket: number, title: title, since: model.now))
         }
         let patterns = [pattern] + (purpose == .find ? [log.filter.pattern].compactMap { $0 } : [])
         return scan(first..<available.upperBound, of: log, patterns, purpose, ticket: ticket)
