@@ -102,14 +102,15 @@ package struct EntryGroups: Sendable {
     package static let most = 100_000
 
     /// - Parameters:
-    ///   - keys: all keys of the list.
+    ///   - keys: all keys of the list, needed for groups by prefix.
     ///   - checkpoint: hears the share done, 0 to 1, and may throw to stop.
     package init<Stop: Error>(
-        _ listing: any EntryListing, keys: KeyIndex, by grouping: Grouping,
+        _ listing: any EntryListing, keys: KeyIndex?, by grouping: Grouping,
         checkpoint: (Double) throws(Stop) -> Void
     ) throws(Stop) {
         self.listing = listing
         self.grouping = grouping
+        if case .prefix = grouping { unreadable = keys?.unreadable ?? 0 }
         var numbers: [GroupMembership: Int32] = [:]
         members.reserveCapacity(listing.count)
         for index in 0..<listing.count {
@@ -136,11 +137,12 @@ package struct EntryGroups: Sendable {
     }
 
     /// The group of an entry; `nil`: it isn't among those that are grouped.
-    private mutating func membership(of index: Int, _ keys: KeyIndex) -> GroupMembership? {
+    private mutating func membership(of index: Int, _ keys: KeyIndex?) -> GroupMembership? {
         switch grouping {
         case .prefix(let below, let separator):
-            let key = keys.key(at: index)
-            guard !key.isEmpty, key.starts(with: below.utf8) else { return nil }
+            guard let key = keys?.key(at: index), !key.isEmpty, key.starts(with: below.utf8) else {
+                return nil
+            }
             guard let end = key.dropFirst(below.utf8.count).firstIndex(of: separator) else {
                 return .last(below: ExactText(below), separator: separator)
             }

@@ -64,8 +64,8 @@ struct GroupsCommand: ParsableCommand {
         let archive = try store.openForLooking().archive(named: archive)
         try archive.requireEntries()
         let listing = try StoredListing(archive)
-        let keys = KeyIndex(listing) { (_) throws(Never) in }
-        let chosen = separator?.utf8.first ?? keys.separator(below: prefix) ?? Grouping.separators[0]
+        let keys = by == .owner ? nil : KeyIndex(listing) { (_) throws(Never) in }
+        let chosen = separator?.utf8.first ?? keys?.separator(below: prefix) ?? Grouping.separators[0]
         let grouping = by == .owner ? Grouping.owner : .prefix(below: prefix, separator: chosen)
         let groups = EntryGroups(listing, keys: keys, by: grouping) { (_) throws(Never) in }
         let output = OutputWriter()
@@ -87,7 +87,7 @@ struct GroupsCommand: ParsableCommand {
             ])
         }
         try printer.end()
-        try complain(groups, unreadable: keys.unreadable, archive)
+        try complain(groups, archive)
     }
 
     /// Programs get the beginning itself, and nothing for the keys that have no further part, or for no owner.
@@ -100,16 +100,15 @@ struct GroupsCommand: ParsableCommand {
         }
     }
 
-    private func complain(_ groups: EntryGroups, unreadable: Int, _ archive: Archive) throws {
+    private func complain(_ groups: EntryGroups, _ archive: Archive) throws {
         if groups.ungrouped > 0 {
             Narration.complain(
                 "\(Figures.count(groups.ungrouped, "entry", "entries")) beyond the first "
                     + "\(Figures.count(EntryGroups.most)) groups are left out")
         }
-        let missing = max(unreadable, groups.unreadable)
-        Narration.complainOfMissing(missing)
+        Narration.complainOfMissing(groups.unreadable)
         let hasLost = try archive.complainOfLoss()
-        if missing > 0 || hasLost { throw CommandFailure(nil, status: .storeFailure) }
+        if groups.unreadable > 0 || hasLost { throw CommandFailure(nil, status: .storeFailure) }
         guard groups.entries == 0, !prefix.isEmpty else { return }
         throw CommandFailure(
             "\(archive.name) has no entry with a key that begins with \(TerminalSafe.quoted(prefix))",

@@ -78,7 +78,7 @@ enum GroupsScreen: ScreenParts {
         var effects: [Effect] = state.ticket.map { [.stop(ticket: $0)] } ?? []
         let ticket = model.ticket()
         model.groups?.ticket = ticket
-        model.job = Job(ticket: ticket, title: "grouping", since: model.now)
+        model.begin(Job(ticket: ticket, title: "grouping", since: model.now))
         let (archive, level, now) = (state.archive, state.level, model.now)
         effects.append(
             .ask("group \(archive.name) below \"\(level.below)\"", ticket: ticket) {
@@ -99,10 +99,14 @@ enum GroupsScreen: ScreenParts {
         _ listing: any EntryListing, _ level: GroupsState.Level, _ progress: (Double) -> Bool
     ) throws(Stopped) -> EntryGroups {
         func checkpoint(_ share: Double) throws(Stopped) { if !progress(share) { throw Stopped() } }
-        let keys = try KeyIndex(listing) { index throws(Stopped) in
-            try checkpoint(0.5 * Double(index) / Double(max(1, listing.count)))
-        }
-        let separator = keys.separator(below: level.below)
+        // Owners are told by the entries themselves.
+        let keys =
+            level.wanted == .owner
+            ? nil
+            : try KeyIndex(listing) { index throws(Stopped) in
+                try checkpoint(0.5 * Double(index) / Double(max(1, listing.count)))
+            }
+        let separator = keys?.separator(below: level.below)
         // Keys without any separator have only owners in common.
         let grouping: Grouping =
             if let wanted = level.wanted { wanted } else if separator == nil, level.below.isEmpty {
