@@ -6,6 +6,11 @@ import PackageDescription
 let strict: [SwiftSetting] =
     Context.environment["VELLUM_STRICT"] == nil ? [] : [.treatAllWarnings(as: .error)]
 
+// Tests are compiled once to run once: to optimise them takes longer than it saves. What they share, and ask for a million
+// times over, is optimised with the rest. The Makefile sets this variable; no package may depend on one that has such flags.
+let tests: [SwiftSetting] =
+    strict + (Context.environment["VELLUM_PLAIN_TESTS"] == nil ? [] : [.unsafeFlags(["-Onone"])])
+
 let platformsWithoutCombine: [Platform] = [.linux, .android, .windows]
 
 let package = Package(
@@ -109,11 +114,11 @@ let package = Package(
         ),
         .testTarget(
             name: "CBORTests", dependencies: ["CBOR", "TestSupport"], exclude: ["Reader"],
-            swiftSettings: strict),
+            swiftSettings: tests),
         .testTarget(
             name: "StorageEngineTests",
             dependencies: ["StorageEngine", "CPlatform", "StoreWorker", "TestSupport"],
-            exclude: ["Fixtures", "Reader"], swiftSettings: strict),
+            exclude: ["Fixtures", "Reader"], swiftSettings: tests),
         .executableTarget(
             name: "StoreWorker", dependencies: ["StorageEngine", "CPlatform", "TestSupport"],
             path: "Tests/StoreWorker",
@@ -121,7 +126,7 @@ let package = Package(
         .testTarget(
             name: "ArchiveQueryTests",
             dependencies: ["ArchiveQuery", "StorageEngine", "CBOR", "TestSupport"],
-            exclude: ["Golden", "Reader"], swiftSettings: strict),
+            exclude: ["Golden", "Reader"], swiftSettings: tests),
         .testTarget(
             name: "VellumTests",
             dependencies: [
@@ -129,22 +134,22 @@ let package = Package(
                 "ObjectWorker", "TestSupport", .product(name: "Logging", package: "swift-log"),
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
             ],
-            swiftSettings: strict),
+            swiftSettings: tests),
         // A program that keeps objects, as a user would write it.
         .executableTarget(
             name: "ObjectWorker", dependencies: ["Vellum"], path: "Tests/ObjectWorker", swiftSettings: strict),
         .testTarget(
             name: "CacheAdvanceTests", dependencies: ["CacheAdvance", "TestSupport"], exclude: ["Reader"],
-            swiftSettings: strict),
+            swiftSettings: tests),
         .testTarget(
             name: "NestTests", dependencies: ["Nest", "StorageEngine", "CBOR", "TestSupport"],
-            swiftSettings: strict),
+            swiftSettings: tests),
         .testTarget(
             name: "PapyrusTests",
             dependencies: [
                 "Papyrus", "PapyrusGoods", "PapyrusWorker", "StorageEngine", "CBOR", "TestSupport",
             ],
-            swiftSettings: strict),
+            swiftSettings: tests),
         // Objects that the tests and their worker share.
         .target(
             name: "PapyrusGoods", dependencies: ["Papyrus"], path: "Tests/PapyrusGoods", swiftSettings: strict
@@ -156,7 +161,7 @@ let package = Package(
         .testTarget(
             name: "TerminalKitTests", dependencies: ["TerminalKit", "TestSupport"],
             exclude: ["Fixtures", "Golden"],
-            swiftSettings: strict),
+            swiftSettings: tests),
         // The program that TerminalCursesTests drive through a pseudo-terminal.
         .executableTarget(
             name: "TerminalProbe", dependencies: ["TerminalCurses", "TerminalKit"],
@@ -164,11 +169,11 @@ let package = Package(
         .testTarget(
             name: "TerminalCursesTests",
             dependencies: ["TerminalCurses", "TerminalKit", "TerminalProbe", "TestSupport"],
-            swiftSettings: strict),
+            swiftSettings: tests),
         .testTarget(
             name: "StoreInspectionTests",
             dependencies: ["StoreInspection", "StorageEngine", "CBOR", "TerminalKit", "TestSupport"],
-            swiftSettings: strict),
+            swiftSettings: tests),
         .testTarget(
             name: "BrowserCoreTests",
             dependencies: [
@@ -176,14 +181,14 @@ let package = Package(
                 "TestSupport",
             ],
             exclude: ["Golden"],
-            swiftSettings: strict),
+            swiftSettings: tests),
         .testTarget(
             name: "VellumCommandTests",
             dependencies: [
                 "VellumCommand", "StoreInspection", "StorageEngine", "ArchiveQuery", "CBOR", "Nest",
                 "Papyrus", "Cities", "TestSupport",
             ],
-            swiftSettings: strict),
+            swiftSettings: tests),
         // The user's package of the tutorial, which the soak builds as one.
         .executableTarget(
             name: "Cities", dependencies: ["Vellum"], path: "Tests/ExampleApp/Sources", swiftSettings: strict),
@@ -193,7 +198,7 @@ let package = Package(
             path: "Tests/FuzzTargets", swiftSettings: strict),
         .testTarget(
             name: "FuzzTests", dependencies: ["FuzzTargets", "TestSupport"], exclude: ["Inputs"],
-            swiftSettings: strict),
-        .testTarget(name: "ArchitectureTests", swiftSettings: strict),
+            swiftSettings: tests),
+        .testTarget(name: "ArchitectureTests", swiftSettings: tests),
     ]
 )

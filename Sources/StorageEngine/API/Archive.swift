@@ -96,8 +96,11 @@ public final class Archive: Sendable {
                 return engine
             }
             let engine = try Archive.open(name: name, store: store, mode: mode, options: options)
-            // One number stays free, so that a follower learns that it may have missed something in between.
-            if let last = current { engine.eventBase.store(last.nextEvent &+ 1, ordering: .relaxed) }
+            // One number stays free, so that a follower learns that it may have missed something in between. Where there
+            // were no events yet (the archive was in the making), the new index has them from the first on.
+            if let last = current, last.nextEvent > 0 {
+                engine.eventBase.store(last.nextEvent &+ 1, ordering: .relaxed)
+            }
             current = engine
             return engine
         }

@@ -154,4 +154,21 @@ import Testing
         #expect(batch.events.first?.sequence == next + 1)
         #expect(try observer.nextEvent() == batch.next)
     }
+
+    /// What broke: an archive that was met in the making was said to have lost an event.
+    @Test func ofAnArchiveThatWasMetBeforeItsIndexNothingIsMissed() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let store = try Store.open(at: folder.store)
+        let archive = try store.archive(named: "E", orCreate: ArchiveConfiguration())
+        try archive.put([1], forKey: "lost with the index")
+        store.close()
+        try FileManager.default.removeItem(atPath: folder.archivePath("E", "index"))
+        let observer = try Store.open(at: folder.store, mode: .readOnly).archive(named: "E")
+        #expect(try observer.nextEvent() == 0)
+        let again = try Store.open(at: folder.store).archive(named: "E")
+        try again.put([2], forKey: "new")
+        let batch = try observer.events(from: 0)
+        #expect(batch.lost == 0)
+        #expect(batch.events.map(\.key) == ["new"])
+    }
 }
