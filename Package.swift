@@ -6,11 +6,6 @@ import PackageDescription
 let strict: [SwiftSetting] =
     Context.environment["VELLUM_STRICT"] == nil ? [] : [.treatAllWarnings(as: .error)]
 
-// Tests are compiled once to run once: to optimise them takes longer than it saves. What they share, and ask for a million
-// times over, is optimised with the rest. The Makefile sets this variable; no package may depend on one that has such flags.
-let tests: [SwiftSetting] =
-    strict + (Context.environment["VELLUM_PLAIN_TESTS"] == nil ? [] : [.unsafeFlags(["-Onone"])])
-
 let platformsWithoutCombine: [Platform] = [.linux, .android, .windows]
 
 let package = Package(
@@ -114,11 +109,11 @@ let package = Package(
         ),
         .testTarget(
             name: "CBORTests", dependencies: ["CBOR", "TestSupport"], exclude: ["Reader"],
-            swiftSettings: tests),
+            swiftSettings: strict),
         .testTarget(
             name: "StorageEngineTests",
             dependencies: ["StorageEngine", "CPlatform", "StoreWorker", "TestSupport"],
-            exclude: ["Fixtures", "Reader"], swiftSettings: tests),
+            exclude: ["Fixtures", "Reader"], swiftSettings: strict),
         .executableTarget(
             name: "StoreWorker", dependencies: ["StorageEngine", "CPlatform", "TestSupport"],
             path: "Tests/StoreWorker",
@@ -126,7 +121,7 @@ let package = Package(
         .testTarget(
             name: "ArchiveQueryTests",
             dependencies: ["ArchiveQuery", "StorageEngine", "CBOR", "TestSupport"],
-            exclude: ["Golden", "Reader"], swiftSettings: tests),
+            exclude: ["Golden", "Reader"], swiftSettings: strict),
         .testTarget(
             name: "VellumTests",
             dependencies: [
@@ -134,22 +129,22 @@ let package = Package(
                 "ObjectWorker", "TestSupport", .product(name: "Logging", package: "swift-log"),
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
             ],
-            swiftSettings: tests),
+            swiftSettings: strict),
         // A program that keeps objects, as a user would write it.
         .executableTarget(
             name: "ObjectWorker", dependencies: ["Vellum"], path: "Tests/ObjectWorker", swiftSettings: strict),
         .testTarget(
             name: "CacheAdvanceTests", dependencies: ["CacheAdvance", "TestSupport"], exclude: ["Reader"],
-            swiftSettings: tests),
+            swiftSettings: strict),
         .testTarget(
             name: "NestTests", dependencies: ["Nest", "StorageEngine", "CBOR", "TestSupport"],
-            swiftSettings: tests),
+            swiftSettings: strict),
         .testTarget(
             name: "PapyrusTests",
             dependencies: [
                 "Papyrus", "PapyrusGoods", "PapyrusWorker", "StorageEngine", "CBOR", "TestSupport",
             ],
-            swiftSettings: tests),
+            swiftSettings: strict),
         // Objects that the tests and their worker share.
         .target(
             name: "PapyrusGoods", dependencies: ["Papyrus"], path: "Tests/PapyrusGoods", swiftSettings: strict
@@ -161,7 +156,7 @@ let package = Package(
         .testTarget(
             name: "TerminalKitTests", dependencies: ["TerminalKit", "TestSupport"],
             exclude: ["Fixtures", "Golden"],
-            swiftSettings: tests),
+            swiftSettings: strict),
         // The program that TerminalCursesTests drive through a pseudo-terminal.
         .executableTarget(
             name: "TerminalProbe", dependencies: ["TerminalCurses", "TerminalKit"],
@@ -169,11 +164,11 @@ let package = Package(
         .testTarget(
             name: "TerminalCursesTests",
             dependencies: ["TerminalCurses", "TerminalKit", "TerminalProbe", "TestSupport"],
-            swiftSettings: tests),
+            swiftSettings: strict),
         .testTarget(
             name: "StoreInspectionTests",
             dependencies: ["StoreInspection", "StorageEngine", "CBOR", "TerminalKit", "TestSupport"],
-            swiftSettings: tests),
+            swiftSettings: strict),
         .testTarget(
             name: "BrowserCoreTests",
             dependencies: [
@@ -181,14 +176,14 @@ let package = Package(
                 "TestSupport",
             ],
             exclude: ["Golden"],
-            swiftSettings: tests),
+            swiftSettings: strict),
         .testTarget(
             name: "VellumCommandTests",
             dependencies: [
                 "VellumCommand", "StoreInspection", "StorageEngine", "ArchiveQuery", "CBOR", "Nest",
                 "Papyrus", "Cities", "TestSupport",
             ],
-            swiftSettings: tests),
+            swiftSettings: strict),
         // The user's package of the tutorial, which the soak builds as one.
         .executableTarget(
             name: "Cities", dependencies: ["Vellum"], path: "Tests/ExampleApp/Sources", swiftSettings: strict),
@@ -198,7 +193,7 @@ let package = Package(
             path: "Tests/FuzzTargets", swiftSettings: strict),
         .testTarget(
             name: "FuzzTests", dependencies: ["FuzzTargets", "TestSupport"], exclude: ["Inputs"],
-            swiftSettings: tests),
-        .testTarget(name: "ArchitectureTests", swiftSettings: tests),
+            swiftSettings: strict),
+        .testTarget(name: "ArchitectureTests", swiftSettings: strict),
     ]
 )

@@ -205,7 +205,7 @@ open class Nest: @unchecked Sendable {
             }
             // It may have been removed before its time was over; then it must leave memory, too.
             if locked({ seed.hasLeftDisk }) { return true }
-            guard try stored.wasRemoved(seed.key) == false else { return false }
+            guard try stored.endedByItself(seed.key, mark) else { return false }
             locked { seed.hasLeftDisk = true }
             return true
         } catch {

@@ -31,6 +31,10 @@ struct StoredMark {
     let sequence: UInt64
     /// When the entry expires, in nanoseconds of ``NestClock``; `Int64.max` for never.
     let deadline: Int64
+    /// The number that the archive's next event had before the entry was stored or found.
+    let firstEvent: UInt64
+    /// Whether it was stored by this nest, so that its own event is the first of the key from there on.
+    let isOwn: Bool
 }
 
 /// Nanoseconds since the first use in this process. The clock continues while the machine sleeps, and can't be set.

@@ -35,11 +35,13 @@ final class StoredItems: @unchecked Sendable {
             owner: OwnedKey.owner(of: key).flatMap { OwnedKey.canBeNamed($0) ? $0 : nil })
         let mark = try withArchive(creates: true) { (archive) throws(StorageError) in
             while true {
+                let firstEvent = try archive.nextEvent()
                 let present = try archive.sequence(of: key)
                 let outcome = try archive.put(
                     value, forKey: key, ifSequence: present, encoding: .cbor, attributes: attributes)
                 if case .stored(let sequence) = outcome {
-                    return StoredMark(sequence: sequence, deadline: deadline)
+                    return StoredMark(
+                        sequence: sequence, deadline: deadline, firstEvent: firstEvent, isOwn: true)
                 }
             }
         }
@@ -54,12 +56,15 @@ final class StoredItems: @unchecked Sendable {
     func find(_ key: String) throws -> Found? {
         guard StoredItems.isPossible(key) else { return nil }
         return try withArchive { (archive) throws(StorageError) -> Found? in
+            let firstEvent = try archive.nextEvent()
             guard let found = try archive.currentWithExpiry(key) else { return nil }
             _ = try archive.touch(key)
             let left = found.expires.map { Double($0.microseconds - Timestamp.now().microseconds) / 1e6 }
             let end = left.map { NestClock.moment($0, after: NestClock.now()) } ?? .max
             return Found(
-                value: found.entry.value, mark: StoredMark(sequence: found.entry.sequence, deadline: end))
+                value: found.entry.value,
+                mark: StoredMark(
+                    sequence: found.entry.sequence, deadline: end, firstEvent: firstEvent, isOwn: false))
         } ?? nil
     }
 
@@ -70,13 +75,22 @@ final class StoredItems: @unchecked Sendable {
             ?? nil
     }
 
-    /// Whether the key's last known event is its deletion, not its expiry or eviction.
-    func wasRemoved(_ key: String) throws -> Bool {
-        guard StoredItems.isPossible(key) else { return false }
-        let end = try withArchive { (archive) throws(StorageError) in
-            try archive.history(of: key).events.last { [.delete, .expiry, .eviction].contains($0.kind) }?.kind
+    /// Whether the entry of `mark`, which isn't there any more, was there until its time was over, and neither removed nor
+    /// replaced before. If there were more events since than the archive keeps, nobody knows: then it counts as replaced
+    /// if another process has the archive open, which alone can have done it.
+    func endedByItself(_ key: String, _ mark: StoredMark) throws -> Bool {
+        let ended: Bool? = try withArchive { (archive) throws(StorageError) in
+            let events = try archive.history(of: key).events.filter { $0.sequence >= mark.firstEvent }
+            let next = try archive.nextEvent()
+            guard next >= mark.firstEvent, next - mark.firstEvent <= UInt64(Archive.keptEvents) else {
+                return try archive.processes().count(where: \.isAlive) <= 1
+            }
+            let stored = events.count { [.record, .update, .restore].contains($0.kind) }
+            let end = events.last { [.delete, .expiry, .eviction].contains($0.kind) }?.kind
+            return stored <= (mark.isOwn ? 1 : 0) && end != .delete
         }
-        return end == .delete
+        // Without its archive the item is gone, too.
+        return ended ?? false
     }
 
     /// - Parameter isLikely: whether an entry is likely to exist. If not, and there was no store less than a second

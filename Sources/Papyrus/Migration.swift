@@ -31,19 +31,21 @@ extension Migration {
 
     /// Deletes each old object in the batch that stores its new one, so a migration that is killed and started again
     /// finds each object once. An object stays as it is if it can't be decoded as the old type, its new object can't
-    /// be encoded, or an existing object under the new key is damaged.
+    /// be encoded, an existing object under the new key is damaged, or another object has its new identifier.
     private func run(in archive: Archive, _ from: StoredType, _ to: StoredType) throws {
         var entries = SnapshotEntries(snapshot: try archive.snapshot())
         var misread = Misread()
         var waiting = try entries.keys(of: from, &misread)[...]
         var count = Migration.objectsAtOnce
+        var taken: Set<String> = []
         while !waiting.isEmpty {
             let part = waiting.prefix(count)
-            let changes = try changes(of: part, from, to, entries, &misread)
+            let changes = try changes(of: part, from, to, entries, taken, &misread)
             do {
                 if try changes.batch.isEmpty || archive.apply(changes.batch, ifUnchanged: changes.seen) != nil
                 {
                     waiting = waiting.dropFirst(part.count)
+                    taken.formUnion(changes.taken)
                 } else {
                     // Some of them were changed in the meantime.
                     entries = SnapshotEntries(snapshot: try archive.snapshot())
@@ -60,16 +62,16 @@ extension Migration {
     /// Few enough to fit into a batch, and to hold the archive's lock only briefly.
     private static var objectsAtOnce: Int { 500 }
 
-    /// The changes, and the versions that they depend on.
-    private typealias Changes = (batch: Batch, seen: [SeenEntry])
+    /// The changes, the versions that they depend on, and the keys that they give to new objects.
+    private typealias Changes = (batch: Batch, seen: [SeenEntry], taken: Set<String>)
 
     private func changes(
         of keys: ArraySlice<String>, _ from: StoredType, _ to: StoredType, _ entries: SnapshotEntries,
-        _ misread: inout Misread
+        _ taken: Set<String>, _ misread: inout Misread
     ) throws -> Changes {
         let loader = ObjectLoader(entries)
         return try loader.use {
-            var changes: Changes = (Batch(), [])
+            var changes: Changes = (Batch(), [], [])
             for key in keys {
                 let entry: StoredEntry
                 // Each new object, with the existing entry under its key.
@@ -86,6 +88,17 @@ extension Migration {
                     guard !(error is StorageError) else { throw error }
                     misread.add(key, error)
                     continue
+                }
+                if let given = new.first(where: \.object.isGiven) {
+                    let isKept =
+                        given.object.key.dropFirst(to.prefix.count) == key.dropFirst(from.prefix.count)
+                    let isTaken = taken.contains(given.object.key) || changes.taken.contains(given.object.key)
+                    if isTaken || given.present != nil && !isKept {
+                        let reason = "another object has its new identifier already: \(given.object.key)"
+                        misread.add(key, StoredProblem(description: reason))
+                        continue
+                    }
+                    changes.taken.insert(given.object.key)
                 }
                 // Only after all of it succeeded: an old object must not be deleted unless its new one is stored.
                 Migration.add(new, of: entry, isRenamed: from != to, in: &changes)

@@ -5,19 +5,38 @@ import Vellum
 /// An archive without a store, for tests: a dictionary that evicts nothing and has no limits. Safe from any thread.
 public final class FakeArchives<Object: Archivable>: Archivist, @unchecked Sendable {
     private let lock = NSRecursiveLock()
-    // Guarded by the lock. The most recently used object is the last.
-    private var objects: [(key: ExactText, object: Object, used: Date)] = []
+    // Both guarded by the lock.
+    private var objects: [ExactText: Kept] = [:]
+    private var uses = 0
+
+    private struct Kept {
+        var object: Object
+        var used: Date
+        /// Its place among all uses.
+        var use: Int
+    }
 
     /// Creates an archive with these objects.
     /// - Parameter objects: the most recent first.
     public init(_ objects: [Object] = []) {
-        self.objects = objects.reversed().map { (ExactText($0.primaryKey), $0, Date()) }
+        for object in objects.reversed() { record(object) }
+    }
+
+    /// With the lock.
+    private func keep(_ object: Object, _ key: ExactText) {
+        uses += 1
+        objects[key] = Kept(object: object, used: Date(), use: uses)
+    }
+
+    /// The objects, the least recently used first.
+    private var ordered: [(key: ExactText, value: Kept)] {
+        lock.withLock { objects.sorted { $0.value.use < $1.value.use } }
     }
 
     /// All objects by their keys. Doesn't count as an access. If two keys are equal as Swift strings, like two
     /// spellings of "é", the dictionary has the more recently used object.
     public var contents: [String: Object] {
-        lock.withLock { Dictionary(objects.map { ($0.key.text, $0.object) }) { $1 } }
+        Dictionary(ordered.map { ($0.key.text, $0.value.object) }) { $1 }
     }
 
     /// No limit.
@@ -28,32 +47,27 @@ public final class FakeArchives<Object: Archivable>: Archivist, @unchecked Senda
     /// Stores the object, which becomes the most recent.
     public func record(_ object: Object) {
         let key = ExactText(object.primaryKey)
-        lock.withLock {
-            objects.removeAll { $0.key == key }
-            objects.append((key, object, Date()))
-        }
+        lock.withLock { keep(object, key) }
     }
 
     /// The object with this key, which becomes the most recent; `nil` if there is none.
     public func access(archiveWithKey key: String) -> Object? {
         let key = ExactText(key)
         return lock.withLock {
-            guard let place = objects.firstIndex(where: { $0.key == key }) else { return nil }
-            var found = objects.remove(at: place)
-            found.used = Date()
-            objects.append(found)
-            return found.object
+            guard let found = objects[key]?.object else { return nil }
+            keep(found, key)
+            return found
         }
     }
 
     /// When the object with this key was last recorded or accessed; `nil` if there is none.
     public func latestAccessedTime(for key: String) -> Date? {
-        lock.withLock { objects.first { $0.key == ExactText(key) }?.used }
+        lock.withLock { objects[ExactText(key)]?.used }
     }
 
     /// The most recent objects, at most `limit`. Unlike in an archive, this doesn't count as an access.
     public func accessAll(limitedBy limit: Int) -> [Object] {
-        lock.withLock { objects.reversed().prefix(max(0, limit)).map(\.object) }
+        ordered.reversed().prefix(max(0, limit)).map(\.value.object)
     }
 
     /// All objects, the most recent first.
@@ -62,16 +76,16 @@ public final class FakeArchives<Object: Archivable>: Archivist, @unchecked Senda
     /// Deletes the object with this key. Does nothing if there is none.
     public func delete(archiveWithKey key: String) {
         let key = ExactText(key)
-        lock.withLock { objects.removeAll { $0.key == key } }
+        lock.withLock { _ = objects.removeValue(forKey: key) }
     }
 
     /// Deletes all objects.
-    public func deleteAll() { lock.withLock { objects = [] } }
+    public func deleteAll() { lock.withLock { objects = [:] } }
 
     /// Deletes the objects that were last used more than this many seconds ago.
     public func deleteAllInvalidateArchives(invalidateTimeInterval: TimeInterval) {
         let end = Date().addingTimeInterval(-invalidateTimeInterval)
-        lock.withLock { objects.removeAll { $0.used < end } }
+        lock.withLock { objects = objects.filter { $0.value.used >= end } }
     }
 
     /// Applies the queries to all objects and returns the results, the most recent first unless sorted.

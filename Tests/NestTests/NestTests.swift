@@ -217,6 +217,38 @@ final class Note: NSObject, NSSecureCoding {
         #expect(nest["User"] == nil && nest.countInMemory == 0 && nest.lastProblem == nil)
     }
 
+    /// What broke: what another nest had stored or removed was forgotten once its own time was over, or after many other
+    /// changes, and the item that it had replaced was returned from memory.
+    @Test func whatWasReplacedStaysOutAfterItsTimeOnDisk() throws {
+        defer { done() }
+        let (one, two) = (nest(), nest())
+        one.persistanceIntervals.short = 0.5
+        func add(_ keys: String...) {
+            for key in keys {
+                one.add(item: "A", withKey: key, expirationPolicy: .never, andPersistancePolicy: .short)
+            }
+        }
+        func others(_ count: Int) {
+            for number in 0..<count {
+                two.add(
+                    item: number, withKey: "other", expirationPolicy: .never, andPersistancePolicy: .long)
+            }
+        }
+        add("replaced", "kept")
+        two.persistanceIntervals.short = 0.2
+        two.add(item: "B", withKey: "replaced", expirationPolicy: .never, andPersistancePolicy: .short)
+        others(10)
+        usleep(1_000_000)
+        #expect(one["replaced"] == nil)
+        #expect(one["kept"] as? String == "A")
+        add("removed", "unknown")
+        two.removeItem(with: "removed")
+        others(2_100)
+        usleep(1_000_000)
+        #expect(one["removed"] == nil)
+        #expect(one["unknown"] == nil)
+    }
+
     /// Two nests with one store behave like two processes. Items that are in memory only belong to one nest.
     @Test func othersSeeWhatIsOnDiskAndNotWhatIsInMemory() {
         defer { done() }

@@ -41,6 +41,26 @@ import Testing
         #expect(try archive.entries().count == 1_200)
     }
 
+    /// What broke: of several old objects that got one identifier, one was left, and the rest were deleted.
+    @Test func noTwoGetOneIdentifier() async throws {
+        let migration = Migration<First, Third> { Third(id: $0.text, year: $0.id) }
+        await store.save(Third(id: "there", year: 1))
+        let first =
+            (0..<600).map { First(id: $0, text: $0 < 3 ? "same" : "\($0)") }
+            + [First(id: 600, text: "same"), First(id: 601, text: "there")]
+        await store.save(objects: first)
+        for _ in 0..<2 {
+            await #expect(throws: PapyrusStore.QueryError.self) {
+                try await store.throwing.register(migration: migration)
+            }
+            #expect(await store.objects(type: First.self).execute().map(\.id) == [1, 2, 600, 601])
+            let third = await store.objects(type: Third.self).execute()
+            #expect(third.count == 599)
+            #expect(third.first { $0.id == "same" }?.year == 0)
+            #expect(third.first { $0.id == "there" }?.year == 1)
+        }
+    }
+
     @Test(arguments: [true, false]) func chainsGoOnInAnyOrder(isForward: Bool) async {
         await store.save(objects: (0..<10).map { First(id: $0, text: "t") })
         if isForward {

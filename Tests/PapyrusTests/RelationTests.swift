@@ -82,6 +82,27 @@ struct Maker: Papyrus, Sendable {
         #expect(await store.objects(type: Model.self).execute().map(\.id) == ["3", "x"], "children stay")
     }
 
+    private struct Tag: Papyrus {
+        let id: String
+        var text: String?
+    }
+
+    private struct Tagged: Papyrus {
+        let id: String
+        @HasOne var tag: Tag?
+    }
+
+    /// What broke: of a deleted child that needs nothing but its identifier, one with nothing else was made, and stored with
+    /// its parent.
+    @Test func aDeletedChildIsNotMadeOfItsIdentifier() async throws {
+        await store.save(Tagged(id: "x", tag: Tag(id: "t", text: "hello")))
+        await store.delete(id: "t", of: Tag.self)
+        let parent = try await store.object(id: "x", of: Tagged.self).execute()
+        #expect(parent.tag == nil)
+        await store.save(parent)
+        #expect(await store.objects(type: Tag.self).execute().isEmpty)
+    }
+
     @Test func aChildMovesFromParentToParent() async throws {
         await store.save(objects: [maker("a", ["1", "2"]), maker("b", ["3"])])
         await store.save(objects: [maker("a", ["1"]), maker("b", ["3", "2"])])
@@ -102,6 +123,49 @@ struct Maker: Papyrus, Sendable {
             self.text = text
             self.replies = replies
         }
+    }
+
+    private struct Friend: Papyrus {
+        let id: String
+        var name = ""
+        @HasMany var friends: [Friend]
+        @HasOne var model: Model?
+    }
+
+    /// What broke: an object that occurs inside itself has no relations there, and was stored so with whom it is related to.
+    @Test func whatACircleLeavesOutStays() async throws {
+        func friend(_ id: String) async throws -> Friend {
+            try await store.object(id: id, of: Friend.self).execute()
+        }
+        let model = Model(id: "m", name: "Model m")
+        let eve = Friend(id: "eve", friends: [], model: nil)
+        let ada = Friend(id: "ada", friends: [], model: model)
+        await store.save(ada)
+        await store.save(Friend(id: "bob", friends: [ada], model: nil))
+        var whole = try await friend("ada")
+        whole.friends = [try await friend("bob"), eve]
+        await store.save(whole)
+        // Ada stands inside herself in a friend of hers, and is saved with him.
+        var bob = try await friend("ada").friends[0]
+        bob.name = "Bobby"
+        await store.save(bob)
+        #expect(try await friend("ada").friends.map(\.id) == ["bob", "eve"])
+        #expect(try await friend("ada").model == model)
+        #expect(try await friend("bob").name == "Bobby")
+        // Also on her own; another friend comes to those that she has.
+        var inner = try await friend("ada").friends[0].friends[0]
+        #expect(inner.id == "ada" && inner.friends.isEmpty && inner.model == nil)
+        inner.name = "Ada"
+        inner.friends.append(Friend(id: "kim", friends: [], model: nil))
+        await store.save(inner)
+        #expect(try await friend("ada").friends.map(\.id) == ["bob", "eve", "kim"])
+        #expect(try await friend("ada").model == model)
+        // Who asks for none gets none.
+        inner.friends = []
+        inner.model = nil
+        await store.save(inner)
+        #expect(try await friend("ada").friends.isEmpty)
+        #expect(try await friend("ada").model == nil)
     }
 
     @Test func relationsWithinRelations() async throws {

@@ -15,17 +15,20 @@
 @propertyWrapper
 public struct HasMany<Value: ToManyRelation>: Codable, Equatable {
     /// The objects.
-    public var wrappedValue: Value
+    public var wrappedValue: Value { didSet { if wrappedValue._isEmpty { cut = CutRelation() } } }
+    private var cut = CutRelation()
 
     /// Wraps objects that are saved with their parent.
     public init(wrappedValue: Value) { self.wrappedValue = wrappedValue }
 
     public init(from decoder: any Decoder) throws {
-        wrappedValue = try Value._readMany(RelationReader(decoder))
+        let reader = RelationReader(decoder)
+        wrappedValue = try Value._readMany(reader)
+        cut = reader.left.out
     }
 
     public func encode(to encoder: any Encoder) throws {
-        try wrappedValue._writeMany(RelationWriter(encoder))
+        try wrappedValue._writeMany(RelationWriter(encoder, cut: cut))
     }
 }
 

@@ -15,16 +15,21 @@
 @propertyWrapper
 public struct HasOne<Value: ToOneRelation>: Codable, Equatable {
     /// The object.
-    public var wrappedValue: Value
+    public var wrappedValue: Value { didSet { cut = CutRelation() } }
+    private var cut = CutRelation()
 
     /// Wraps an object that is saved with its parent.
     public init(wrappedValue: Value) { self.wrappedValue = wrappedValue }
 
     public init(from decoder: any Decoder) throws {
-        wrappedValue = try Value._readOne(RelationReader(decoder))
+        let reader = RelationReader(decoder)
+        wrappedValue = try Value._readOne(reader)
+        cut = reader.left.out
     }
 
-    public func encode(to encoder: any Encoder) throws { try wrappedValue._writeOne(RelationWriter(encoder)) }
+    public func encode(to encoder: any Encoder) throws {
+        try wrappedValue._writeOne(RelationWriter(encoder, cut: cut))
+    }
 }
 
 extension HasOne: Sendable where Value: Sendable {}

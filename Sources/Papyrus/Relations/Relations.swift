@@ -14,6 +14,18 @@ public protocol ToManyRelation: Codable, Equatable {
     static func _readMany(_ reader: RelationReader) throws -> Self
     /// The library's own.
     func _writeMany(_ writer: RelationWriter) throws
+    /// The library's own.
+    var _isEmpty: Bool { get }
+}
+
+/// The identifiers of related objects that were left out where a parent occurs inside itself. As long as nobody sets others
+/// they are written back: saving such an object must not end the relations that it was loaded without.
+struct CutRelation: Sendable, Hashable {
+    var identifiers: [String] = []
+
+    /// They are no part of the value.
+    static func == (left: CutRelation, right: CutRelation) -> Bool { true }
+    func hash(into hasher: inout Hasher) {}
 }
 
 /// The source that a relation is read from. For the library's use only.
@@ -21,6 +33,12 @@ public struct RelationReader {
     let decoder: any Decoder
     /// `nil` if the input doesn't come from a store; then it contains the related objects themselves.
     let loader: ObjectLoader?
+    /// What the reading leaves out.
+    let left = Left()
+
+    final class Left {
+        var out = CutRelation()
+    }
 
     init(_ decoder: any Decoder) {
         self.decoder = decoder
@@ -33,9 +51,11 @@ public struct RelationWriter {
     let encoder: any Encoder
     /// `nil` if the output doesn't go into a store; then it contains the related objects themselves.
     let writer: ObjectWriter?
+    let cut: CutRelation
 
-    init(_ encoder: any Encoder) {
+    init(_ encoder: any Encoder, cut: CutRelation = CutRelation()) {
         self.encoder = encoder
+        self.cut = cut
         writer = ObjectWriter.of(encoder)
     }
 }
@@ -44,6 +64,14 @@ public struct RelationWriter {
 /// copy of the object.
 private enum RelationKey: String, CodingKey {
     case id, copy
+}
+
+private struct AnyName: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+
+    init(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
 }
 
 extension Papyrus {
@@ -73,20 +101,30 @@ extension Optional: ToOneRelation where Wrapped: Papyrus {
     public static func _readOne(_ reader: RelationReader) throws -> Wrapped? {
         if try reader.decoder.singleValueContainer().decodeNil() { return nil }
         guard let loader = reader.loader else { return try Wrapped(from: reader.decoder) }
-        if loader.isInsideItself { return nil }
         let container = try reader.decoder.container(keyedBy: RelationKey.self)
+        if loader.isInsideItself {
+            if let id = try? container.decode(String.self, forKey: .id) {
+                reader.left.out.identifiers = [id]
+            }
+            return nil
+        }
         if let id = try? container.decode(String.self, forKey: .id),
             let object = try loader.load(Wrapped.self, id)
         {
             return object
         }
-        // If there is only an identifier, the object was deleted. Anything else was stored before the property was a
-        // relation.
-        return try? Wrapped(from: reader.decoder)
+        // With only an identifier, the object was deleted: a type without other properties must not be made of it. Anything
+        // else was stored before the property was a relation.
+        let names = try reader.decoder.container(keyedBy: AnyName.self).allKeys.map(\.stringValue)
+        return names == [RelationKey.id.stringValue] ? nil : try? Wrapped(from: reader.decoder)
     }
 
     public func _writeOne(_ writer: RelationWriter) throws {
         guard let object = self else {
+            if let id = writer.cut.identifiers.first, writer.writer?.isCopying == false {
+                var container = writer.encoder.container(keyedBy: RelationKey.self)
+                return try container.encode(id, forKey: .id)
+            }
             var container = writer.encoder.singleValueContainer()
             return try container.encodeNil()
         }
@@ -104,8 +142,13 @@ extension Optional: ToOneRelation where Wrapped: Papyrus {
 extension Array: ToManyRelation where Element: Papyrus {
     public static func _readMany(_ reader: RelationReader) throws -> [Element] {
         guard let loader = reader.loader else { return try [Element](from: reader.decoder) }
-        if loader.isInsideItself { return [] }
         var container = try reader.decoder.unkeyedContainer()
+        if loader.isInsideItself {
+            while !container.isAtEnd, let id = try? container.decode(String.self) {
+                reader.left.out.identifiers.append(id)
+            }
+            return []
+        }
         var objects: [Element] = []
         while !container.isAtEnd {
             if let id = try? container.decode(String.self) {
@@ -123,6 +166,8 @@ extension Array: ToManyRelation where Element: Papyrus {
         guard let objects = writer.writer else { return try encode(to: writer.encoder) }
         var container = writer.encoder.unkeyedContainer()
         guard !objects.isCopying else { return }
+        let ids = Set(map(\.id.description))
+        for id in writer.cut.identifiers where !ids.contains(id) { try container.encode(id) }
         for object in self {
             objects.add(object)
             try container.encode(object.id.description)
@@ -130,7 +175,13 @@ extension Array: ToManyRelation where Element: Papyrus {
     }
 }
 
+extension Array where Element: Papyrus {
+    public var _isEmpty: Bool { isEmpty }
+}
+
 extension Optional: ToManyRelation where Wrapped: ToManyRelation {
+    public var _isEmpty: Bool { self?._isEmpty ?? true }
+
     public static func _readMany(_ reader: RelationReader) throws -> Wrapped? {
         if try reader.decoder.singleValueContainer().decodeNil() { return nil }
         return try Wrapped._readMany(reader)

@@ -17,6 +17,9 @@ extension Archive {
         try engine().waitForEvents(from: sequence, atMost: wait)
     }
 
+    /// How many events the ring keeps.
+    package static var keptEvents: Int { IndexLayout.events }
+
     /// What happened to a key, as far as the ring of events reaches back. Leaves no trace.
     public func history(of key: String) throws(StorageError) -> KeyHistory {
         let engine = try engine()

@@ -89,22 +89,43 @@ public final class Archive: Sendable {
     }
 
     private func observerEngine() throws(StorageError) -> ArchiveEngine {
-        let engine = try current.withLock { (current) throws(StorageError) in
-            if let engine = current, !engine.isSuperseded {
-                // Reclaimed segments take space on disk as long as any process maps them.
-                engine.log.releaseSegments(before: engine.index.oldestSegment)
+        do throws(StorageError) {
+            let engine = try current.withLock { (current) throws(StorageError) in
+                if let engine = current, !engine.isSuperseded {
+                    // Reclaimed segments take space on disk as long as any process maps them.
+                    engine.log.releaseSegments(before: engine.index.oldestSegment)
+                    return engine
+                }
+                let engine = try openAnew(after: current)
+                // One number stays free, so that a follower learns that it may have missed something in between. Where
+                // there were no events yet (the archive was in the making), the new index has them from the first on.
+                if let last = current, last.nextEvent > 0 {
+                    engine.eventBase.store(last.nextEvent &+ 1, ordering: .relaxed)
+                }
+                current = engine
                 return engine
             }
-            let engine = try Archive.open(name: name, store: store, mode: mode, options: options)
-            // One number stays free, so that a follower learns that it may have missed something in between. Where there
-            // were no events yet (the archive was in the making), the new index has them from the first on.
-            if let last = current, last.nextEvent > 0 {
-                engine.eventBase.store(last.nextEvent &+ 1, ordering: .relaxed)
-            }
-            current = engine
+            engine.log.unmapReleased()
             return engine
+        } catch {
+            if case .closed = error { close() }
+            throw error
         }
-        engine.log.unmapReleased()
+    }
+
+    /// Opens the archive once more for reading.
+    /// - Throws: `closed` if it was removed, also where another was made under its name.
+    private func openAnew(after last: ArchiveEngine?) throws(StorageError) -> ArchiveEngine {
+        let engine: ArchiveEngine
+        do throws(StorageError) {
+            engine = try Archive.open(name: name, store: store, mode: mode, options: options)
+        } catch {
+            switch error {
+            case .system(_, _, SystemCode.missing) where last?.isGone == true: throw .closed(name: name)
+            default: throw error
+            }
+        }
+        if let last, last.log.identity != engine.log.identity { throw .closed(name: name) }
         return engine
     }
 
@@ -331,8 +352,7 @@ public final class Archive: Sendable {
         // newly opened index, report the same. A fast writer may come back several times.
         for attempt in 0..<20 where !report.clean {
             if attempt > 2 { usleep(UInt32(attempt) * 2_000) }
-            current.withLock { $0 = nil }
-            let again = try engine().check(most: most)
+            let again = try openAnew(after: current.withLock { $0 }).check(most: most)
             defer { report = again }
             if again.problems == report.problems { break }
         }

@@ -88,12 +88,14 @@ extension Store {
     }
 }
 
-/// Which archive it is, and in which state: entries that came, changed or went since, also by eviction and expiry, and other
-/// limits make another version. Accesses don't.
+/// Which archive it is, and in which state: entries that came, changed or went since, also by eviction, and other limits make
+/// another version. Accesses don't, nor does what expires at its deadline: a copy has the same deadline.
 package struct ArchiveVersion: Sendable, Hashable {
     /// An archive that was made anew under the same name has another one.
     let identity: [UInt8]
     let nextEvent: UInt64
+    /// Events of an index that is made anew are numbered anew; operations never are.
+    let sequence: UInt64
     let configuration: ArchiveConfiguration
 }
 
@@ -101,7 +103,19 @@ extension ArchiveEngine {
     func version() throws(StorageError) -> ArchiveVersion {
         let configuration = try Descriptor.read(in: folder).configuration
         return ArchiveVersion(
-            identity: log.identity, nextEvent: index.events.head, configuration: configuration)
+            identity: log.identity, nextEvent: index.events.head, sequence: index.sequence,
+            configuration: configuration)
+    }
+
+    func isStill(_ old: ArchiveVersion) throws(StorageError) -> Bool {
+        let present = try version()
+        guard present.identity == old.identity, present.configuration == old.configuration else {
+            return false
+        }
+        guard present.nextEvent != old.nextEvent else { return present.sequence == old.sequence }
+        let since = events(from: old.nextEvent)
+        return since.lost == 0 && since.next == present.nextEvent
+            && since.events.allSatisfy { $0.kind == .expiry && $0.cause == .deadline }
     }
 }
 

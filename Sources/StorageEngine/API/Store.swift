@@ -14,7 +14,7 @@ public final class Store: Sendable {
     private let followingHere = PerProcess { GuardedReference<Following?>(nil) }
     let openedHere = PerProcess { OpenedArchives() }
     /// The archives that are open in this process.
-    var archives: GuardedReference<[ExactText: Archive]> { openedHere.value.archives }
+    var archives: GuardedReference<OrderedTable<ExactText, Archive>> { openedHere.value.archives }
 
     private init(path: String, mode: AccessMode, folder: FileDescriptor, options: StoreOptions) {
         self.path = path
@@ -389,7 +389,7 @@ public final class Store: Sendable {
     public func close() {
         let open = archives.withLock { archives in
             defer { archives.removeAll() }
-            return Array(archives.values)
+            return archives.values
         }
         for archive in open { archive.close() }
     }
@@ -397,10 +397,11 @@ public final class Store: Sendable {
 
 /// The archives of a store that are open in one process. Safe from any thread.
 final class OpenedArchives: Sendable {
-    let archives = GuardedReference<[ExactText: Archive]>([:])
+    let archives = GuardedReference(OrderedTable<ExactText, Archive>(by: ExactText.precedes))
     /// One lock for each name that was ever opened, held while that archive opens. Another process may delay an
     /// opening, so other archives must not wait for it.
-    private let turns = GuardedReference<[ExactText: GuardedReference<Void>]>([:])
+    private let turns = GuardedReference(
+        OrderedTable<ExactText, GuardedReference<Void>>(by: ExactText.precedes))
 
     func turn(of name: ExactText) -> GuardedReference<Void> {
         turns.withLock { turns in

@@ -17,18 +17,24 @@ enum AddressPressure {
     }
 
     /// The logs of this process.
-    private static let known = PerProcess { GuardedReference<[ObjectIdentifier: Reference]>([:]) }
-    private static var logs: GuardedReference<[ObjectIdentifier: Reference]> { known.value }
+    private typealias Logs = GuardedReference<OrderedTable<UInt, Reference>>
+    private static let known = PerProcess { Logs(OrderedTable(by: <)) }
+    private static var logs: Logs { known.value }
+
+    private static func address(of log: SegmentLog) -> UInt {
+        UInt(bitPattern: Unmanaged.passUnretained(log).toOpaque())
+    }
 
     static func register(_ log: SegmentLog) {
         let reference = Reference(log)
-        logs.withLock { $0[ObjectIdentifier(log)] = reference }
+        let address = address(of: log)
+        logs.withLock { $0[address] = reference }
     }
 
     /// Called by the log's `deinit`.
     static func forget(_ log: SegmentLog) {
-        let name = ObjectIdentifier(log)
-        logs.withLock { $0.removeValue(forKey: name) }?.end()
+        let address = address(of: log)
+        logs.withLock { $0.removeValue(forKey: address) }?.end()
     }
 
     /// Don't call it while segments are being mapped or released.
@@ -37,7 +43,7 @@ enum AddressPressure {
             return try map()
         } catch {
             guard case .limitReached(_, _, .addresses) = error else { throw error }
-            let references = logs.withLock { Array($0.values) }
+            let references = logs.withLock { $0.values }
             for reference in references { reference.releaseUnused() }
             return try map()
         }

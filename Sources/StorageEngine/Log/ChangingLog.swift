@@ -113,7 +113,7 @@ struct ChangingLog {
     }
 
     private func beginAppending(
-        to segment: UInt32, _ file: FileDescriptor, _ mapped: inout [UInt32: MappedSegment]
+        to segment: UInt32, _ file: FileDescriptor, _ mapped: inout MappedSegments
     ) {
         let before = log.appending.exchange(segment, ordering: .relaxed)
         if before != segment { mapped[before]?.file = nil }

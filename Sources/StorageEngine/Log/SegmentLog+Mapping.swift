@@ -10,6 +10,9 @@ struct MappedSegment {
     var file: KeptFile?
 }
 
+/// By segment number.
+typealias MappedSegments = OrderedTable<UInt32, MappedSegment>
+
 /// Mapping segments and releasing them. Each mapping is as long as its file or, for a growing file, as long as it may
 /// soon be. However long a file claims to be, its mapping never covers another segment's.
 extension SegmentLog {
@@ -27,7 +30,7 @@ extension SegmentLog {
     }
 
     func locked<Value: Sendable>(
-        _ body: (inout [UInt32: MappedSegment]) throws(StorageError) -> Value
+        _ body: (inout MappedSegments) throws(StorageError) -> Value
     ) throws(StorageError) -> Value {
         try mapped.withLock { (mapped) throws(StorageError) -> Value in try body(&mapped) }
     }
@@ -35,7 +38,7 @@ extension SegmentLog {
     /// `bytes`: how much of the file belongs to the segment.
     func publish(
         _ segment: UInt32, _ file: FileDescriptor, bytes: Int, room: Int,
-        _ mapped: inout [UInt32: MappedSegment]
+        _ mapped: inout MappedSegments
     ) throws(StorageError) {
         let slot = table[segment]
         let present = slot.pointee.number.load(ordering: .relaxed)
@@ -64,7 +67,7 @@ extension SegmentLog {
     /// `known`: the file, if it is open.
     @discardableResult
     func learnSize(
-        _ segment: UInt32, _ known: FileDescriptor?, _ mapped: inout [UInt32: MappedSegment]
+        _ segment: UInt32, _ known: FileDescriptor?, _ mapped: inout MappedSegments
     ) throws(StorageError) -> Bool {
         guard let present = mapped[segment], let range = present.ranges.last else { return false }
         let name = SegmentHeader.fileName(segment)
@@ -105,7 +108,7 @@ extension SegmentLog {
     // MARK: Releasing
 
     /// Removes a segment from the table unless a reader has it pinned; ``unmapReleased(most:)`` unmaps it.
-    private func release(_ segment: UInt32, _ mapped: inout [UInt32: MappedSegment]) -> Bool {
+    private func release(_ segment: UInt32, _ mapped: inout MappedSegments) -> Bool {
         let slot = table[segment]
         let (isMine, _) = slot.pointee.number.compareExchange(
             expected: segment, desired: 0, ordering: .sequentiallyConsistent)
@@ -164,7 +167,7 @@ extension SegmentLog {
     func releaseUnused() {
         mapped.withLock { mapped in
             let used = appending.load(ordering: .relaxed)
-            for segment in Array(mapped.keys) where segment != used { _ = release(segment, &mapped) }
+            for segment in mapped.keys where segment != used { _ = release(segment, &mapped) }
         }
         unmapReleased()
     }

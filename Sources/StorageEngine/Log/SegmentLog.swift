@@ -12,7 +12,7 @@ final class SegmentLog: Sendable {
     let writable: Bool
     let table: SegmentTable
     /// The mapped segments, by number. The mutex also serialises mapping and releasing.
-    let mapped = Guarded<[UInt32: MappedSegment]>([:])
+    let mapped = Guarded(MappedSegments(by: <))
     /// Segments that were released and still have to be unmapped.
     let released = Guarded<[MappedSegment]>([])
     /// Whether ``released`` may contain any.

@@ -130,7 +130,8 @@ struct ChangingSegment {
     /// Whether nothing is written at `offset`, as required for a new frame.
     @inline(__always)
     func isFree(at offset: Int) -> Bool {
-        guard offset >= SegmentHeader.bytes, offset + 8 <= view.bytes else { return true }
+        guard offset >= SegmentHeader.bytes else { return false }
+        guard offset + 8 <= view.bytes else { return true }
         return (view.base + offset).load(as: UInt64.self) == 0
     }
 

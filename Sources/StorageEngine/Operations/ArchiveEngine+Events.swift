@@ -10,10 +10,11 @@ extension ArchiveEngine {
         let base = eventBase.load(ordering: .relaxed)
         // Numbers before the base are of events that only a former index had.
         var batch = ringEvents(from: first.map { $0 - min($0, base) })
-        if let first, first < base { batch.lost += base - first }
+        if let first, first < base { batch.lost &+= base - first }
         guard base > 0 else { return batch }
-        batch.next += base
-        for place in batch.events.indices { batch.events[place].sequence += base }
+        // A damaged index may have any number.
+        batch.next &+= base
+        for place in batch.events.indices { batch.events[place].sequence &+= base }
         return batch
     }
 

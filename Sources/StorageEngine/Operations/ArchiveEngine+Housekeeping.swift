@@ -34,7 +34,7 @@ extension ArchiveEngine {
     /// Called after each change (``ArchiveEngine/finishChange()``): starts the duty, or wakes it for a nearer deadline.
     @inline(never)
     func mindHouse() {
-        if owesRoom.load(ordering: .relaxed) { payForRoom() }
+        if owesRoom { payForRoom() }
         let due = houseDue.load(ordering: .relaxed)
         let next = index.nextDeadline
         let isNearer = next != Deadline.never && next < due.subtractingSaturating(1000)
@@ -177,7 +177,7 @@ extension ArchiveEngine {
 
     /// There is no more dead space than allowed. If a call still owes reclaiming, it does that at its end.
     fileprivate func endRoomDuty() {
-        if !owesRoom.load(ordering: .relaxed) { isRoomDue.store(false, ordering: .relaxed) }
+        if roomDebtor.load(ordering: .relaxed) == 0 { isRoomDue.store(false, ordering: .relaxed) }
     }
 
     /// Whether other processes wrote little in the second before this one.

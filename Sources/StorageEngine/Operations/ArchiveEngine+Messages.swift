@@ -99,14 +99,17 @@ extension ArchiveEngine {
     func messages(
         from cursor: MessageCursor?, before last: MessageCursor? = nil, most: Int, mostBytes: Int = .max
     ) throws(StorageError) -> MessageBatch {
+        // Before the head, so that what is appended meanwhile isn't missed.
+        let settled = index.settledSequence
         let head = index.head
-        let end = last.map { min(Location(raw: $0.place), head) } ?? head
-        let start = cursor.map { Location(raw: $0.place) } ?? index.firstMessage
-        var place = start
-        var expected = cursor?.expected
+        let end = last.map { $0.log == ownCursorMark ? min(Location(raw: $0.place), head) : .none } ?? head
+        let isOfAnother = cursor.map { $0.log != ownCursorMark } ?? false
+        let start = cursor.map { isOfAnother ? .none : Location(raw: $0.place) } ?? index.firstMessage
+        var place = isOfAnother ? index.firstMessage : start
+        var expected = isOfAnother ? nil : cursor?.expected
         // The ring has moved past the requested place. The next message's number tells whether one was dropped there.
         var isPassed = false
-        var isLost = false
+        var isLost = isOfAnother || last.map { $0.log != ownCursorMark } ?? false
         var isDamaged = false
         var messages: [LogMessage] = []
         var bytes = 0
@@ -114,12 +117,15 @@ extension ArchiveEngine {
             // Without a first message, all messages before the head have been dropped.
             let first = index.firstMessage == .none ? head : index.firstMessage
             if place < first {
-                isPassed = isPassed || place != .none
+                if place != .none {
+                    isPassed = true
+                    expected = expected.map { number(from: $0, ofMessagesAt: place, upTo: first) }
+                }
                 place = first
             }
             guard place != .none, place < end else {
                 // All requested messages may have been dropped.
-                if isPassed, last != nil, start < end { isLost = true }
+                if isPassed { isLost = isLost || (last == nil ? (expected ?? 0) <= settled : start < end) }
                 break
             }
             var hasDamage = false
@@ -160,10 +166,40 @@ extension ArchiveEngine {
             bytes += frame.valueBytes
             place = found.end
         }
-        if messages.count < most, bytes < mostBytes { place = max(place, end) }
+        if messages.count < most, bytes < mostBytes {
+            place = max(place, end)
+            // What was dropped up to here has been told.
+            if isPassed, last == nil { expected = max(expected ?? 0, settled &+ 1) }
+        }
         return MessageBatch(
-            messages: messages, next: MessageCursor(place: place.raw, expected: expected),
+            messages: messages, next: self.cursor(at: place, expecting: expected),
             someAreLost: isLost || isDamaged, someAreDamaged: isDamaged)
+    }
+
+    /// The number that the next message must have if none was dropped: what was written instead of a message, when the ring
+    /// was emptied or shortened, has numbers too. `expected`: that of the first frame at or after `place`.
+    private func number(from expected: UInt64, ofMessagesAt place: Location, upTo first: Location) -> UInt64 {
+        guard let pin = log.pin(first.segment) else { return expected }
+        defer { log.unpin(pin) }
+        var expected = expected
+        var offset = place.segment == first.segment ? place.offset : SegmentHeader.bytes
+        while offset < first.offset, let frame = log.validFrame(pin, at: offset), frame.sequence <= expected {
+            if frame.sequence == expected {
+                guard frame.kind != .message else { break }
+                expected &+= 1
+            }
+            offset += frame.bytes
+        }
+        return expected
+    }
+
+    private func cursor(at place: Location, expecting expected: UInt64? = nil) -> MessageCursor {
+        MessageCursor(log: ownCursorMark, place: place.raw, expected: expected)
+    }
+
+    /// What tells this log's cursors from others'.
+    private var ownCursorMark: UInt64 {
+        log.identity.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
 
     /// The cursor before the last `count` messages of the log, or of those before another cursor; damaged ones don't
@@ -188,20 +224,20 @@ extension ArchiveEngine {
         beforeLast count: Int, of last: MessageCursor?, from first: Location
     ) throws(StorageError) -> MessageCursor {
         let head = index.head
-        let end = last.map { min(Location(raw: $0.place), head) } ?? head
+        let end = last.map { $0.log == ownCursorMark ? min(Location(raw: $0.place), head) : head } ?? head
         guard first != .none, count > 0 else {
-            return MessageCursor(place: end.raw, expected: index.settledSequence &+ 1)
+            return cursor(at: end, expecting: index.settledSequence &+ 1)
         }
         var needed = count
         var segment = end.segment
         while true {
             let places = try messagePlaces(
                 in: segment, from: segment == first.segment ? first.offset : SegmentHeader.bytes, before: end)
-            if places.count >= needed { return MessageCursor(place: places[places.count - needed].raw) }
+            if places.count >= needed { return cursor(at: places[places.count - needed]) }
             needed -= places.count
             guard segment > first.segment, let before = try log.segment(before: segment, from: first.segment)
             else {
-                return MessageCursor(place: first.raw)
+                return cursor(at: first)
             }
             segment = before
         }

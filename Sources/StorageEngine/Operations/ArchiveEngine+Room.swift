@@ -5,6 +5,9 @@ extension ArchiveEngine {
     /// cheaper than an allowance of a fifth would.
     var allowedSegmentBytes: Int { max(grantedSegmentBytes, leastSegmentBytes) }
 
+    /// The most bytes of values, for all processes; `nil`: no limit. A collection has none, whatever a damaged index says.
+    @inline(__always) var diskLimit: UInt64? { kind == .collection ? nil : index.diskLimit }
+
     /// What S3 leaves for segments, in bytes.
     var grantedSegmentBytes: Int {
         let target = segmentTarget
@@ -20,7 +23,7 @@ extension ArchiveEngine {
     @inline(__always) var boundBytes: Int {
         let values = index.valueBytes
         let limit = Double(
-            index.diskLimit.map { min($0, ArchiveConfiguration.maximumDiskLimit) } ?? values + values / 2)
+            diskLimit.map { min($0, ArchiveConfiguration.maximumDiskLimit) } ?? values + values / 2)
         let undo = min(
             index.setAsideBytes, Int(clamping: ArchiveConfiguration.maximumDiskLimit))
         let entries = index.entryCount + Int(index.setAsideCount)

@@ -49,8 +49,9 @@ final class ArchiveEngine: Sendable {
     let houseDue = Atomic<Int64>(.max)
     /// Whether more space was dead than allowed at the last check.
     let isRoomDue = Atomic<Bool>(false)
-    /// Whether a change still has to reclaim space before its call ends.
-    let owesRoom = Atomic<Bool>(false)
+    /// The thread whose call has to reclaim space before it ends; 0 if none has to. Others' calls go on: they must not wait for
+    /// what one has removed.
+    let roomDebtor = Atomic<UInt>(0)
     /// While the index is rebuilt from the log: for each line of the undo table, the entries that were marked with it.
     /// So an action's entries are found without looking at all entries. Empty at other times.
     let replayedMarks = Guarded<[[UInt32]]>([])
@@ -98,7 +99,7 @@ final class ArchiveEngine: Sendable {
         syncing = other.syncing
         // Space that the other handle's section found to be due for reclaiming.
         isRoomDue.store(other.isRoomDue.load(ordering: .relaxed), ordering: .relaxed)
-        owesRoom.store(other.owesRoom.load(ordering: .relaxed), ordering: .relaxed)
+        roomDebtor.store(other.roomDebtor.load(ordering: .relaxed), ordering: .relaxed)
     }
 
     /// Whether this handle has read the log into its own memory, and shows its state at that time.

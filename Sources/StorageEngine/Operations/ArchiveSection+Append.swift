@@ -35,16 +35,33 @@ extension ArchiveSection {
         return place
     }
 
-    /// Handles data behind the head. Leftovers of an uncommitted append may be overwritten. A complete frame there
-    /// means that the head is damaged.
+    /// Handles data behind the head. Leftovers of an uncommitted append may be overwritten. A complete frame there, or one
+    /// that goes across the head, means that the head is damaged.
     @inline(never)
     private func requireNoFrame(behind place: Location, _ pin: SegmentLog.Pin) throws(StorageError) {
-        if log.validFrame(pin, at: place.offset) == nil {
-            let next = try log.nextValidFrame(pin, after: place.offset, before: log.view(pin).bytes)
-            if next == nil { return }
+        if place.offset >= SegmentHeader.bytes, log.validFrame(pin, at: place.offset) == nil,
+            try log.nextValidFrame(pin, after: place.offset, before: log.view(pin).bytes) == nil,
+            try isInsideFrame(place, pin) == false
+        {
+            return
         }
         throw index.contradiction(
             at: IndexLayout.headOffset, "it says that the log ends before its last frame")
+    }
+
+    private func isInsideFrame(_ place: Location, _ pin: SegmentLog.Pin) throws(StorageError) -> Bool {
+        var offset = SegmentHeader.bytes
+        while offset < place.offset {
+            if let frame = log.validFrame(pin, at: offset) {
+                offset += frame.bytes
+            } else {
+                guard let next = try log.nextValidFrame(pin, after: offset, before: place.offset) else {
+                    return false
+                }
+                offset = next
+            }
+        }
+        return offset > place.offset
     }
 
     /// Makes the frame at `location` part of the log. With `copy`, for frames that reclaiming moves, it isn't counted
@@ -105,6 +122,9 @@ extension ArchiveSection {
 
     /// Begins a segment with room for frames of `bytes`. The caller releases the pin.
     private func beginSegment(bytes: Int, target: Int) throws(StorageError) -> SegmentLog.Pin {
+        guard index.head != .none || index.appendedBytes == 0 && index.usedEntries == 0 else {
+            throw index.contradiction(at: IndexLayout.headOffset, "it says that there is no log")
+        }
         let least = SegmentHeader.bytes + bytes + SegmentLayout.reserveBytes
         let size = (max(least, SegmentLayout.stepBytes(target: target)) + 4095) & ~4095
         let number = try nextSegmentNumber(forBytes: size)
@@ -227,6 +247,6 @@ extension ArchiveSection {
 
 extension ArchiveEngine {
     var segmentTarget: Int {
-        SegmentLayout.targetBytes(forLimit: index.diskLimit, orValues: index.valueBytes)
+        SegmentLayout.targetBytes(forLimit: diskLimit, orValues: index.valueBytes)
     }
 }

@@ -33,7 +33,7 @@ extension ArchiveSection {
         for condition in batch.conditions {
             guard try isMet(condition, bytes) else { return nil }
         }
-        if let limit = index.diskLimit, batch.valueBytes > limit {
+        if let limit = engine.diskLimit, batch.valueBytes > limit {
             engine.reportRejection(
                 UnsafeRawBufferPointer(start: nil, count: 0), tag: 0, bytes: batch.valueBytes, .tooLarge)
             throw .batchTooLarge(bytes: batch.valueBytes, limit: limit, archive: engine.name)
@@ -92,7 +92,7 @@ extension ArchiveSection {
 
     /// The least recent entries that must go to keep the limit, without those that the batch changes.
     private func victims(for changes: [BatchChange]) throws(StorageError) -> [UInt32] {
-        guard let limit = index.diskLimit else { return [] }
+        guard let limit = engine.diskLimit else { return [] }
         var bytes = Int(index.valueBytes)
         var spared = Set<UInt32>(minimumCapacity: changes.count)
         for change in changes {

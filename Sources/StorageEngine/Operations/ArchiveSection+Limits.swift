@@ -76,7 +76,7 @@ extension ArchiveSection {
             default: throw error
             }
         }
-        guard mayGiveUpEntries, let limit = index.diskLimit, index.valueBytes > limit else { return }
+        guard mayGiveUpEntries, let limit = engine.diskLimit, index.valueBytes > limit else { return }
         index.touches.drainAll()
         do throws(StorageError) {
             try fitMakingRoom(into: limit)
@@ -152,6 +152,6 @@ extension ArchiveEngine {
         } catch {
             guard case .noSpace = error else { throw error }
         }
-        if owesRoom.load(ordering: .relaxed) { payForRoom() }
+        if owesRoom { payForRoom() }
     }
 }

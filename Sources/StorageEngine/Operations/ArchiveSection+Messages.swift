@@ -27,7 +27,7 @@ extension ArchiveSection {
 
     fileprivate func append(_ message: UnsafeRawBufferPointer) throws(StorageError) -> UInt64 {
         let limit = min(
-            index.diskLimit ?? UInt64(Frame.maximumValueBytes), ArchiveConfiguration.maximumDiskLimit)
+            engine.diskLimit ?? UInt64(Frame.maximumValueBytes), ArchiveConfiguration.maximumDiskLimit)
         let now = Clock.wall()
         guard message.count <= min(limit, UInt64(Frame.maximumValueBytes)) else {
             index.add(.rejections)
@@ -37,9 +37,10 @@ extension ArchiveSection {
             throw .valueTooLarge(bytes: message.count, limit: limit, archive: engine.name)
         }
         // Every message's frame contains this place, and a rebuild of the index relies on it.
-        guard index.firstMessage <= index.head else {
+        guard index.firstMessage <= index.head, index.firstMessage != .none || index.entryCount == 0 else {
             throw index.contradiction(
-                at: IndexLayout.firstMessageOffset, "it says that the oldest message is behind the last")
+                at: IndexLayout.firstMessageOffset, "it says that the oldest message isn't among the messages"
+            )
         }
         let stamp = drainTouches()
         // The values exceed the limit before anything was appended: dropping messages by such a total would be wrong.
@@ -159,7 +160,8 @@ extension ArchiveSection {
     /// Drops all messages at once. None is read: what all of them take is known.
     func dropAllMessages() throws(StorageError) -> Removal {
         let removal = Removal(entries: index.entryCount, bytes: index.valueBytes)
-        guard index.head != .none else { return removal }
+        // Also an empty ring may have files that are to be removed.
+        guard removal.entries > 0 || index.oldestSegment < index.head.segment else { return removal }
         // In a new segment, so that all older ones can be removed.
         try appendBare(.evict, created: Int64(bitPattern: Location.none.raw), inNewSegment: true) { _, time in
             index.entryCount = 0

@@ -70,7 +70,7 @@ extension ArchiveSection {
         _ request: PutRequest, key: UnsafeRawBufferPointer, tag: UInt32
     ) throws(StorageError) -> HeldEntry {
         let value = request.value
-        let limit = index.diskLimit
+        let limit = engine.diskLimit
         if let limit, value.count > limit {
             throw engine.reject(key, tag: tag, bytes: value.count, limit: limit)
         }

@@ -1,5 +1,13 @@
 import CPlatform
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 /// Reclaiming: the oldest segment's live frames are copied to the head of the log, then its file is removed.
 ///
 /// Always the oldest segment, in the order of the log: when a delete or an eviction is the oldest frame, there is
@@ -36,8 +44,8 @@ extension ArchiveSection {
             }
             work += done
         }
-        // Other threads may be waiting for the lock: the rest is done after their turn.
-        if engine.isOverbooked(index.segmentBytes) { engine.oweRoom() }
+        // Other threads may be waiting for the lock: the rest is done after their turn, or by a thread that does it already.
+        if engine.isOverbooked(index.segmentBytes), !engine.isOwedByOther { engine.oweRoom() }
     }
 
     /// Reclaims while `isWanted`, as much as one hold of the lock allows. Returns `false` if it did nothing.
@@ -326,14 +334,33 @@ extension ArchiveEngine {
 
     /// Makes the current call do the work that exceeds one hold of the lock before it returns.
     func oweRoom() {
-        owesRoom.store(true, ordering: .relaxed)
+        roomDebtor.store(ArchiveEngine.thread, ordering: .relaxed)
         isRoomDue.store(true, ordering: .relaxed)
+    }
+
+    /// Whether the current call has to do so.
+    var owesRoom: Bool { roomDebtor.load(ordering: .relaxed) == ArchiveEngine.thread }
+
+    fileprivate var isOwedByOther: Bool {
+        let debtor = roomDebtor.load(ordering: .relaxed)
+        return debtor != 0 && debtor != ArchiveEngine.thread
+    }
+
+    private static var thread: UInt {
+        #if canImport(Darwin)
+        UInt(bitPattern: pthread_self())
+        #else
+        UInt(pthread_self())
+        #endif
     }
 
     /// Does what was owed, in slices, each under one hold of the lock, so that S3 holds when the call returns.
     @inline(never)
     func payForRoom() {
-        owesRoom.store(false, ordering: .relaxed)
+        defer {
+            // Unless another thread has taken it over.
+            _ = roomDebtor.compareExchange(expected: ArchiveEngine.thread, desired: 0, ordering: .relaxed)
+        }
         dropDeadSegments()
         if isOverbooked(index.segmentBytes) {
             // The sum of the segments' sizes may be wrong.

@@ -27,7 +27,7 @@ extension ArchiveSection {
         guard !present.slot.isMemoryOnly, try engine.presentSequence(of: present, key, tag: tag) == sequence
         else { return false }
         let slot = index.changing(present.slot)
-        let limit = index.diskLimit ?? .max
+        let limit = engine.diskLimit ?? .max
         guard request.value.count <= limit else {
             throw engine.reject(key, tag: tag, bytes: request.value.count, limit: limit)
         }

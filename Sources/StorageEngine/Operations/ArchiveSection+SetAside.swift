@@ -90,7 +90,7 @@ extension ArchiveSection {
 
     /// Lets an action be undone only until that much has been written.
     private func bound(_ line: ChangingUndoLine) {
-        let room = max(ArchiveEngine.leastGraceBytes, (index.diskLimit ?? index.valueBytes) / 20)
+        let room = max(ArchiveEngine.leastGraceBytes, (engine.diskLimit ?? index.valueBytes) / 20)
         line.endBytes = line.lastAppended &+ room
     }
 
@@ -255,7 +255,7 @@ extension ArchiveEngine {
         // A collection has no limit: its values, including those set aside, take the limit's place.
         let setAside = index.undo.lines.reduce(0) { $0 &+ $1.pendingBytes }
         let limit = min(
-            index.diskLimit ?? index.valueBytes &+ setAside, ArchiveConfiguration.maximumDiskLimit)
+            diskLimit ?? index.valueBytes &+ setAside, ArchiveConfiguration.maximumDiskLimit)
         return UndoCost(values: max(4 << 20, limit), room: max(64 << 20, limit / 8))
     }
 

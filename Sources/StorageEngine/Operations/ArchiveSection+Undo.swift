@@ -89,7 +89,7 @@ extension ArchiveEngine {
             // The action may have continued in the meantime.
             guard coming.covers(line) || Coming(index, line).covers(line) else { throw section.miscounted() }
             let wanted = index.valueBytes &+ line.pendingBytes
-            if let limit = index.diskLimit, wanted > limit {
+            if let limit = diskLimit, wanted > limit {
                 isOrderWanted = order.map { index.renumberings != $0.renumberings } ?? true
                 guard !isOrderWanted, let known = order else { continue }
                 // It would displace all other entries and still not fit.

@@ -166,7 +166,7 @@ extension ArchiveSection {
             let isUndone = try undo(change, &outcome)
             if !isUndone { outcome.skip(change.key) }
         }
-        if let limit = index.diskLimit { outcome.evicted += try evict(downTo: limit) }
+        if let limit = engine.diskLimit { outcome.evicted += try evict(downTo: limit) }
         giveUp(index.changing(line))
         try restore(index.changing(line), isAll: true)
         crashPoint(.restoreCommitted)

@@ -64,7 +64,7 @@ struct ArchiveSection: ~Copyable {
     /// - Returns: whether it was done.
     @discardableResult
     func closeForAll(_ doorbell: Doorbell?, ifStill old: ArchiveVersion? = nil) throws(StorageError) -> Bool {
-        if let old, try old != engine.version() { return false }
+        if let old, try engine.isStill(old) == false { return false }
         index.state = .building
         index.events.callWaiters(doorbell)
         return true

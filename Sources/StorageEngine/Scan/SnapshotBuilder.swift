@@ -94,7 +94,11 @@ struct SnapshotBuilder {
         // at first, that can't be told.
         guard try pin(segments, upTo: end),
             begin == end || begin != .none && engine.index.oldestSegment <= begin.segment
-        else { return nil }
+        else {
+            // The index names frames of a log that it says isn't there.
+            isDamaged = begin == .none && index.sectionOwner == 0 && engine.index.head == .none
+            return nil
+        }
         var overlay = SnapshotOverlay(engine, found.items, segments)
         guard try overlay.apply(from: begin, to: end) else { return nil }
         let now = Clock.read()

@@ -4,22 +4,39 @@ import StorageEngine
 
 /// Queries that test the encoded values first, so that only matching objects are decoded.
 extension ArchiveCore {
-    /// How many stored values are searched for a property.
+    /// How many stored values a property is looked for in, and how many bytes of them.
     private static var samples: Int { 64 }
+    private static var sampleBytes: Int { 262_144 }
 
-    /// The part of the finds before any limit that can be tested on encoded values. `nil` if there is none, or if
-    /// some objects are in memory only, so that objects must be tested.
+    /// What encoded values must meet to be decoded and tested as objects, for the finds before any limit. `nil` if nothing can
+    /// be tested on encoded values, or if some objects are in memory only, so that all objects must be tested.
     package func encodedPredicate(of queries: [Query<Object>]) throws -> QueryPredicate? {
+        guard let (conditions, properties) = try encodedConditions(of: queries) else { return nil }
+        // Let through: values that a type's own `init(from:)` may read in another way, since they lack a property.
+        return .or([conditions] + properties.map { .presence($0, .null) })
+    }
+
+    /// The conditions that can be tested on encoded values, and the properties that they are about.
+    package func encodedConditions(
+        of queries: [Query<Object>]
+    ) throws -> (conditions: QueryPredicate, properties: [QueryProperty])? {
         guard coder.isDecodedByLibrary else { return nil }
         let conditions = conditions(of: queries)
         guard !conditions.isEmpty, !memory.hasObjectsOnlyHere else { return nil }
-        let parts = try conditions.compactMap { try $0.predicate { try encodedProperty(at: $0) } }
+        var properties: [QueryProperty] = []
+        let parts = try conditions.compactMap {
+            try $0.predicate { path in
+                let property = try encodedProperty(at: path)
+                if let property { properties.append(property) }
+                return property
+            }
+        }
         guard !parts.isEmpty, let version = coder.form?.versions.current, version > 0 else {
-            return parts.isEmpty ? nil : .and(parts)
+            return parts.isEmpty ? nil : (.and(parts), properties)
         }
         // Values of a former version are let through, and tested as objects.
         let isPresent = QueryPredicate.compare(.named(StoredForm.name), .equal, .integer(Int64(version)))
-        return .or([.and(parts), .not(isPresent)])
+        return (.or([.and(parts), .not(isPresent)]), properties)
     }
 
     /// The conditions that every result meets, whatever the order of the steps.
@@ -37,7 +54,7 @@ extension ArchiveCore {
 
     func explanation(of queries: [Query<Object>]) throws -> QueryExplanation {
         let conditions = conditions(of: queries)
-        let predicate = try encodedPredicate(of: queries)
+        let encoded = try encodedConditions(of: queries)?.conditions
         let others = try conditions.flatMap(\.properties).filter { condition in
             guard coder.isDecodedByLibrary, let property = try encodedProperty(at: condition.path) else {
                 return true
@@ -45,18 +62,18 @@ extension ArchiveCore {
             return condition.test.predicate(about: property) == nil
         }
         var reason: String?
-        if predicate == nil, !conditions.isEmpty {
+        if encoded == nil, !conditions.isEmpty {
             reason =
                 !coder.isDecodedByLibrary
                 ? "\(readableName(of: Object.self)) has its own coding, which queries can't read"
                 : memory.hasObjectsOnlyHere ? "some objects are only in this process's memory" : nil
         }
         return QueryExplanation(
-            encoded: predicate.map { QueryPipeline([.find($0)]).description },
+            encoded: encoded.map { QueryPipeline([.find($0)]).description },
             ofObjects: others.map { $0.path.map { "\($0)" }.joined(separator: " of ") }, reason: reason)
     }
 
-    /// The encoded property of a path, if the most recent values can prove it.
+    /// The encoded property of a path, if one of the most recent values proves it and none of them disproves it.
     private func encodedProperty(at path: [AnyKeyPath]) throws -> QueryProperty? {
         let way = PropertyPath(steps: path)
         if let known = proven.withLock({ $0[way] }) { return known }
@@ -67,19 +84,22 @@ extension ArchiveCore {
                 return try coder.decode(bytes, key: "").object
             }
         }
-        var hasSample = false
-        var found: QueryProperty?
+        var samples: [[UInt8]] = []
+        var bytes = 0
         let latest = QueryPlan(QueryPipeline([.limit(Self.samples)]))
         try latest.run(over: archive) { row in
             guard let value = row.value,
                 value.withUnsafeBytes({ coder.form?.isPresent($0) }) != false
             else { return true }
-            hasSample = true
-            found = proof.property(at: path, in: value)
-            return found == nil
+            samples.append(value)
+            bytes += value.count
+            return bytes < Self.sampleBytes
+        }
+        let found = samples.lazy.compactMap { proof.property(at: path, in: $0) }.first.flatMap { property in
+            samples.allSatisfy { proof.agrees(with: property, at: path, in: $0) } ? property : nil
         }
         // An unproven property is tried again once the archive has values.
-        if hasSample { proven.withLock { $0[way] = .some(found) } }
+        if !samples.isEmpty { proven.withLock { $0[way] = .some(found) } }
         return found
     }
 

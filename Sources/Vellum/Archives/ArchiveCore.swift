@@ -225,6 +225,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
         try shared.times.measure(.delete) {
             try withHashed(name) { key in
                 recordInOpenTransactions(name)
+                flights.outdate(name)
                 try archive.delete(name)
                 try memory.forget(key, named: name)
             }
@@ -232,11 +233,13 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
     }
 
     func deleteAll() throws {
+        flights.outdate()
         try archive.deleteAll()
         _ = try memory.currentBytes()
     }
 
     func deleteAll(ofOwner owner: String) throws {
+        flights.outdate()
         try archive.deleteEntries(ofOwner: owner)
         _ = try memory.currentBytes()
     }

@@ -2,6 +2,10 @@ import Logging
 import StorageEngine
 import Synchronization
 
+/// Minimum microseconds between two checks that an archive's files exist. Removing an archive takes longer, so the first
+/// call after a removal always checks.
+private let pauseBetweenChecks: Int64 = 50
+
 /// The open archive behind all three interfaces. If it was closed or removed, the next call reopens or recreates
 /// it. Safe from any thread.
 package final class ArchiveHandle<Object: Archivable>: @unchecked Sendable {
@@ -18,10 +22,6 @@ package final class ArchiveHandle<Object: Archivable>: @unchecked Sendable {
     /// When the archive's files were last checked to exist, on the boot clock.
     private let checkedFiles = Atomic<Int64>(0)
 
-    /// Minimum microseconds between two such checks. Removing an archive takes longer, so the first call after a
-    /// removal always checks.
-    private static var pause: Int64 { 50 }
-
     init(_ archive: Archive, _ request: ArchiveRequest, _ factory: ArchivesFactory.Core) throws {
         name = archive.name
         requests = Guarded([request])
@@ -30,6 +30,7 @@ package final class ArchiveHandle<Object: Archivable>: @unchecked Sendable {
         let core = ArchiveCore<Object>(archive, shared, shelf)
         current = Guarded(core)
         try core.expectOwnType()
+        core.setLifetimes(request)
         try core.apply(request)
         configuration = Guarded(try archive.configuration())
     }
@@ -112,6 +113,8 @@ package final class ArchiveHandle<Object: Archivable>: @unchecked Sendable {
     func apply(_ request: ArchiveRequest) throws {
         checkedFiles.store(0, ordering: .relaxed)
         try perform { core in
+            // What holds for this process alone is set every time.
+            core.setLifetimes(request)
             // Settings to apply are applied every time. A mismatch is reported once, but refused every time.
             let isNew = requests.withLock { $0.insert(request).inserted }
             guard isNew || request.appliesSettings else { return }
@@ -129,7 +132,7 @@ package final class ArchiveHandle<Object: Archivable>: @unchecked Sendable {
     @inline(__always)
     private func expectFiles(of core: ArchiveCore<Object>) throws(StorageError) {
         let now = Archive.bootTime()
-        guard now &- checkedFiles.load(ordering: .relaxed) > ArchiveHandle.pause else { return }
+        guard now &- checkedFiles.load(ordering: .relaxed) > pauseBetweenChecks else { return }
         try checkFiles(of: core, at: now)
     }
 

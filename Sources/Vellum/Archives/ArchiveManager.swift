@@ -33,13 +33,13 @@ public final class ArchiveManager<Object: Archivable>: Archivist, @unchecked Sen
     /// Runs `body`, and logs what it throws.
     @inline(__always)
     func attempt<Value>(
-        _ operation: StaticString, _ key: String? = nil, else fallback: Value,
+        _ operation: StaticString, _ key: @autoclosure () -> String? = nil, else fallback: Value,
         _ body: (ArchiveCore<Object>) throws -> Value
     ) -> Value {
         do {
             return try handle.perform(body)
         } catch {
-            handle.log("\(operation)", key, error)
+            handle.log("\(operation)", key(), error)
             return fallback
         }
     }
@@ -144,7 +144,7 @@ public final class ArchiveManager<Object: Archivable>: Archivist, @unchecked Sen
     }
 
     /// The most recent objects, at most `limit`, the most recent first; none if the limit isn't positive. All are
-    /// returned as they were at one moment. Counts as an access of each, but keeps their order, and loads none into
+    /// returned as they were at one moment. Counts as an access of each, keeps their order, and loads none into
     /// memory. Costs listing the archive's keys and reading each object.
     public func accessAll(limitedBy limit: Int) -> [Object] {
         attempt("access all", else: []) { try $0.accessAll(limit: limit) }

@@ -29,9 +29,13 @@ extension ArchiveCore {
         }
     }
 
-    /// Sets the lifetimes for this process. Applies the other settings, or reports that the archive's differ.
-    func apply(_ request: ArchiveRequest) throws {
+    /// Sets the lifetimes for this process.
+    func setLifetimes(_ request: ArchiveRequest) {
         if let lifetime = request.lifetime { shared.setLifetimes(lifetime, slides: request.slides) }
+    }
+
+    /// Applies the other settings, or reports that the archive's differ.
+    func apply(_ request: ArchiveRequest) throws {
         let found = try archive.configuration()
         if let kind = request.kind ?? (found.kind == .log ? .cache : nil), kind != found.kind {
             throw ArchiveError.otherKind(archive: archive.name, is: found.kind, wanted: kind)

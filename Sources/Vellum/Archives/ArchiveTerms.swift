@@ -15,8 +15,8 @@ struct Terms: Sendable {
     var lifetime: Duration?
     var memoryLifetime: Duration?
     var owner: String?
-    /// The terms that an update keeps.
-    var kept: KeptTerms = []
+    /// The terms that an update keeps. (`[]` would call a generic initialiser, in every `record`.)
+    var kept = KeptTerms(rawValue: 0)
     var isUpdate = false
 
     /// The terms of a `record`: those that are `nil` are absent.

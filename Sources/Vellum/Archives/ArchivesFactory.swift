@@ -29,8 +29,9 @@ public final class ArchivesFactory: Sendable {
     ///   using the former store.
     public func useStore(at path: String) throws { try core.move(to: path) }
 
-    /// Closes the store and its archives in this process, and releases their files and address space. Stored
-    /// objects are as safe as the durability promises. Loops over ``ArchiveManager/changes`` end.
+    /// Closes the store and its archives in this process, and releases their files and address space, but for the
+    /// index of each archive, which stays mapped until the next call or until the factory is released. Stored objects
+    /// are as safe as the durability promises. Loops over ``ArchiveManager/changes`` end.
     ///
     /// Archives of this factory stay usable: the next call on one opens the store again.
     public func close() { core.close() }

@@ -32,7 +32,7 @@ extension ArchiveCore {
             if let present { return present }
             return try object(of: wait(for: flight, ticket, request.key), request.key)
         }
-        let outcome = Result { try carryOut(request, isRenewal: present != nil, compute) }
+        let outcome = Result { try carryOut(flight, request, isRenewal: present != nil, compute) }
         flights.end(flight, request.key)
         flight.finish(outcome)
         if let present, case .failure(let error) = outcome {
@@ -62,15 +62,16 @@ extension ArchiveCore {
     }
 
     private func carryOut(
-        _ request: Request, isRenewal: Bool, _ compute: () throws -> Object
+        _ flight: Flight, _ request: Request, isRenewal: Bool, _ compute: () throws -> Object
     ) throws -> HeldObject {
         let start = Archive.bootTime()
         var claim: KeyClaim?
+        var basis: UInt64?
         waiting: while true {
             switch try turn(request, isRenewal, since: start) {
             case .found(let held): return held
-            case .compute(let own):
-                claim = own
+            case .compute(let own, let found):
+                (claim, basis) = (own, found)
                 break waiting
             case .wait: usleep(UInt32(ComputingTurn.pause))
             }
@@ -82,7 +83,7 @@ extension ArchiveCore {
         let object = try shared.times.measure(.compute) {
             try Computing.$chain.withValue(Computing.chain + [key]) { try compute() }
         }
-        return try keep(prepared(object, for: request), request)
+        return try keep(prepared(object, for: request), request, flight, basis)
     }
 
     // MARK: For threads and tasks
@@ -95,15 +96,21 @@ extension ArchiveCore {
         _ request: Request, _ isRenewal: Bool, since start: Int64
     ) throws -> ComputingTurn {
         let claim = request.patience == nil ? nil : try archive.claim(request.key)
+        let basis = try sequence(of: request.key)
         if let object = try peek(request.key) {
             // While another process renews the object, the existing one is good enough.
             let isOthers = request.patience != nil && claim == nil
             let isGood = try isOthers || isRenewal == false || isDue(request) == false
             if isGood { return .found(try prepare(object).kept) }
         }
-        guard let patience = request.patience, claim == nil else { return .compute(claim) }
+        guard let patience = request.patience, claim == nil else { return .compute(claim, basis) }
         let waited = Duration.microseconds(Archive.bootTime() - start)
-        return waited < patience ? .wait : .compute(nil)
+        return waited < patience ? .wait : .compute(nil, basis)
+    }
+
+    private func sequence(of name: String) throws -> UInt64? {
+        if let stored = try archive.metadata(name)?.sequence { return stored }
+        return try withHashed(name) { try memory.peekOnlyHere($0, named: name)?.sequence }
     }
 
     fileprivate func prepared(_ object: Object, for request: Request) throws -> PreparedObject {
@@ -113,9 +120,18 @@ extension ArchiveCore {
         return try prepare(object)
     }
 
-    /// If it can't be stored, it is used anyway.
-    fileprivate func keep(_ prepared: PreparedObject, _ request: Request) throws -> HeldObject {
-        do { try store(prepared, request.terms) } catch { log("record", request.key, error) }
+    /// If it can't be stored, it is used anyway. It isn't stored if the key was changed or deleted since the computation began
+    /// (`basis`: the version that it found): what it computed may be older than that.
+    fileprivate func keep(
+        _ prepared: PreparedObject, _ request: Request, _ flight: Flight, _ basis: UInt64?
+    ) throws -> HeldObject {
+        do {
+            prepared.storeProperties()
+            recordInOpenTransactions(prepared.name)
+            if !flight.isOutdated { _ = try put(prepared, request.terms, ifSequence: basis) }
+        } catch {
+            log("record", request.key, error)
+        }
         return prepared.kept
     }
 }
@@ -124,7 +140,8 @@ extension ArchiveCore {
 private enum ComputingTurn: Sendable {
     /// Another thread or process has finished the computation.
     case found(HeldObject)
-    case compute(KeyClaim?)
+    /// With the version that is there; `nil`: none.
+    case compute(KeyClaim?, UInt64?)
     /// Another process is computing the object.
     case wait
 
@@ -180,7 +197,7 @@ extension ArchiveHandle {
             let outcome: Flight.Outcome
             do {
                 let held = try await Computing.$chain.withValue(chain) {
-                    try await carryOut(request, isRenewal: isRenewal, compute)
+                    try await carryOut(flight, request, isRenewal: isRenewal, compute)
                 }
                 outcome = .success(held)
             } catch {
@@ -194,16 +211,17 @@ extension ArchiveHandle {
     }
 
     private nonisolated(nonsending) func carryOut(
-        _ request: ArchiveCore<Object>.Request, isRenewal: Bool,
+        _ flight: Flight, _ request: ArchiveCore<Object>.Request, isRenewal: Bool,
         _ compute: @Sendable () async throws -> sending Object
     ) async throws -> HeldObject {
         let start = Archive.bootTime()
         var claim: KeyClaim?
+        var basis: UInt64?
         waiting: while true {
             switch try await elsewhere({ try $0.turn(request, isRenewal, since: start) }) {
             case .found(let held): return held
-            case .compute(let own):
-                claim = own
+            case .compute(let own, let found):
+                (claim, basis) = (own, found)
                 break waiting
             case .wait: try await Task.sleep(for: .microseconds(ComputingTurn.pause))
             }
@@ -216,6 +234,6 @@ extension ArchiveHandle {
             object = try await compute()
         }
         let prepared = try perform { try $0.prepared(object, for: request) }
-        return try await elsewhere { try $0.keep(prepared, request) }
+        return try await elsewhere { [basis] in try $0.keep(prepared, request, flight, basis) }
     }
 }

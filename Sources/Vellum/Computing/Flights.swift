@@ -1,9 +1,11 @@
 import StorageEngine
+import Synchronization
 
 /// The computations under way in this process, by key. Callers that request the same key wait for the same
 /// computation.
 package final class Flights: Sendable {
     private let all = Guarded<[ExactText: Flight]>([:])
+    private let isAnyUnderWay = Atomic<Bool>(false)
 
     /// Joins or begins the computation of a key. Returns it, a ticket to wait with, and whether the caller has to
     /// run it.
@@ -12,6 +14,7 @@ package final class Flights: Sendable {
             if let flight = all[ExactText(key)] { return (flight, flight.ticket(), false) }
             let flight = Flight()
             all[ExactText(key)] = flight
+            isAnyUnderWay.store(true, ordering: .releasing)
             return (flight, flight.ticket(), true)
         }
     }
@@ -33,10 +36,23 @@ package final class Flights: Sendable {
         task?.cancel()
     }
 
+    /// Ends the computations of these keys, or of all, for what was deleted must not come back by one that began before.
+    /// Their callers get what they compute. Costs a look at one word if there are none.
+    func outdate(_ key: String? = nil) {
+        guard isAnyUnderWay.load(ordering: .acquiring) else { return }
+        all.withLock { all in
+            for name in key.map({ [ExactText($0)] }) ?? Array(all.keys) {
+                all.removeValue(forKey: name)?.declareOutdated()
+            }
+            isAnyUnderWay.store(!all.isEmpty, ordering: .releasing)
+        }
+    }
+
     /// Ends the computation, so that no caller joins it any more.
     func end(_ flight: Flight, _ key: String) {
         all.withLock { all in
             if all[ExactText(key)] === flight { all[ExactText(key)] = nil }
+            isAnyUnderWay.store(!all.isEmpty, ordering: .releasing)
         }
     }
 }
@@ -55,6 +71,11 @@ final class Flight: Sendable {
     }
 
     private let state = Guarded(State())
+    private let outdated = Atomic<Bool>(false)
+
+    /// Whether its key was deleted since it began.
+    var isOutdated: Bool { outdated.load(ordering: .acquiring) }
+    fileprivate func declareOutdated() { outdated.store(true, ordering: .releasing) }
 
     fileprivate var waiting: Int { state.withLock { $0.present.count } }
 

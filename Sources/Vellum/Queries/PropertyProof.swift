@@ -12,19 +12,33 @@ struct PropertyProof<Object> {
 
     /// The encoded property of the path in a stored value; `nil` if this value doesn't prove one.
     func property(at path: [AnyKeyPath], in sample: [UInt8]) -> QueryProperty? {
-        guard let last = path.last, path.allSatisfy(PropertyProof.isStored),
-            let base = try? CBORReader.decode(sample), (try? decode(sample)) != nil
-        else { return nil }
+        guard let trial = trial(of: path), let base = base(of: sample) else { return nil }
+        let found = base.ways(ofLength: path.count).filter { trial.isWay($0, in: base) }
+        // Two names for one property would be ambiguous.
+        return found.count == 1 ? .path(found[0].map { .name($0) }) : nil
+    }
+
+    /// Whether another stored value, if it has the property at all, proves it too. A type's own `init(from:)` may read it
+    /// in one way here and in another there.
+    func agrees(with property: QueryProperty, at path: [AnyKeyPath], in sample: [UInt8]) -> Bool {
+        guard let trial = trial(of: path), let base = base(of: sample) else { return true }
+        return base.ways(ofLength: path.count).filter { .path($0.map { .name($0) }) == property }
+            .allSatisfy { trial.isWay($0, in: base) }
+    }
+
+    private func base(of sample: [UInt8]) -> CBORValue? {
+        (try? decode(sample)) == nil ? nil : try? CBORReader.decode(sample)
+    }
+
+    private func trial(of path: [AnyKeyPath]) -> Trial? {
+        guard let last = path.last, path.allSatisfy(PropertyProof.isStored) else { return nil }
         let optional = type(of: last).valueType as? any OptionalProperty.Type
         guard let probes = PropertyProbe.probes(for: optional?.wrappedType ?? type(of: last).valueType) else {
             return nil
         }
         // If an optional on the path is nil, so is the property.
         let mayBeNil = path.contains { type(of: $0).valueType is any OptionalProperty.Type }
-        let trial = Trial(proof: self, path: path, probes: probes, mayBeNil: mayBeNil)
-        let found = base.ways(ofLength: path.count).filter { trial.isWay($0, in: base) }
-        // Two names for one property would be ambiguous.
-        return found.count == 1 ? .path(found[0].map { .name($0) }) : nil
+        return Trial(proof: self, path: path, probes: probes, mayBeNil: mayBeNil)
     }
 
     /// Stored properties of a structure have an offset. For classes only the experiment can tell.

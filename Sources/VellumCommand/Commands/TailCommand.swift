@@ -68,7 +68,15 @@ struct TailCommand: ParsableCommand {
         var hasWarned = false
         var isDamaged = false
         while true {
-            let batch = try archive.messages(after: cursor, before: end, mostBytes: 4 << 20)
+            let batch: MessageBatch
+            do throws(StorageError) {
+                batch = try archive.messages(after: cursor, before: end, mostBytes: 4 << 20)
+            } catch {
+                guard case .closed = error else { throw error }
+                throw CommandFailure(
+                    "\(TerminalSafe.quoted(log)) was removed; what was appended last may not have been read",
+                    status: .nothing)
+            }
             isDamaged = isDamaged || batch.someAreDamaged
             if batch.someAreLost, follow || !hasWarned {
                 Narration.complain(

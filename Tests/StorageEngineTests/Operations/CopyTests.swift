@@ -83,6 +83,32 @@ import Testing
         #expect(try names() == ["B.archive", "C.archive"])
     }
 
+    /// What broke: an entry that expired while an archive was renamed kept the old one beside the copy.
+    @Test func whatExpiresMeanwhileIsNoChange() throws {
+        let hand = ClockHand()
+        try Clock.$hand.withValue(hand) {
+            let archive = try store.archive(named: "A")
+            for (key, seconds) in [("soon", 1), ("later", 100)] {
+                try archive.put([1], forKey: key, attributes: EntryAttributes(lifetime: .seconds(seconds)))
+            }
+            let version = try copied("B")
+            hand.pass(.seconds(2))
+            #expect(try archive.access("soon") == nil)
+            #expect(try archive.status().expirations == 1)
+            #expect(try store.archive(named: "B").peek("soon") == nil)
+            let later = try #require(try archive.metadata("later"))
+            #expect(
+                try archive.carryOut(.expireNow, on: [PlannedEntry(key: "later", sequence: later.sequence)])
+                    .entries == 1)
+            #expect(try !store.removeArchive(named: "A", ifStill: version))
+            try archive.put([1], forKey: "last", attributes: EntryAttributes(lifetime: .seconds(1)))
+            let other = try copied("C")
+            hand.pass(.seconds(2))
+            #expect(try archive.access("last") == nil)
+            #expect(try store.removeArchive(named: "A", ifStill: other))
+        }
+    }
+
     private func copied(_ name: String) throws -> ArchiveVersion {
         try #require(try store.copyVersion(ofArchive: "A", to: store, as: name) { _ in true }).version
     }

@@ -171,4 +171,51 @@ import Testing
         #expect(batch.lost == 0)
         #expect(batch.events.map(\.key) == ["new"])
     }
+
+    /// Puts 100 entries, opens an observer, has the index made anew and puts 5 more.
+    private func observerOfANewIndex(_ folder: TemporaryFolder) throws -> (observer: Archive, writer: Store) {
+        func write(_ count: Int) throws -> Store {
+            let store = try Store.open(at: folder.store)
+            let archive = try store.archive(named: "E", orCreate: ArchiveConfiguration())
+            for number in 0..<count { try archive.put([1], forKey: "\(number)") }
+            return store
+        }
+        try write(100).close()
+        let observer = try Store.open(at: folder.store, mode: .readOnly).archive(named: "E")
+        #expect(try observer.nextEvent() == 100)
+        try folder.removeIndex("E")
+        return (observer, try write(5))
+    }
+
+    /// What broke: a number of the next event near 2⁶⁴ in a damaged index ended the observer's process.
+    @Test(arguments: [UInt64.max, UInt64.max - 1, UInt64.max - 101, UInt64(1) << 63])
+    func anyNumberOfTheNextEventIsHarmless(number: UInt64) throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let (observer, writer) = try observerOfANewIndex(folder)
+        #expect(try observer.nextEvent() == 106)
+        let index = try FileHandle(forUpdating: URL(fileURLWithPath: folder.archivePath("E", "index")))
+        try index.seek(toOffset: 704)
+        try index.write(contentsOf: little(number))
+        for first in [nil, 0, 100, 106, .max] as [UInt64?] {
+            #expect(try observer.events(from: first).events.count <= 2_048)
+        }
+        #expect(try observer.nextEvent() == number &+ 101)
+        writer.close()
+    }
+
+    /// What broke: a check that found something forgot the observer's numbers, and followers got old events again.
+    @Test func aCheckKeepsTheNumbersOfEvents() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let (observer, writer) = try observerOfANewIndex(folder)
+        let next = try observer.nextEvent()
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder.archivePath("E", ""))
+        let segment = try #require(files.first { $0.hasSuffix(".segment") })
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: folder.archivePath("E", segment)))
+        try file.seek(toOffset: 200)
+        try file.write(contentsOf: [0xff, 0xff, 0xff, 0xff])
+        #expect(try !observer.check().clean)
+        #expect(try observer.nextEvent() == next)
+        #expect(try observer.events(from: next).events.isEmpty)
+        writer.close()
+    }
 }

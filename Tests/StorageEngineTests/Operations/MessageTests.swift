@@ -164,8 +164,7 @@ import Testing
         try expectLeft("smaller")
         let rest = try archive.messages(after: cursor, most: .max)
         #expect(rest.messages.map { Int($0.bytes[0]) } == Array(left.filter { $0 >= 5 }))
-        // Where nothing is left the next message's number tells.
-        #expect(rest.someAreLost == (left.lowerBound > 5 && !left.isEmpty))
+        #expect(rest.someAreLost == (left.lowerBound > 5))
         try archive.setLimits(disk: 100_000, memory: nil)
         try expectLeft("larger")
         archive.close()
@@ -178,6 +177,66 @@ import Testing
         archive = try open(folder)
         #expect(try archive.messages(most: .max).messages.map { Int($0.bytes[0]) } == Array(left) + [77])
         #expect(try archive.check().clean)
+    }
+
+    /// What broke: a reader that looked between the emptying and the next message was never told that it had missed some;
+    /// and one that had read all was told that it had.
+    @Test(arguments: [false, true], [false, true])
+    func whoHasNotReadAllIsTold(hasReadAll: Bool, looksWhileEmpty: Bool) throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let archive = try open(folder)
+        for number in 0..<4 { try archive.append([UInt8(number)]) }
+        var cursor = try archive.messages(most: .max).next
+        if !hasReadAll { try archive.append([4]) }
+        try archive.deleteAllMessages()
+        var isTold = false
+        if looksWhileEmpty {
+            let batch = try archive.messages(after: cursor)
+            #expect(batch.messages.isEmpty)
+            isTold = batch.someAreLost
+            cursor = batch.next
+        }
+        try archive.append([5])
+        let batch = try archive.messages(after: cursor)
+        #expect(batch.messages.map(\.bytes) == [[5]])
+        #expect(isTold == (!hasReadAll && looksWhileEmpty))
+        #expect(batch.someAreLost == (!hasReadAll && !looksWhileEmpty))
+    }
+
+    @Test func whoHasReadAllMissesNothingByASmallerLimit() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let archive = try open(folder)
+        for number in 0..<4 { try archive.append([UInt8](repeating: UInt8(number), count: 100)) }
+        let cursor = try archive.messages(most: .max).next
+        try archive.setLimits(disk: 50, memory: nil)
+        try archive.append([9])
+        let batch = try archive.messages(after: cursor)
+        #expect(batch.messages.map(\.bytes) == [[9]] && !batch.someAreLost)
+    }
+
+    /// What broke: an observer went on in the log that was made under the name of the one that it had read, at the place
+    /// where it had been, and left out what stood before it.
+    @Test func anotherLogIsReadFromItsBeginning() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let store = try Store.open(at: folder.store)
+        let configuration = ArchiveConfiguration(kind: .log, diskLimit: 10_000)
+        let first = try store.archive(named: "Ring", orCreate: configuration)
+        for number in 0..<9 { try first.append([UInt8(number)]) }
+        let observing = try Store.open(at: folder.store, mode: .readOnly)
+        let observer = try observing.archive(named: "Ring")
+        let cursor = try observer.messages(most: .max).next
+        try store.removeArchive(named: "Ring")
+        let second = try store.archive(named: "Ring", orCreate: configuration)
+        for number in 20..<24 { try second.append([UInt8(number)]) }
+        let error = #expect(throws: StorageError.self) { try observer.messages(after: cursor) }
+        guard case .closed = try #require(error) else { return #expect(Bool(false), "\(error!)") }
+        let other = try observing.archive(named: "Ring")
+        #expect(other !== observer)
+        let batch = try other.messages(after: cursor)
+        #expect(batch.messages.map { $0.bytes[0] } == [20, 21, 22, 23])
+        #expect(batch.someAreLost)
+        #expect(try other.messages(after: batch.next).someAreLost == false)
+        #expect(try other.messages(before: cursor).messages.isEmpty)
     }
 
     /// A thousand messages were held at once, however large.

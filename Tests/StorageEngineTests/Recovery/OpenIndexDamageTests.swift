@@ -30,8 +30,8 @@ import Testing
     }
 
     /// What broke: where a bit of the head of an open index had changed, acknowledged entries were written over. Offsets:
-    /// OnDiskFormat, "The index". Moved back by whole frames, and into the middle of one.
-    @Test(arguments: [16 * 8, 50], [false, true]) func aHeadThatWasMovedBackHasNothingWrittenOver(
+    /// OnDiskFormat, "The index". Moved back by whole frames, into the middle of one, and of the last one.
+    @Test(arguments: [16 * 8, 50, 4], [false, true]) func aHeadThatWasMovedBackHasNothingWrittenOver(
         words: UInt32, inBatch: Bool
     ) throws {
         let folder = try TemporaryFolder(inMemory: true)
@@ -78,6 +78,58 @@ import Testing
         #expect(try again.check().problems == [])
     }
 
+    /// What broke: a log that began nowhere was begun anew in the place of the one that was there, and a place within a
+    /// segment's header took what nobody wrote.
+    @Test(arguments: [0, 1 << 32] as [UInt64], [false, true])
+    func aHeadThatIsNowhereTakesNothing(head: UInt64, inBatch: Bool) throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let archive = try Store.open(at: folder.store).archive(
+            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        for number in 10..<50 { try archive.put([7], forKey: "\(number)") }
+        try write(little(head), at: 512, folder)
+        if head == 0 { #expect(throws: StorageError.self) { try archive.snapshot() } }
+        #expect(throws: StorageError.self) {
+            guard inBatch else { return try archive.put([1], forKey: "10") }
+            var batch = Batch()
+            batch.put([1], forKey: "10")
+            try archive.apply(batch)
+        }
+        archive.close()
+        let again = try self.archive(in: folder)
+        #expect(try again.entries().count == 40)
+        #expect(try again.peek("10") == [7])
+        #expect(try again.check().problems == [])
+    }
+
+    /// What broke: a collection evicted all entries for a limit that only its damaged index had.
+    @Test func aCollectionHasNoLimit() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let archive = try Store.open(at: folder.store).archive(
+            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        for number in 10..<50 { try archive.put([7], forKey: "\(number)") }
+        try write(little(UInt64(1)), at: 576, folder)
+        var batch = Batch()
+        batch.put([1, 2], forKey: "new")
+        try archive.apply(batch)
+        try archive.put([1, 2, 3], forKey: "other")
+        #expect(try archive.entries().count == 42)
+    }
+
+    /// What broke: no oldest message was written into the next message's frame as "none before me", which dropped all.
+    @Test func messagesWithoutAnOldestAreNotDropped() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let archive = try Store.open(at: folder.store).archive(
+            named: "A", orCreate: ArchiveConfiguration(kind: .log, diskLimit: 100_000))
+        for number in 0..<60 { try archive.append([UInt8(number)]) }
+        try write(little(UInt64(0)), at: 720, folder)
+        #expect(throws: StorageError.self) { try archive.append([1]) }
+        archive.close()
+        let again = try self.archive(in: folder)
+        try again.append([1])
+        #expect(try again.messages(most: .max).messages.count == 61)
+        #expect(try again.check().problems == [])
+    }
+
     /// What broke: the place of the oldest message was believed wherever it was, and written into each further message: all
     /// before it were lost for good.
     @Test func anOldestMessageBehindTheLastIsNotWrittenDown() throws {
@@ -99,32 +151,28 @@ import Testing
     @Test(arguments: [false, true]) func aMarkThatIsOnlyCountedIsNotLookedForForEver(isAnySetAside: Bool)
         throws
     {
-        let folder = try TemporaryFolder(inMemory: true)
-        let begun = try Store.open(at: folder.store).archive(
-            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
-        for number in 0..<40 { try begun.put([1], forKey: "\(number)") }
-        let first = try #require(try delete(["1", "2"], from: begun).action)
-        if !isAnySetAside { _ = try begun.undo(first.id) }
-        func damage() throws {
+        // By hand, since upkeep mends the sums every second.
+        try Clock.$hand.withValue(ClockHand()) {
+            let folder = try TemporaryFolder(inMemory: true)
+            let archive = try Store.open(at: folder.store).archive(
+                named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+            for number in 0..<40 { try archive.put([1], forKey: "\(number)") }
+            let first = try #require(try delete(["1", "2"], from: archive).action)
+            if !isAnySetAside { _ = try archive.undo(first.id) }
             for line in 0..<64 where line != Int(first.id % 64) {
                 try write(little(UInt64(line % 3 + 1)), at: 245_760 + 64 * line + 24, folder)
             }
+            let problems = try archive.check().problems
+            #expect(problems.contains { $0.contains("are marked for it") }, "\(problems)")
+            for number in 3..<10 {
+                let action = try #require(try delete(["\(number)"], from: archive).action)
+                #expect(try archive.undo(action.id)?.entries == 1)
+            }
+            if isAnySetAside { #expect(try archive.undo(first.id)?.entries == 2) }
+            #expect(try archive.entries().count == 40)
+            archive.close()
+            #expect(try self.archive(in: folder).entries().count == 40)
         }
-        // Upkeep mends the sums, and a writer's comes every second.
-        begun.close()
-        try damage()
-        let problems = try Store.open(at: folder.store, mode: .readOnly).archive(named: "A").check().problems
-        #expect(problems.contains { $0.contains("are marked for it") }, "\(problems)")
-        let archive = try self.archive(in: folder)
-        try damage()
-        for number in 3..<10 {
-            let action = try #require(try delete(["\(number)"], from: archive).action)
-            #expect(try archive.undo(action.id)?.entries == 1)
-        }
-        if isAnySetAside { #expect(try archive.undo(first.id)?.entries == 2) }
-        #expect(try archive.entries().count == 40)
-        archive.close()
-        #expect(try self.archive(in: folder).entries().count == 40)
     }
 
     /// A mark on an entry that nobody removed must not have it given up.

@@ -63,6 +63,48 @@ import Vellum
         #expect(try notes.core.archive.metadata("a")?.owner == "ada")
     }
 
+    /// What broke: what was recorded or deleted meanwhile was undone by the computation, which had begun before.
+    @Test(arguments: [false, true]) func whatChangedMeanwhileIsNotUndone(isThere: Bool) async throws {
+        let notes = try store.factory().archives(for: Note.self)
+        func begin() {
+            if isThere {
+                notes.record(Note(primaryKey: "a", text: "0"), expiresIn: 1)
+            } else {
+                notes.deleteAll()
+            }
+        }
+        let changes: [(change: @Sendable () -> Void, left: String?)] = [
+            ({ notes.record(Note(primaryKey: "a", text: "newer")) }, "newer"),
+            ({ notes.update(Note(primaryKey: "a", text: "newer")) }, "newer"),
+            ({ notes.delete(archiveWithKey: "a") }, nil),
+            ({ notes.deleteAll() }, nil),
+        ]
+        for (change, left) in changes {
+            begin()
+            let older = try notes.value(forKey: "a", renewingBefore: .seconds(60)) {
+                change()
+                return Note(primaryKey: "a", text: "older")
+            }
+            #expect(older.text == "older")
+            #expect(notes.peek(archiveWithKey: "a")?.text == left)
+            begin()
+            let gate = Gate()
+            let task = Task {
+                try await notes.asynchronous.value(forKey: "a", renewingBefore: .seconds(60)) {
+                    await gate.pass()
+                    return Note(primaryKey: "a", text: "older")
+                }
+            }
+            while gate.entered.load(ordering: .relaxed) == 0 { await Task.yield() }
+            change()
+            let flight = notes.core.flights
+            gate.open()
+            _ = try await task.value
+            while flight.waiting(for: "a") > 0 { await Task.yield() }
+            #expect(notes.peek(archiveWithKey: "a")?.text == left)
+        }
+    }
+
     @Test func threadsComputeOnce() throws {
         let notes = try store.factory().archives(for: Note.self)
         let computed = Atomic(0)

@@ -92,6 +92,18 @@ import Vellum
         #expect(try left("b") < .seconds(10_001), "it doesn't slide")
     }
 
+    /// What broke: a lifetime that had been requested before was ignored.
+    @Test func theLifetimeRequestedLastCounts() throws {
+        let factory = store.factory()
+        for (seconds, slides) in [(6_000, false), (1_000, true), (6_000, false), (1_000, true)] {
+            let notes = try factory.archives(for: Note.self, lifetime: .seconds(seconds), slides: slides)
+            notes.record(note("a"))
+            let left = try #require(notes.remainingLifetime(for: "a"))
+            // One that slides may be granted an eighth more.
+            #expect(left > .seconds(seconds - 500) && left < .seconds(seconds + 500))
+        }
+    }
+
     @Test func slidingLifetimesGoOnWithEachUse() async throws {
         let notes = try store.factory().archives(for: Note.self, lifetime: .seconds(8_000), slides: true)
         func left(_ key: String) throws -> Duration { try #require(notes.remainingLifetime(for: key)) }

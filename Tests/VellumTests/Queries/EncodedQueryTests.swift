@@ -1,4 +1,5 @@
 import ArchiveQuery
+import CBOR
 import Foundation
 import StorageEngine
 import Testing
@@ -58,6 +59,53 @@ import Vellum
         }
     }
 
+    /// Types that read some values in one way and others in another.
+    struct TwoFormats: ArchiveCodable {
+        var primaryKey: String { name }
+        var name: String
+
+        enum CodingKeys: String, CodingKey {
+            case name, title
+        }
+
+        init(name: String) { self.name = name }
+
+        init(from decoder: any Decoder) throws {
+            let values = try decoder.container(keyedBy: CodingKeys.self)
+            name =
+                try values.decodeIfPresent(String.self, forKey: .name)
+                ?? values.decode(String.self, forKey: .title)
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var values = encoder.container(keyedBy: CodingKeys.self)
+            try values.encode(name, forKey: .name)
+        }
+    }
+
+    struct Temperature: ArchiveCodable {
+        var primaryKey: String
+        var value: Int
+
+        enum CodingKeys: String, CodingKey {
+            case primaryKey, value, isTenfold
+        }
+
+        init(from decoder: any Decoder) throws {
+            let values = try decoder.container(keyedBy: CodingKeys.self)
+            primaryKey = try values.decode(String.self, forKey: .primaryKey)
+            let factor = try values.decode(Bool.self, forKey: .isTenfold) ? 10 : 1
+            value = try values.decode(Int.self, forKey: .value) * factor
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var values = encoder.container(keyedBy: CodingKeys.self)
+            try values.encode(primaryKey, forKey: .primaryKey)
+            try values.encode(value, forKey: .value)
+            try values.encode(false, forKey: .isTenfold)
+        }
+    }
+
     final class Reference: ArchiveCodable {
         var primaryKey: String { name }
         var name: String
@@ -73,7 +121,8 @@ import Vellum
     private func asked<Object>(
         _ archives: ArchiveManager<Object>, _ find: (QueryFinder<Object>) -> QueryFinder<Object>
     ) throws -> String? {
-        try archives.core.encodedPredicate(of: [.find(find)]).map { QueryPipeline([.find($0)]).description }
+        try archives.core.encodedConditions(of: [.find(find)])
+            .map { QueryPipeline([.find($0.conditions)]).description }
     }
 
     private func plain() throws -> ArchiveManager<Plain> {
@@ -136,6 +185,38 @@ import Vellum
         #expect(fresh.findWhere { $0.age(.isEqual(0)) }.getResults().map(\.name) == ["a"])
     }
 
+    /// Stores a JSON value under its key.
+    private func put(_ values: [(key: String, json: String)], in archive: String) throws {
+        let other = try StorageEngine.Store.open(at: store.path)
+        defer { other.close() }
+        let bytes = try other.archive(named: archive)
+        for (key, json) in values {
+            try bytes.put(CBORValue(json: json).encoded, forKey: key, encoding: .cbor)
+        }
+    }
+
+    /// What broke: the latest value alone told where a property is, and values that have it elsewhere weren't found.
+    @Test func aValueInAFormerFormatIsFound() throws {
+        let archives = try store.factory().archives(for: TwoFormats.self)
+        archives.record(TwoFormats(name: "Ada"))
+        try put([("Old", "{\"title\":\"Old\"}"), ("Ada", "{\"name\":\"Ada\"}")], in: "TwoFormats")
+        #expect(try asked(archives) { $0.name(.isEqual("Ada")) } == "find name = \"Ada\"")
+        #expect(archives.findWhere { $0.name(.isEqual("Old")) }.getResults().map(\.name) == ["Old"])
+        #expect(archives.findWhere { $0.name(.contains("d")) }.getResults().count == 2)
+    }
+
+    @Test func whatSomeValuesConvertAsksObjects() throws {
+        let archives = try store.factory().archives(for: Temperature.self)
+        try put(
+            [
+                ("a", "{\"primaryKey\":\"a\",\"value\":1,\"isTenfold\":true}"),
+                ("b", "{\"primaryKey\":\"b\",\"value\":5,\"isTenfold\":false}"),
+            ], in: "Temperature")
+        #expect(try asked(archives) { $0.value(.less(than: 8)) } == nil)
+        // A probe must not overflow in what the type calculates.
+        #expect(archives.findWhere { $0.value(.isEqual(10)) }.getResults().map(\.primaryKey) == ["a"])
+    }
+
     @Test func propertiesOfClassesAreTriedToo() throws {
         let archives = try store.factory().archives(for: Reference.self)
         archives.record(Reference(name: "a", age: 10))
@@ -173,7 +254,7 @@ import Vellum
         defer { other.close() }
         let bytes = try other.archive(named: "Plain")
         // A value that isn't an object and doesn't match the query; then one that matches.
-        try bytes.put([0xa1, 0x61, 0x78, 0x01], forKey: "stranger", encoding: .cbor)
+        try bytes.put([0xa1, 0x63, 0x61, 0x67, 0x65, 0x08], forKey: "stranger", encoding: .cbor)
         #expect(archives.findWhere { $0.age(.isEqual(7)) }.getResults().map(\.name) == ["n7"])
         #expect(archives.statistics?.undecodable == 0)
         try bytes.put([0xa1, 0x63, 0x61, 0x67, 0x65, 0x07], forKey: "other", encoding: .cbor)

@@ -1,0 +1,50 @@
+/// Values by key in one array, in the order of the keys: a look-up costs a binary search, a change a move of what comes
+/// behind.
+///
+/// A dictionary has its runtime look for the key's `Hashable` among all conformances of the program when it is used for
+/// the first time, which took half of an opening in a new process. This one asks for none.
+struct OrderedTable<Key: Sendable, Value: Sendable>: Sendable {
+    private var rows: [(key: Key, value: Value)] = []
+    private let precedes: @Sendable (Key, Key) -> Bool
+
+    /// `precedes`: a strict order of all keys. Two keys of which none precedes the other are the same.
+    init(by precedes: @escaping @Sendable (Key, Key) -> Bool) { self.precedes = precedes }
+
+    var count: Int { rows.count }
+    var keys: [Key] { rows.map(\.key) }
+    var values: [Value] { rows.map(\.value) }
+
+    subscript(key: Key) -> Value? {
+        get {
+            let (place, isThere) = place(of: key)
+            return isThere ? rows[place].value : nil
+        }
+        set {
+            let (place, isThere) = place(of: key)
+            switch (newValue, isThere) {
+            case (let value?, true): rows[place].value = value
+            case (let value?, false): rows.insert((key, value), at: place)
+            case (nil, true): rows.remove(at: place)
+            case (nil, false): break
+            }
+        }
+    }
+
+    @discardableResult
+    mutating func removeValue(forKey key: Key) -> Value? {
+        let (place, isThere) = place(of: key)
+        return isThere ? rows.remove(at: place).value : nil
+    }
+
+    mutating func removeAll() { rows.removeAll() }
+
+    /// Where the key is, or belongs.
+    private func place(of key: Key) -> (Int, isThere: Bool) {
+        var (low, high) = (0, rows.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if precedes(rows[middle].key, key) { low = middle + 1 } else { high = middle }
+        }
+        return (low, low < rows.count && !precedes(key, rows[low].key))
+    }
+}
