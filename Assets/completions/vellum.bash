@@ -330,7 +330,7 @@ _vellum_groups() {
         return
         ;;
     '--by')
-        __vellum_add_completions -W 'prefix'$'\n''owner'
+        __vellum_add_completions -W 'prefix'$'\n''owner'$'\n''kind'
         return
         ;;
     '--prefix')

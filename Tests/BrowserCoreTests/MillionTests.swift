@@ -1,3 +1,4 @@
+import ArchiveQuery
 import BrowserCore
 import StorageEngine
 import StoreInspection
@@ -12,6 +13,9 @@ struct MillionTests {
         let count: Int
         let folder = "/"
         let calls = Mutex((entries: 0, keys: 0, figures: 0))
+        let values = Mutex(0)
+        /// Properties that are columns.
+        let chosen = Mutex<[String]>([])
 
         /// Whether the listing can tell where a key is, as it can unless the entry was used meanwhile.
         let knowsPlaces: Bool
@@ -43,6 +47,11 @@ struct MillionTests {
             return entry
         }
 
+        func value(at index: Int) -> (encoding: ValueEncoding, bytes: [UInt8])? {
+            values.withLock { $0 += 1 }
+            return (.json, Array("{\"n\":\(index % 5)}".utf8))
+        }
+
         func index(ofKey key: String) -> Int? { knowsPlaces ? Int(key.dropFirst(5)) : nil }
 
         func stores() throws(SourceError) -> [StoreSummary] { [] }
@@ -56,13 +65,20 @@ struct MillionTests {
         }
 
         func listing(in archive: ArchiveAddress) throws(SourceError) -> any EntryListing { self }
+        func columns(of archive: ArchiveAddress) -> ChosenColumns? {
+            let properties = chosen.withLock { $0 }.map { QueryProperty.named($0) }
+            return ChosenColumns(archive: archive.name, properties: properties, hidden: [])
+        }
         func accessed(at index: Int) -> Timestamp { Fixture.start.adding(seconds: -Double(index)) }
         func messages(
             count: Int, behind: Int, nextEvent: UInt64, in archive: ArchiveAddress
         ) throws(SourceError) -> [LogLine] { [] }
         func terms(at index: Int) -> (expires: Timestamp?, tier: Tier) { (nil, .disk) }
 
-        func reset() { calls.withLock { $0 = (0, 0, 0) } }
+        func reset() {
+            calls.withLock { $0 = (0, 0, 0) }
+            values.withLock { $0 = 0 }
+        }
     }
 
     private func browser(_ source: Source) -> HeadlessBrowser {

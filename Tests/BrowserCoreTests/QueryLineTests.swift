@@ -63,7 +63,10 @@ extension QueryScreenTests {
         var test = UpdateTest(Fixture.model(columns: 90, rows: 24, store: folder.path + "/store"))
         test.settle(source)
         test.press(
-            .character("Q"), expecting: ["load properties of Place", "load earlier queries"])
+            .character("Q"),
+            expecting: [
+                "load properties of Place", "load earlier queries", "load saved queries",
+            ])
         test.settle(source)
         for character in "limit 2" { test.press(.character(character)) }
         test.press(Key(.enter), expecting: ["query Place: limit 2"])
@@ -100,7 +103,8 @@ extension QueryScreenTests {
 /// Queries of earlier sessions.
 struct QueryHistoryTests {
     private let folder: EngineSourceTests.Folder
-    private var file: QueryHistoryFile { QueryHistoryFile(path: folder.path + "/state/vellum/queries") }
+    private var state: StateFolder { StateFolder(path: folder.path + "/state/vellum") }
+    private var file: StateFile<PastQuery> { state.queries }
 
     init() throws { folder = try EngineSourceTests.Folder() }
 
@@ -108,9 +112,11 @@ struct QueryHistoryTests {
         PastQuery(archive: archive, text: text, outcome: "1 row", time: Fixture.start)
     }
 
+    private func add(_ query: PastQuery) throws { try file.change { $0.remember(query) } }
+
     @Test func keepsThemForThisUserAlone() throws {
         #expect(try file.read().isEmpty)
-        for text in ["count", "limit 2", "find a = \"x\ny\"", "count"] { try file.add(past(text)) }
+        for text in ["count", "limit 2", "find a = \"x\ny\"", "count"] { try add(past(text)) }
         #expect(try file.read().map(\.text) == ["limit 2", "find a = \"x\ny\"", "count"])
         for (path, mode) in [(file.path, 0o600), (folder.path + "/state/vellum", 0o700)] {
             let facts = try FileManager.default.attributesOfItem(atPath: path)
@@ -121,7 +127,7 @@ struct QueryHistoryTests {
     }
 
     @Test func keepsSoManyAndPassesOverWhatIsNone() throws {
-        for number in 0..<PastQuery.most + 5 { try file.add(past("limit \(number)")) }
+        for number in 0..<PastQuery.most + 5 { try add(past("limit \(number)")) }
         #expect(try file.read().count == PastQuery.most && file.read().first?.text == "limit 5")
         let handle = try #require(FileHandle(forWritingAtPath: file.path))
         handle.seekToEndOfFile()
@@ -132,12 +138,12 @@ struct QueryHistoryTests {
 
     @Test func isInTheStateFolder() {
         #expect(
-            QueryHistoryFile.standard(environment: ["HOME": "/home/ada", "XDG_STATE_HOME": "/s"])?.path
+            StateFolder.standard(environment: ["HOME": "/home/ada", "XDG_STATE_HOME": "/s"])?.queries.path
                 == "/s/vellum/queries")
         #expect(
-            QueryHistoryFile.standard(environment: ["HOME": "/home/ada", "XDG_STATE_HOME": "rel"])?.path
+            StateFolder.standard(environment: ["HOME": "/home/ada", "XDG_STATE_HOME": "rel"])?.queries.path
                 == "/home/ada/.local/state/vellum/queries")
-        #expect(QueryHistoryFile.standard(environment: [:]) == nil)
+        #expect(StateFolder.standard(environment: [:]) == nil)
     }
 
     @Test func aLaterSessionSearchesThem() throws {
@@ -149,12 +155,12 @@ struct QueryHistoryTests {
         func session(_ keys: String) throws -> String {
             var browser = HeadlessBrowser(
                 Fixture.model(columns: 100, rows: 24, look: Fixture.ascii, store: path),
-                source: EngineSource(folder: folder.path, history: file), clock: { Fixture.start })
+                source: EngineSource(folder: folder.path, state: state), clock: { Fixture.start })
             browser.press(try Key.script(keys))
             return browser.frame.plainText
         }
         _ = try session("Qfind number = 1<enter>/<ctrl+u>limit 3<enter>/<ctrl+u>count<enter>")
-        try file.add(past("sort name", "Other"))
+        try add(past("sort name", "Other"))
         #expect(try session("Q<up>").contains("query count"))
         let list = try session("Q<ctrl+r>")
         #expect(

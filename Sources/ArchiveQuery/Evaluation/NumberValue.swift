@@ -1,14 +1,14 @@
 import CBOR
 
-/// The exact number that a value holds.
-enum NumberValue {
+/// The exact number that a value holds. A value; safe to share between threads.
+package enum NumberValue: Sendable, Hashable {
     case integer(Int128)
     case float(Double)
     /// A number that is neither a 64-bit integer nor a `Double`.
     case decimal(DecimalNumber)
 
     /// Normalises: an integer or `Double` if the number is exactly one, so that equal numbers have equal forms.
-    init(_ number: DecimalNumber) {
+    package init(_ number: DecimalNumber) {
         if let integer = number.integer, integer.magnitude < 1 << 64 {
             self = .integer(integer)
         } else {
@@ -17,7 +17,8 @@ enum NumberValue {
     }
 
     /// Negative if `left` is less, positive if it is greater; nil if either is NaN. A float compares with a decimal
-    /// number as the shortest decimal that reads as that float.
+    /// number as the shortest decimal that reads as that float; one so large that it is an integer, as that integer, which
+    /// is also what it compares with integers as. So the order is total.
     static func compare(_ left: NumberValue, _ right: NumberValue) -> Int? {
         switch (left, right) {
         case (.integer(let a), .integer(let b)): a < b ? -1 : a > b ? 1 : 0
@@ -53,6 +54,8 @@ enum NumberValue {
     private var decimal: DecimalNumber {
         switch self {
         case .integer(let number): DecimalNumber(text: number.description.utf8)
+        case .float(let number) where (0x1p53..<0x1p100).contains(number.magnitude):
+            DecimalNumber(text: Int128(number).description.utf8)
         case .float(let number): DecimalNumber(text: number.description.utf8)
         case .decimal(let number): number
         }

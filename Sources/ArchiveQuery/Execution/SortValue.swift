@@ -1,8 +1,8 @@
 import CBOR
 
 /// A value to sort by. The order is total over all kinds: booleans, numbers, dates, texts, and last everything that
-/// is absent, NaN or of another kind.
-enum SortValue {
+/// is absent, NaN or of another kind. A value; safe to share between threads.
+package enum SortValue: Sendable, Hashable {
     case absent
     case boolean(Bool)
     case number(NumberValue)
@@ -28,6 +28,14 @@ enum SortValue {
         }
     }
 
+    /// The value of one CBOR item.
+    package init(item: [UInt8]) {
+        self =
+            item.withUnsafeBytes { bytes in
+                (try? StoredItem.read(bytes, at: 0)).map { SortValue($0) }
+            } ?? .absent
+    }
+
     private var kind: Int {
         switch self {
         case .boolean: 0
@@ -40,7 +48,7 @@ enum SortValue {
     }
 
     /// Negative if `left` comes first, positive if `right` does. Absent values come last in both directions.
-    static func compare(_ left: SortValue, _ right: SortValue, isDescending: Bool) -> Int {
+    package static func compare(_ left: SortValue, _ right: SortValue, isDescending: Bool) -> Int {
         switch (left, right) {
         case (.absent, .absent): return 0
         case (.absent, _): return 1
@@ -74,8 +82,8 @@ enum SortValue {
 }
 
 /// The identity of a value in a grouping. Equal numbers are one group however they are encoded; texts compare like
-/// Swift's strings.
-enum GroupKey: Hashable {
+/// Swift's strings. A value; safe to share between threads.
+package enum GroupKey: Sendable, Hashable {
     case absent
     case boolean(Bool)
     case integer(Int128)
@@ -109,7 +117,8 @@ enum GroupKey: Hashable {
         }
     }
 
-    var bytes: Int {
+    /// Approximate memory use beyond the value itself.
+    package var bytes: Int {
         switch self {
         case .text(let text): text.utf8.count
         case .encoded(let bytes): bytes.count

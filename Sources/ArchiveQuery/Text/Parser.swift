@@ -224,6 +224,18 @@ extension QueryPredicate {
     }
 }
 
+extension QueryProperty {
+    /// Parses a property alone: a path such as `address.city`, metadata, or a calculation with them.
+    package init(_ text: String) throws(QuerySyntaxError) {
+        guard text.utf8.count <= Parser.maximumBytes else { throw .tooLong(text) }
+        var parser = Parser(Array(text.utf8))
+        let property = try parser.expression()
+        parser.note(.end)
+        guard parser.isAtEnd else { throw parser.failure() }
+        self = property
+    }
+}
+
 extension QuerySyntaxError {
     fileprivate static func tooLong(_ text: String) -> QuerySyntaxError {
         QuerySyntaxError(

@@ -11,7 +11,7 @@ package enum ActionID: String, Sendable, Hashable, CaseIterable {
     case open, back, quit
     case up, down, pageUp = "page-up", pageDown = "page-down", first, last
     case halfPageUp = "half-page-up", halfPageDown = "half-page-down"
-    case filter, find, findNext = "find-next", findPrevious = "find-previous", search, clear
+    case filter, condition, find, findNext = "find-next", findPrevious = "find-previous", search, clear
     case sort, reverse
     case sortByKey = "sort-by-key", sortBySize = "sort-by-size", sortByTier = "sort-by-tier"
     case sortByIdle = "sort-by-idle", sortByAge = "sort-by-age", sortByExpires = "sort-by-expires"
@@ -22,8 +22,9 @@ package enum ActionID: String, Sendable, Hashable, CaseIterable {
     case eventKind = "event-kind", eventArchive = "event-archive", biography
     case pause, follow, refresh, preview
     case fold, unfoldAll = "unfold-all", foldAll = "fold-all", mode
-    case groups, groupBy = "group-by", list
-    case query, edit, explain, copySwift = "copy-swift", export, askEvery = "ask-every"
+    case groups, groupBy = "group-by", list, frequency
+    case query, saveQuery = "save-query", savedQueries = "saved-queries", edit, explain, copySwift =
+        "copy-swift", export, askEvery = "ask-every"
     case columns, columnsLeft = "columns-left", columnsRight = "columns-right"
     case commandLine = "command-line", palette, help, demo
     case copy, pager, pipe, write, editValue = "edit-value", newEntry = "new-entry"

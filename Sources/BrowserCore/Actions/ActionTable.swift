@@ -32,6 +32,8 @@ package enum ActionTable {
             .filter, "Filter", "Show only what holds what you type.", [.character("/")],
             [.entries, .monitor, .messages], .footer),
         action(
+            .condition, "Where", "Show only what meets a condition.", [.character("W")], [.entries]),
+        action(
             .find, "Find", "Find text or bytes in the whole value.",
             [.character("/")], [.value], .footer),
         action(
@@ -54,10 +56,14 @@ package enum ActionTable {
 
     private static let asking: [BrowserAction] = [
         action(
-            .groups, "Groups", "Sizes by key prefix or by owner.", [.character("z")], [.archives, .entries]),
+            .groups, "Groups", "Sizes by prefix, owner or property.", [.character("z")],
+            [.archives, .entries]),
         action(
             .groupBy, "Group by", "Group by the next separator, or by owner.", [.character("t")], [.groups],
             .footer),
+        action(
+            .frequency, "Count by", "Count the values of a column.", [.character("f")],
+            [.entries, .groups, .query], .footer),
         action(.list, "Entries", "List the entries of the group.", [.character("v")], [.groups], .footer),
         action(
             .query, "Query", "Ask for entries by their values.", [.character("Q")], [.archives, .entries],
@@ -67,6 +73,10 @@ package enum ActionTable {
             .footer),
         action(
             .explain, "Explain", "Show how the query was carried out.", [.character("e")], [.query], .footer),
+        action(
+            .saveQuery, "Save query", "Give the query a name.", [.control("s")], [.query]),
+        action(
+            .savedQueries, "Saved queries", "Take a query that has a name.", [.control("o")], [.query]),
         action(.copySwift, "In Swift", "Show the query as Swift source.", [.character("S")], [.query]),
         action(
             .export, "Export", "Write the result to a file.", [.character("w")], [.query], .footer),

@@ -14,10 +14,9 @@ extension Browser {
                 return typed(&model)
             }
             if model.overlay == nil, model.isTyping { return model.parts.paste(&model, text) }
-            if case .pastQueries(var list) = model.overlay {
-                list.field.insert(text)
-                (list.selected, list.first) = (0, 0)
-                model.overlay = .pastQueries(list)
+            if case .search(var list) = model.overlay {
+                list.insert(text)
+                model.overlay = .search(list)
             }
             if case .actions(var list) = model.overlay {
                 list.field.insert(text)
@@ -84,6 +83,7 @@ extension Browser {
             if let arrangement = model.entries?.arrangement {
                 model.entries?.order = arrangement.order
                 model.entries?.filter = arrangement.filter
+                model.entries?.condition = arrangement.condition
             }
         }
         if model.query?.ticket == job.ticket { model.query?.ticket = nil }
@@ -105,7 +105,7 @@ extension Browser {
     /// Does what an action means on the screen.
     static func perform(_ model: inout Model, _ id: ActionID) -> [Effect] {
         model.notice = nil
-        if let column = id.column { return EntriesScreen.sort(&model, by: column) }
+        if let column = id.column { return EntriesScreen.sort(&model, by: .column(column)) }
         switch id {
         case .quit: return [.quit]
         case .help, .palette:
@@ -151,9 +151,7 @@ extension Browser {
             return []
         case .undo: return askUndo(&model, choosing: false)
         case .undoList: return askUndo(&model, choosing: true)
-        case .columns:
-            chooseColumns(&model)
-            return []
+        case .columns: return chooseColumns(&model)
         case .columnsLeft, .columnsRight:
             scroll(&model, columns: id == .columnsRight ? 1 : -1)
             return []

@@ -58,14 +58,15 @@ extension Browser {
             guard list.actions.indices.contains(row) else { return [] }
             list.selected = row
             return press(&model, Key(.enter), in: .undoList(list))
-        case (.pastQueries(var list), .click):
-            let rows = OverlayPlaces.pastQueries(list, model).list
-            guard rows.contains(event.at) else { return [] }
-            list.selected = list.first + event.at.row - rows.row
-            return press(&model, Key(.enter), in: .pastQueries(list))
+        case (.search(var list), .click):
+            let rows = OverlayPlaces.search(list, model).list
+            let row = list.first + event.at.row - rows.row
+            guard rows.contains(event.at), list.found.indices.contains(row) else { return [] }
+            list.selected = row
+            return press(&model, Key(.enter), in: .search(list))
         case (.columns(var choice), .click):
             let rows = OverlayPlaces.columns(choice, model).list
-            guard rows.contains(event.at), choice.first + event.at.row - rows.row < choice.titles.count
+            guard rows.contains(event.at), choice.first + event.at.row - rows.row < choice.items.count
             else { return [] }
             choice.selected = choice.first + event.at.row - rows.row
             return press(&model, Key(.enter), in: .columns(choice))

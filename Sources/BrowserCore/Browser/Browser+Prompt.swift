@@ -15,6 +15,8 @@ extension Browser {
             // The rows can be looked through while the filter is open.
             guard let action = model.keyMap.action(for: key, in: model.screen) else { return [] }
             return move(&model, action.id)
+        case .tab where prompt.isOfScreen: return model.parts.promptTab(&model, backwards: false)
+        case .backTab where prompt.isOfScreen: return model.parts.promptTab(&model, backwards: true)
         case .backspace where prompt.field.text.isEmpty:
             model.prompt = nil
             return []

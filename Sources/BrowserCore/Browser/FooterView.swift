@@ -28,8 +28,13 @@ enum FooterView {
                 ("enter", "Continue"), ("esc", "Cancel"), ("up/down", "Choose"), ("tab", "Other button"),
             ]
         case .undoList: pairs = [("enter", "Choose"), ("esc", "Close")]
-        case .pastQueries: pairs = [("enter", "Take it"), ("esc", "Close"), ("up/down", "Choose")]
-        case .columns: pairs = [("enter", "Show or hide"), ("*", "All or none"), ("esc", "Close")]
+        case .search(let list): pairs = list.keys
+        case .columns(let choice):
+            pairs =
+                [("enter", "Show or hide")]
+                + (choice.isOfProperties
+                    ? [("a", "Add another"), ("shift+j/k", "Move")] : [("*", "All or none")])
+                + [("esc", "Close")]
         case .message: pairs = [("enter", "Close")]
         case .choice(let choice):
             pairs = [("esc", choice.buttons[0]), ("tab", "Other button"), ("enter", "Press it")]

@@ -27,6 +27,8 @@ package struct Model: Sendable {
     var query: QueryState?
     /// Queries of this session and of earlier ones, the latest last.
     var queryHistory: [PastQuery] = []
+    /// Queries that have a name.
+    var savedQueries: [SavedQuery] = []
     /// Whether those of earlier sessions were asked for.
     var knowsEarlierQueries = false
     var log: LogState?
@@ -221,10 +223,21 @@ struct Prompt: Sendable {
     /// Whose prompt it is. What it is about is frozen when it opens.
     enum Purpose: Sendable {
         case screen
+        /// What the entries of the list have to meet.
+        case condition
+        /// A property to be a column of an archive's entries.
+        case column(ArchiveAddress)
+        /// A name for a query.
+        case saveQuery(SavedQuery)
         case pipe(EntryAddress)
         case write(EntryAddress)
         case newEntry(ArchiveAddress)
     }
 
-    var isOfScreen: Bool { if case .screen = purpose { true } else { false } }
+    var isOfScreen: Bool {
+        switch purpose {
+        case .screen, .condition: true
+        case .column, .saveQuery, .pipe, .write, .newEntry: false
+        }
+    }
 }

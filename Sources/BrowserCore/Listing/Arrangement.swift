@@ -1,3 +1,4 @@
+import ArchiveQuery
 import StorageEngine
 import StoreInspection
 
@@ -8,10 +9,14 @@ package struct Arrangement: Sendable {
     package let filter: String
     /// The group that the rows are of; `nil`: of all.
     let group: GroupMembership?
+    /// What the rows' entries meet; `nil`: nothing is asked of them.
+    package let condition: EntryCondition?
     /// All entries in `order`.
     let sorted: Positions
-    /// Those of `sorted` that are of the group.
+    /// Those of `sorted` that are of the group and meet the condition.
     let members: Positions
+    /// What couldn't be read on the way.
+    package let unread: Unread
     /// Those of `members` whose key matches the filter: the rows.
     package var rows: Positions
     /// Sum of the sizes of the rows.
@@ -25,6 +30,16 @@ package struct Arrangement: Sendable {
     package let made: Timestamp
 
     package var count: Int { rows.count }
+
+    /// What is known of entries whose values couldn't be read. A value; safe to share between threads.
+    package struct Unread: Sendable, Hashable {
+        /// Those that a property sorts, and that stand last for it.
+        package var sorted = 0
+        /// Those of which nobody knows whether they are of the group or meet the condition.
+        package var chosen = 0
+        /// What to know of the condition, one line each.
+        package var warnings: [String] = []
+    }
 }
 
 /// What an arrangement is to be made of. A value; safe to share between threads.
@@ -34,6 +49,10 @@ package struct ArrangementRequest: Sendable {
     package var filter: String
     /// The group that the rows are of; `nil`: of all.
     package var group: GroupMembership?
+    /// What entries have to meet; `nil`: nothing.
+    package var condition: EntryCondition?
+    /// The properties that rows show; `nil`: those that were chosen for the archive in an earlier session.
+    package var columns: [QueryProperty]? = []
     /// The arrangement whose listing is used again; nil takes a new listing.
     package var base: Arrangement?
     /// The key whose row is looked for.
@@ -63,6 +82,8 @@ package struct Arranged: Sendable {
     package var anchorRow: Int?
     /// The rows around the anchor.
     package var rows: ListedRows
+    /// What was chosen for the archive in an earlier session, if it was asked for.
+    package var remembered: Result<ChosenColumns?, SourceError>?
     /// The keys of ``ArrangementRequest/shown`` that are no entries any more.
     package var vanished: Set<String>
     /// What it cost, in seconds, so that refreshing takes a bounded share of the time.
@@ -78,6 +99,9 @@ package struct ListedRows: Sendable {
     package var problems: [Int: String] = [:]
     /// Keys of entries that are gone, and are shown as they were.
     package var vanished: Set<String> = []
+    /// Of each row what it shows of ``properties``.
+    package var cells: [Int: [ValueCell]] = [:]
+    package var properties: [QueryProperty] = []
 }
 
 extension Arrangement {
@@ -89,7 +113,8 @@ extension Arrangement {
 
 extension ArrangementRequest: CustomStringConvertible {
     package var description: String {
-        "\(archive.name) by \(order.column.rawValue)" + (order.descending ? " descending" : "")
-            + (filter.isEmpty ? "" : " filter \"\(filter)\"") + (base == nil ? ", new listing" : "")
+        "\(archive.name) by \(order.name)" + (order.descending ? " descending" : "")
+            + (filter.isEmpty ? "" : " filter \"\(filter)\"")
+            + (condition.map { " where \($0.text)" } ?? "") + (base == nil ? ", new listing" : "")
     }
 }

@@ -1,3 +1,4 @@
+import ArchiveQuery
 import StorageEngine
 import StoreInspection
 
@@ -34,15 +35,23 @@ package struct Arranger {
             listing = try source.listing(in: request.archive)
         }
         let limit = request.base == nil ? try diskLimit(request) : nil
-        do throws(Stopped) {
+        let remembered: Result<ChosenColumns?, SourceError>? =
+            request.columns == nil
+            ? Result { () throws(SourceError) in try source.columns(of: request.archive) } : nil
+        var columns = request.columns ?? []
+        if case .success(let chosen?)? = remembered { columns = chosen.properties }
+        do {
             let arrangement = try arrange(listing, request, limit: limit, made: request.base?.made ?? start)
             let row = find(request.anchor, near: request.anchorRow, in: arrangement)
             let range = view(of: arrangement, around: row, request)
-            let present = PresentRows(of: arrangement, in: range)
+            let present = PresentRows(of: arrangement, in: range, showing: columns, now: clock())
             return Arranged(
                 arrangement: present.arrangement, anchorRow: row.map(present.row),
-                rows: present.rows, vanished: vanished(request, beside: present.rows.entries),
+                rows: present.rows, remembered: remembered,
+                vanished: vanished(request, beside: present.rows.entries),
                 cost: max(0, clock().seconds(since: start)))
+        } catch let error as SourceError {
+            throw error
         } catch {
             return nil
         }
@@ -69,34 +78,47 @@ package struct Arranger {
 
     private func arrange(
         _ listing: any EntryListing, _ request: ArrangementRequest, limit: UInt64?, made: Timestamp
-    ) throws(Stopped) -> Arrangement {
+    ) throws -> Arrangement {
         let pattern = KeyPattern(request.filter)
-        var keys = request.base?.keys
-        let needsKeys = pattern != nil || request.order.column == .key || request.group?.isOfKey == true
+        let base = request.base
+        var keys = base?.keys
+        let needsKeys =
+            pattern != nil || request.order.column == .key || request.group?.needsKeys == true
+        var work = Work(
+            parts: (needsKeys && keys == nil ? 1 : 0) + (base?.order == request.order ? 0 : 1)
+                + (request.group == nil && request.condition == nil ? 0 : 1) + (pattern == nil ? 0 : 1),
+            tell: checkpoint)
         if needsKeys, keys == nil {
             keys = try KeyIndex(listing) { index throws(Stopped) in
-                try checkpoint(0.5 * Double(index) / Double(max(1, listing.count)))
+                try work.tell(Double(index) / Double(max(1, listing.count)))
             }
+            work.endPart()
         }
+        var unread = base?.unread ?? Arrangement.Unread()
         var sorted: Positions
-        if let base = request.base, base.order == request.order {
+        if let base, base.order == request.order {
             sorted = base.sorted
         } else {
-            sorted = try EntrySorter(listing: listing, keys: keys) { share throws(Stopped) in
-                try checkpoint(0.5 + 0.4 * share)
-            }.positions(request.order)
+            let part = work
+            var sorter = EntrySorter(listing: listing, keys: keys, now: clock()) { share throws(Stopped) in
+                try part.tell(share)
+            }
+            sorted = try sorter.positions(request.order)
+            unread.sorted = sorter.unreadable
+            work.endPart()
         }
-        let members = try members(of: request, sorted, listing, keys)
+        let members = try members(of: request, sorted, listing, keys, work, &unread)
+        if request.group != nil || request.condition != nil { work.endPart() }
         var rows = members
         if let pattern, let keys {
             let candidates = narrowed(request) ?? members
             rows = .some(
                 try keys.matches(pattern, among: candidates) { row throws(Stopped) in
-                    try checkpoint(0.9 + 0.1 * Double(row) / Double(max(1, candidates.count)))
+                    try work.tell(Double(row) / Double(max(1, candidates.count)))
                 })
         }
         var bytes = listing.valueBytes
-        if pattern != nil || request.group != nil {
+        if pattern != nil || request.group != nil || request.condition != nil {
             bytes = 0
             for row in 0..<rows.count {
                 bytes += UInt64(listing.figures(at: rows.index(atRow: row)).size)
@@ -104,34 +126,68 @@ package struct Arranger {
         }
         return Arrangement(
             listing: listing, order: request.order, filter: request.filter, group: request.group,
-            sorted: sorted, members: members, rows: rows,
-            rowBytes: bytes, keys: keys, victims: request.base?.victims ?? victims(listing, limit: limit),
+            condition: request.condition, sorted: sorted, members: members, unread: unread, rows: rows,
+            rowBytes: bytes, keys: keys, victims: base?.victims ?? victims(listing, limit: limit),
             made: made)
     }
 
-    /// The rows of the group that is asked for.
+    /// Work in parts, each of which counts the same.
+    private struct Work {
+        private let parts: Int
+        private let checkpoint: (Double) throws(Stopped) -> Void
+        private var done = 0
+
+        init(parts: Int, tell: @escaping (Double) throws(Stopped) -> Void) {
+            (self.parts, checkpoint) = (max(1, parts), tell)
+        }
+
+        mutating func endPart() { done += 1 }
+
+        /// - Parameter share: of the part under way, 0 to 1.
+        func tell(_ share: Double) throws(Stopped) {
+            try checkpoint((Double(done) + share) / Double(parts))
+        }
+    }
+
+    /// The rows of the group that meet the condition.
     private func members(
-        of request: ArrangementRequest, _ sorted: Positions, _ listing: any EntryListing, _ keys: KeyIndex?
-    ) throws(Stopped) -> Positions {
-        guard let group = request.group else { return sorted }
-        if let base = request.base, base.order == request.order, base.group == group { return base.members }
+        of request: ArrangementRequest, _ sorted: Positions, _ listing: any EntryListing, _ keys: KeyIndex?,
+        _ work: Work, _ unread: inout Arrangement.Unread
+    ) throws -> Positions {
+        guard request.group != nil || request.condition != nil else {
+            (unread.chosen, unread.warnings) = (0, [])
+            return sorted
+        }
+        if let base = request.base, base.group == request.group, base.condition == request.condition {
+            return base.order == request.order ? base.members : reordered(base.members, as: sorted, listing)
+        }
+        let membership = try EntryMembership(
+            of: request.group, meeting: request.condition, in: listing, keys: keys, now: clock())
         var members: [Int32] = []
         for row in 0..<sorted.count {
-            if row % 4096 == 0 { try checkpoint(0.9) }
+            if row % 1024 == 0 { try work.tell(Double(row) / Double(sorted.count)) }
             let index = sorted.index(atRow: row)
-            let isMember =
-                if group.isOfKey, let keys { group.matches(keys.key(at: index)) } else {
-                    ((try? listing.entry(at: index)) ?? nil).map { group.matches($0) } ?? false
-                }
-            if isMember { members.append(Int32(index)) }
+            if membership.holds(at: index) { members.append(Int32(index)) }
         }
+        unread.chosen = membership.unreadable
+        unread.warnings = membership.warnings
         return .some(members)
+    }
+
+    /// The same entries in another order, without asking them again.
+    private func reordered(
+        _ members: Positions, as sorted: Positions, _ listing: any EntryListing
+    ) -> Positions {
+        var isMember = [Bool](repeating: false, count: listing.count)
+        for row in 0..<members.count { isMember[members.index(atRow: row)] = true }
+        return .some(
+            (0..<sorted.count).lazy.map { sorted.index(atRow: $0) }.filter { isMember[$0] }.map { Int32($0) })
     }
 
     /// The rows of a filter that this one makes narrower: what doesn't hold `jak` doesn't hold `jaka`.
     private func narrowed(_ request: ArrangementRequest) -> Positions? {
         guard let base = request.base, base.order == request.order, base.group == request.group,
-            !base.filter.isEmpty,
+            base.condition == request.condition, !base.filter.isEmpty,
             request.filter.hasPrefix(base.filter)
         else { return nil }
         return base.rows

@@ -1,3 +1,4 @@
+import ArchiveQuery
 import StorageEngine
 import StoreInspection
 
@@ -8,16 +9,35 @@ struct PresentRows: Sendable {
     private static let most = 20_000
 
     private(set) var arrangement: Arrangement
-    private(set) var rows: ListedRows
+    private(set) var rows = ListedRows()
     /// The rows that were left out, in order.
     private var gone: [Int] = []
 
     /// - Parameters:
     ///   - range: the rows that are wanted.
+    ///   - properties: of the values, which the rows show.
+    ///   - now: what ages are counted to.
     ///   - seen: rows that a person has seen: they stay, and are named among those that vanished.
-    init(of arrangement: Arrangement, in range: Range<Int>, seen: [Int: EntryMetadata] = [:]) {
+    init(
+        of arrangement: Arrangement, in range: Range<Int>, showing properties: [QueryProperty] = [],
+        now: Timestamp, seen: [Int: EntryMetadata] = [:]
+    ) {
         self.arrangement = arrangement
-        let range = range.clamped(to: 0..<arrangement.count)
+        find(range.clamped(to: 0..<arrangement.count), seen)
+        show(properties, now: now)
+    }
+
+    /// Reads of the rows' values what they show.
+    private mutating func show(_ properties: [QueryProperty], now: Timestamp) {
+        rows.properties = properties
+        guard !properties.isEmpty else { return }
+        let probe = ListingProbe(arrangement.listing, properties: properties, now: now)
+        for (row, entry) in rows.entries where !rows.vanished.contains(entry.key) {
+            rows.cells[row] = probe.cells(properties, at: arrangement.rows.index(atRow: row))
+        }
+    }
+
+    private mutating func find(_ range: Range<Int>, _ seen: [Int: EntryMetadata]) {
         rows = ListedRows(range: range)
         for row in range {
             guard !look(row), let entry = seen[row] else { continue }

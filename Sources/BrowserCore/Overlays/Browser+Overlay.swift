@@ -8,7 +8,7 @@ extension Browser {
         case .expire(let form): press(&model, key, in: form)
         case .undoList(let list): press(&model, key, in: list)
         case .columns(let choice): press(&model, key, in: choice)
-        case .pastQueries(let list): press(&model, key, in: list)
+        case .search(let list): press(&model, key, in: list)
         case .message(let box): press(&model, key, in: box)
         case .choice(let choice): press(&model, key, in: choice)
         case .copy(let menu): press(&model, key, in: menu)

@@ -1,20 +1,71 @@
+import ArchiveQuery
 import TerminalKit
 
 /// Which columns a table shows, to choose. A value; safe to share between threads.
 struct ColumnChoice: Sendable {
-    let titles: [String]
-    var hidden: Set<String>
+    struct Item: Sendable, Hashable {
+        var title: String
+        var isShown: Bool
+        /// The property that it shows; nil for what every row has.
+        var property: QueryProperty?
+        /// How often the property occurs.
+        var note = ""
+    }
+
+    var items: [Item]
+    /// Said above the list.
+    var title = "Columns"
+    /// Whether properties can be put in order, and others be named.
+    var isOfProperties = false
     var selected = 0
     var first = 0
+
+    /// Titles of the columns that nobody wants to see, properties aside.
+    var hidden: Set<String> { Set(items.filter { $0.property == nil && !$0.isShown }.map(\.title)) }
+    /// The properties that are shown, in their order.
+    var properties: [QueryProperty] { items.filter(\.isShown).compactMap(\.property) }
+
+    /// Columns that every row has.
+    init(titles: [String], hidden: Set<String>) {
+        items = titles.map { Item(title: $0, isShown: !hidden.contains($0)) }
+    }
+
+    /// The properties that are shown before those that could be, and then what every row has.
+    init(
+        shown: [QueryProperty], others: [QueryProperty], note: (QueryProperty) -> String, titles: [String],
+        hidden: Set<String>
+    ) {
+        self.init(titles: titles, hidden: hidden)
+        let properties = shown + others.filter { !shown.contains($0) }
+        items =
+            properties.enumerated().map { place, property in
+                Item(
+                    title: property.columnName, isShown: place < shown.count, property: property,
+                    note: note(property))
+            } + items
+        isOfProperties = true
+    }
+
+    /// Moves the selected property by one place.
+    mutating func move(by step: Int) {
+        let other = selected + step
+        guard items.indices.contains(selected), items.indices.contains(other),
+            items[selected].property != nil,
+            items[other].property != nil
+        else { return }
+        items.swapAt(selected, other)
+        selected = other
+    }
 }
 
 extension Browser {
-    static func chooseColumns(_ model: inout Model) {
+    static func chooseColumns(_ model: inout Model) -> [Effect] {
         guard let choice = model.parts.columnChoice(model) else {
             model.say("There are no columns to choose from.")
-            return
+            return []
         }
         model.overlay = .columns(choice)
+        return choice.isOfProperties ? EntriesScreen.loadSample(model) : []
     }
 
     /// Moves the columns sideways.
@@ -34,22 +85,51 @@ extension Browser {
         switch key {
         case Key(.escape), .character("q"), .character("C"):
             model.overlay = nil
-            return []
+            return model.parts.columnsChosen(&model)
+        case .character("a") where choice.isOfProperties:
+            model.overlay = nil
+            return nameColumn(&model) + model.parts.columnsChosen(&model)
         case Key(.enter), .character(" "):
-            choice.hidden.formSymmetricDifference([choice.titles[choice.selected]])
-        case .character("*"): choice.hidden = choice.hidden.isEmpty ? Set(choice.titles) : []
+            toggle(&choice, &model)
+        case .character("*"):
+            let isAll = choice.items.allSatisfy { $0.isShown || $0.property != nil }
+            for place in choice.items.indices where choice.items[place].property == nil {
+                choice.items[place].isShown = !isAll
+            }
+        case .character("K"): choice.move(by: -1)
+        case .character("J"): choice.move(by: 1)
         case Key(.up), .character("k"): choice.selected -= 1
         case Key(.down), .character("j"): choice.selected += 1
         case Key(.home), .character("g"): choice.selected = 0
-        case Key(.end), .character("G"): choice.selected = choice.titles.count - 1
+        case Key(.end), .character("G"): choice.selected = choice.items.count - 1
         default: break
         }
-        choice.selected = max(0, min(choice.selected, choice.titles.count - 1))
+        choice.selected = max(0, min(choice.selected, choice.items.count - 1))
         let rows = OverlayPlaces.columns(choice, model).list.rows
         choice.first = Table.firstRow(
-            showing: choice.selected, of: choice.titles.count, in: rows, from: choice.first)
-        model.parts.hide(columns: choice.hidden, &model)
+            showing: choice.selected, of: choice.items.count, in: rows, from: choice.first)
+        model.parts.show(choice, &model)
         model.overlay = .columns(choice)
+        return []
+    }
+
+    private static func toggle(_ choice: inout ColumnChoice, _ model: inout Model) {
+        guard choice.items.indices.contains(choice.selected) else { return }
+        let item = choice.items[choice.selected]
+        if item.property != nil, !item.isShown, choice.properties.count >= ChosenColumns.mostProperties {
+            return model.say("There are \(ChosenColumns.mostProperties) at most.", role: .warning)
+        }
+        choice.items[choice.selected].isShown.toggle()
+    }
+
+    /// Asks for a property that the list doesn't have.
+    private static func nameColumn(_ model: inout Model) -> [Effect] {
+        guard let archive = model.archiveInView else { return [] }
+        var prompt = Prompt(
+            label: "column ", field: TextField(placeholder: "a property, such as address.city or tags[0]"),
+            keys: [("enter", "Show it"), ("esc", "Leave")])
+        prompt.purpose = .column(archive)
+        model.prompt = prompt
         return []
     }
 }
@@ -58,8 +138,10 @@ extension OverlayPlaces {
     static func columns(_ choice: ColumnChoice, _ model: Model) -> (box: Rect, list: Rect) {
         let screen = dialogs(model)
         let isSmall = screen.rows < 6 || screen.columns < 30
-        let widest = choice.titles.reduce(20) { max($0, TextWidth.width(of: $1)) }
-        let wanted = choice.titles.count
+        let widest = choice.items.reduce(max(20, choice.title.count)) {
+            max($0, TextWidth.width(of: $1.title) + ($1.note.isEmpty ? 0 : $1.note.count + 2))
+        }
+        let wanted = choice.items.count
         let box = screen.centered(
             Size(
                 columns: isSmall ? screen.columns : min(screen.columns - 4, widest + 10),
@@ -73,12 +155,13 @@ extension OverlayView {
         let look = model.look
         frame.cursor = nil
         let places = OverlayPlaces.columns(choice, model)
-        drawBox(places.box, around: places.list, title: " Columns ", into: &frame, look)
-        let items = choice.titles.map { title in
-            List.Item([
-                Span(choice.hidden.contains(title) ? "[ ] " : "[x] ", look[.key]),
-                Span(TerminalText.sanitized(title)),
-            ])
+        drawBox(places.box, around: places.list, title: " \(choice.title) ", into: &frame, look)
+        let items = choice.items.map { item in
+            List.Item(
+                [
+                    Span(item.isShown ? "[x] " : "[ ] ", look[.key]),
+                    Span(TerminalText.sanitized(item.title)),
+                ], trailing: item.note)
         }
         List(items, selected: choice.selected, first: choice.first, role: .dialog)
             .draw(into: &frame, in: places.list, look: look)

@@ -9,7 +9,7 @@ enum Overlay: Sendable {
     case expire(ExpireForm)
     case undoList(UndoList)
     case columns(ColumnChoice)
-    case pastQueries(PastQueryList)
+    case search(SearchList)
     case message(MessageBox)
     case choice(Choice)
     case copy(CopyMenu)

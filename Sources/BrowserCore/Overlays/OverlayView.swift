@@ -55,7 +55,7 @@ enum OverlayView {
         case .expire(let form): draw(form, model, into: &frame)
         case .undoList(let list): draw(list, model, into: &frame)
         case .columns(let choice): draw(choice, model, into: &frame)
-        case .pastQueries(let list): draw(list, model, into: &frame)
+        case .search(let list): draw(list, model, into: &frame)
         case .message(let box):
             frame.cursor = nil
             frame.draw(OverlayPlaces.dialog(box, model), in: OverlayPlaces.dialogs(model), look: model.look)

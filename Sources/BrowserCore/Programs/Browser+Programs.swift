@@ -212,7 +212,9 @@ extension Browser {
         guard isKept else { return [] }
         let text = prompt.field.text
         switch prompt.purpose {
-        case .screen: return []
+        case .screen, .condition: return []
+        case .column(let archive): return EntriesScreen.addColumn(&model, text, archive, prompt)
+        case .saveQuery(let query): return QueryScreen.save(&model, query, named: text)
         case .pipe(let entry): return pipe(&model, entry, to: text)
         case .write(let entry): return write(&model, entry, to: text)
         case .newEntry(let archive): return begin(&model, new: text, in: archive)

@@ -77,7 +77,10 @@ protocol ScreenParts {
     static func toggleEvents(_ model: inout Model)
     /// The columns that can be shown or not; `nil`: there are none to choose from.
     static func columnChoice(_ model: Model) -> ColumnChoice?
-    static func hide(columns: Set<String>, _ model: inout Model)
+    /// Shows the columns as they were chosen.
+    static func show(_ columns: ColumnChoice, _ model: inout Model)
+    /// Nobody chooses any more.
+    static func columnsChosen(_ model: inout Model) -> [Effect]
     /// Moves the columns, but for the first, by so many to the left.
     static func scroll(columns: Int, _ model: inout Model)
 
@@ -86,6 +89,7 @@ protocol ScreenParts {
     /// What stands behind the prompt's field.
     static func promptNote(_ model: Model) -> String
     static func promptChanged(_ model: inout Model, _ text: String) -> [Effect]
+    static func promptTab(_ model: inout Model, backwards: Bool) -> [Effect]
     /// Enter keeps what was typed, Esc doesn't. What was typed last may still be under way.
     static func promptEnded(_ model: inout Model, _ prompt: Prompt, isKept: Bool) -> [Effect]
 
@@ -138,10 +142,12 @@ extension ScreenParts {
     static var doubleClick: ActionID { .open }
     static func toggleEvents(_ model: inout Model) {}
     static func columnChoice(_ model: Model) -> ColumnChoice? { nil }
-    static func hide(columns: Set<String>, _ model: inout Model) {}
+    static func show(_ columns: ColumnChoice, _ model: inout Model) {}
+    static func columnsChosen(_ model: inout Model) -> [Effect] { [] }
     static func scroll(columns: Int, _ model: inout Model) {}
     static func promptNote(_ model: Model) -> String { "" }
     static func promptChanged(_ model: inout Model, _ text: String) -> [Effect] { [] }
+    static func promptTab(_ model: inout Model, backwards: Bool) -> [Effect] { [] }
     static func promptEnded(_ model: inout Model, _ prompt: Prompt, isKept: Bool) -> [Effect] { [] }
     static func typingKeys(_ model: Model) -> [(key: String, title: String)]? { nil }
     static func press(_ model: inout Model, _ key: Key) -> [Effect] { [] }

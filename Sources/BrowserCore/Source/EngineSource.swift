@@ -18,19 +18,41 @@ package final class EngineSource: StoreSource {
     package let folder: String
     private let open = Mutex<[ExactText: Store]>([:])
 
-    private let history: QueryHistoryFile?
+    private let state: StateFolder?
 
     /// - Parameters:
     ///   - folder: where ``stores()`` looks.
-    ///   - history: where queries are kept; nil keeps none.
-    package init(folder: String = CachesFolder.path(), history: QueryHistoryFile? = nil) {
+    ///   - state: where it is kept what a person asked and chose; nil keeps nothing.
+    package init(folder: String = CachesFolder.path(), state: StateFolder? = nil) {
         self.folder = folder
-        self.history = history
+        self.state = state
     }
 
-    package func pastQueries() throws(SourceError) -> [PastQuery] { try history?.read() ?? [] }
+    package func pastQueries() throws(SourceError) -> [PastQuery] { try state?.queries.read() ?? [] }
 
-    package func keep(_ query: PastQuery) throws(SourceError) { try history?.add(query) }
+    package func keep(_ query: PastQuery) throws(SourceError) {
+        try state?.queries.change { $0.remember(query) }
+    }
+
+    package func savedQueries() throws(SourceError) -> [SavedQuery] {
+        try state?.savedQueries.read() ?? []
+    }
+
+    package func save(_ query: SavedQuery) throws(SourceError) {
+        try state?.savedQueries.change { $0.save(query) }
+    }
+
+    package func forget(_ query: SavedQuery) throws(SourceError) {
+        try state?.savedQueries.change { $0.remove(query.name, of: query.archive) }
+    }
+
+    package func columns(of archive: ArchiveAddress) throws(SourceError) -> ChosenColumns? {
+        try state?.columns.read().last { ExactText($0.archive) == ExactText(archive.name) }
+    }
+
+    package func keep(_ columns: ChosenColumns) throws(SourceError) {
+        try state?.columns.change { $0.remember(columns) }
+    }
 
     package func stores() throws(SourceError) -> [StoreSummary] {
         var summaries: [StoreSummary] = []

@@ -16,20 +16,27 @@ package struct PropertySample: Sendable {
     /// In the order in which they were seen, the way to a property of a property with dots between.
     package private(set) var names: [String] = []
     private var known: Set<ExactText> = []
+    /// Values that were looked at, and how many of them have a property.
+    package private(set) var values = 0
+    private var occurrences: [ExactText: Int] = [:]
     /// How many entries have a value, by the property's name.
     private var counts: [ExactText: [QueryLiteral: Int]] = [:]
     private var valueCount = 0
 
     package init() {}
 
-    mutating func add(_ entry: EntryFacts?, _ value: CBORValue) {
+    package mutating func add(_ entry: EntryFacts?, _ value: CBORValue) {
         if let entry {
             note(.text(entry.key), of: "@key")
             if let owner = entry.owner { note(.text(owner), of: "@owner") }
             note(.text(entry.tier.rawValue), of: "@tier")
         }
+        values += 1
         add(value, behind: "", depth: 1)
     }
+
+    /// How many of the values that were looked at have the property.
+    package func occurrences(of name: String) -> Int { occurrences[ExactText(name)] ?? 0 }
 
     private mutating func add(_ value: CBORValue, behind path: String, depth: Int) {
         guard case .map(let map) = value else { return }
@@ -39,6 +46,7 @@ package struct PropertySample: Sendable {
                 names.count < PropertySample.mostNames
             else { continue }
             if known.insert(ExactText(path + name)).inserted { names.append(path + name) }
+            occurrences[ExactText(path + name), default: 0] += 1
             for part in entry.value.asArray ?? [entry.value] {
                 if let literal = QueryLiteral(part) { note(literal, of: path + name) }
             }
@@ -67,7 +75,7 @@ package struct PropertySample: Sendable {
 
 extension QueryLiteral {
     /// A value that a query can name.
-    fileprivate init?(_ value: CBORValue) {
+    init?(_ value: CBORValue) {
         switch value {
         case .text(let text): self = .text(text)
         case .boolean(let flag): self = .boolean(flag)

@@ -61,6 +61,21 @@ package protocol StoreSource: Sendable {
     /// Keeps a query for later sessions; nothing of a store changes.
     func keep(_ query: PastQuery) throws(SourceError)
 
+    /// The queries that have names, of all archives.
+    func savedQueries() throws(SourceError) -> [SavedQuery]
+
+    /// Keeps a query under its name; one that has that name goes.
+    func save(_ query: SavedQuery) throws(SourceError)
+
+    /// Forgets the query of that name.
+    func forget(_ query: SavedQuery) throws(SourceError)
+
+    /// The columns that were chosen for an archive; nil: none were.
+    func columns(of archive: ArchiveAddress) throws(SourceError) -> ChosenColumns?
+
+    /// Keeps the choice of an archive's columns for later sessions.
+    func keep(_ columns: ChosenColumns) throws(SourceError)
+
     // MARK: Editing
 
     /// Why nothing in an archive can be stored from here, before somebody writes what can't be; nil: nothing speaks against it.
@@ -120,6 +135,11 @@ extension StoreSource {
     ) throws(SourceError) -> Int? { throw .hasNoEntries }
     package func pastQueries() throws(SourceError) -> [PastQuery] { [] }
     package func keep(_ query: PastQuery) throws(SourceError) {}
+    package func savedQueries() throws(SourceError) -> [SavedQuery] { [] }
+    package func save(_ query: SavedQuery) throws(SourceError) {}
+    package func forget(_ query: SavedQuery) throws(SourceError) {}
+    package func columns(of archive: ArchiveAddress) throws(SourceError) -> ChosenColumns? { nil }
+    package func keep(_ columns: ChosenColumns) throws(SourceError) {}
     package func objectionToWriting(in archive: ArchiveAddress) -> SourceError? { .isOnlyLookedAt }
     package func stored(_ key: String, in archive: ArchiveAddress) throws(SourceError) -> StoredValue? { nil }
     package func store(

@@ -1,3 +1,4 @@
+import ArchiveQuery
 import StorageEngine
 
 /// What the entries of a list are grouped by. A value; safe to share between threads.
@@ -5,44 +6,26 @@ package enum Grouping: Sendable, Hashable {
     /// The part of the key behind the beginning `below`, up to and with the next separator.
     case prefix(below: String, separator: UInt8)
     case owner
+    /// What the value is: CBOR, JSON, text, a PNG image.
+    case kind
+    /// What the values have of a property, or the entries of their metadata.
+    case property(QueryProperty)
 
     /// The separators that are looked for in keys; where two are equally frequent the first of them is taken.
     package static let separators = Array(":/|.#-_ ".utf8)
 
-    /// `key up to ":"`, `owner`
+    /// `key up to ":"`, `owner`, `address.city`
     package var name: String {
         switch self {
         case .prefix(_, let separator): "key up to \"\(Character(UnicodeScalar(separator)))\""
         case .owner: "owner"
-        }
-    }
-}
-
-/// Which entries are of a group. A value; safe to share between threads.
-package enum GroupMembership: Sendable, Hashable {
-    /// Keys that begin with it.
-    case prefix(ExactText)
-    /// Keys that begin with `below` and have no separator behind that.
-    case last(below: ExactText, separator: UInt8)
-    /// Those of an owner; `nil`: those of none.
-    case owner(ExactText?)
-
-    /// Whether the key says it; else the entry's metadata have to be asked.
-    package var isOfKey: Bool { if case .owner = self { false } else { true } }
-
-    package func matches(_ key: ArraySlice<UInt8>) -> Bool {
-        switch self {
-        case .prefix(let beginning): key.starts(with: beginning.text.utf8)
-        case .last(let below, let separator):
-            key.starts(with: below.text.utf8) && !key.dropFirst(below.text.utf8.count).contains(separator)
-        case .owner: false
+        case .kind: "kind of value"
+        case .property(let property): property.columnName
         }
     }
 
-    package func matches(_ entry: EntryMetadata) -> Bool {
-        guard case .owner(let owner) = self else { return matches(Array(entry.key.utf8)[...]) }
-        return entry.owner.map(ExactText.init) == owner
-    }
+    /// Whether keys are needed.
+    package var needsKeys: Bool { if case .prefix = self { true } else { false } }
 }
 
 /// Entries that have something in common. A value; safe to share between threads.
@@ -64,14 +47,8 @@ package struct EntryGroup: Sendable, Hashable {
         accessed = max(accessed, moment)
     }
 
-    /// How a person calls it: the beginning of its keys, or the owner.
-    package var name: String {
-        switch membership {
-        case .prefix(let beginning): beginning.text
-        case .last(let below, _): below.text.isEmpty ? "(other keys)" : "\(below.text)… (no further part)"
-        case .owner(let owner): owner?.text ?? "(no owner)"
-        }
-    }
+    /// How a person calls it.
+    package var name: String { membership.name }
 
     /// Whether it can be divided further by the same separator.
     package var isDivisible: Bool { if case .prefix = membership { true } else { false } }
@@ -98,32 +75,41 @@ package struct EntryGroups: Sendable {
     /// Entries beyond ``most`` groups, which are in none.
     package private(set) var ungrouped = 0
 
-    /// Groups that are kept.
+    /// Groups that are kept, and bytes of what tells them apart.
     package static let most = 100_000
+    private static let mostBytes = 64 << 20
 
     /// - Parameters:
-    ///   - keys: all keys of the list, needed for groups by prefix.
+    ///   - keys: all keys of the list, where ``Grouping/needsKeys`` says so.
+    ///   - chosen: the entries to group; nil: all.
     ///   - checkpoint: hears the share done, 0 to 1, and may throw to stop.
     package init<Stop: Error>(
-        _ listing: any EntryListing, keys: KeyIndex?, by grouping: Grouping,
-        checkpoint: (Double) throws(Stop) -> Void
+        _ listing: any EntryListing, keys: KeyIndex?, by grouping: Grouping, among chosen: Positions? = nil,
+        now: Timestamp, checkpoint: (Double) throws(Stop) -> Void
     ) throws(Stop) {
         self.listing = listing
         self.grouping = grouping
         if case .prefix = grouping { unreadable = keys?.unreadable ?? 0 }
-        var numbers: [GroupMembership: Int32] = [:]
-        members.reserveCapacity(listing.count)
-        for index in 0..<listing.count {
-            if index % 4096 == 0 { try checkpoint(Double(index) / Double(listing.count)) }
-            members.append(-1)
-            guard let membership = membership(of: index, keys) else { continue }
+        var numbers: [Identity: Int32] = [:]
+        var bytesOfNames = 0
+        let probe: ListingProbe? =
+            if case .property(let property) = grouping {
+                ListingProbe(listing, properties: [property], now: now)
+            } else { nil }
+        members = Array(repeating: -1, count: listing.count)
+        let count = chosen?.count ?? listing.count
+        for row in 0..<count {
+            if row % 1024 == 0 { try checkpoint(Double(row) / Double(count)) }
+            let index = chosen?.index(atRow: row) ?? row
+            guard let identity = identity(of: index, keys, probe) else { continue }
             let number: Int32
-            if let known = numbers[membership] {
+            if let known = numbers[identity] {
                 number = known
-            } else if groups.count < EntryGroups.most {
+            } else if groups.count < EntryGroups.most, bytesOfNames < EntryGroups.mostBytes {
                 number = Int32(groups.count)
-                groups.append(EntryGroup(membership))
-                numbers[membership] = number
+                groups.append(EntryGroup(membership(identity, index, probe)))
+                numbers[identity] = number
+                bytesOfNames += identity.bytes
             } else {
                 ungrouped += 1
                 continue
@@ -134,27 +120,60 @@ package struct EntryGroups: Sendable {
             entries += 1
             bytes += UInt64(figures.size)
         }
+        if let probe { unreadable = probe.unreadable }
+    }
+
+    /// What tells a group from the others.
+    private enum Identity: Hashable {
+        case known(GroupMembership)
+        case value(GroupKey)
+
+        /// Approximate memory use beyond that of every group.
+        var bytes: Int { if case .value(let key) = self { key.bytes } else { 0 } }
+    }
+
+    private func membership(_ identity: Identity, _ index: Int, _ probe: ListingProbe?) -> GroupMembership {
+        switch identity {
+        case .known(let membership): return membership
+        case .value(let key):
+            guard case .property(let property) = grouping else { return .kind("") }
+            let shown: String
+            if case .value(let text, _)? = probe?.shown(0, at: index) { shown = text } else { shown = "" }
+            return .value(property, key, shown: shown)
+        }
     }
 
     /// The group of an entry; `nil`: it isn't among those that are grouped.
-    private mutating func membership(of index: Int, _ keys: KeyIndex?) -> GroupMembership? {
+    private mutating func identity(of index: Int, _ keys: KeyIndex?, _ probe: ListingProbe?) -> Identity? {
         switch grouping {
         case .prefix(let below, let separator):
             guard let key = keys?.key(at: index), !key.isEmpty, key.starts(with: below.utf8) else {
                 return nil
             }
             guard let end = key.dropFirst(below.utf8.count).firstIndex(of: separator) else {
-                return .last(below: ExactText(below), separator: separator)
+                return .known(.last(below: ExactText(below), separator: separator))
             }
-            return .prefix(ExactText(String(decoding: key[...end], as: UTF8.self)))
+            return .known(.prefix(ExactText(String(decoding: key[...end], as: UTF8.self))))
         case .owner:
             do throws(SourceError) {
                 guard let entry = try listing.entry(at: index) else { return nil }
-                return .owner(entry.owner.map(ExactText.init))
+                return .known(.owner(entry.owner.map(ExactText.init)))
             } catch {
                 unreadable += 1
                 return nil
             }
+        case .kind:
+            do throws(SourceError) {
+                guard let value = try listing.value(at: index) else {
+                    if listing.terms(at: index).tier == .memory { unreadable += 1 }
+                    return nil
+                }
+                return .known(.kind(ValueContent.kind(of: value.bytes, encoding: value.encoding)))
+            } catch {
+                unreadable += 1
+                return nil
+            }
+        case .property: return probe?.groupKey(0, at: index).map(Identity.value)
         }
     }
 

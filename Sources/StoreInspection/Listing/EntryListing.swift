@@ -25,6 +25,11 @@ package protocol EntryListing: Sendable {
     /// - Throws: as ``key(at:)``.
     func entry(at index: Int) throws(SourceError) -> EntryMetadata?
 
+    /// Encoding and bytes of the value that the entry's key has now; nil when the entry is gone, or its value is in a process'
+    /// memory only.
+    /// - Throws: as ``key(at:)``.
+    func value(at index: Int) throws(SourceError) -> (encoding: ValueEncoding, bytes: [UInt8])?
+
     /// Where the entry with that key stands, if that can be told without looking at all of them.
     func index(ofKey key: String) -> Int?
 }

@@ -1,3 +1,5 @@
+import ArchiveQuery
+
 /// The columns of the entry table, in the order in which they stand.
 package enum EntryColumn: String, Sendable, Hashable, CaseIterable {
     case key, size, tier, idle, age, expires, hits, owner
@@ -17,16 +19,34 @@ package enum EntryColumn: String, Sendable, Hashable, CaseIterable {
 
 /// How entries are sorted. A value; safe to share between threads.
 package struct EntryOrder: Sendable, Hashable {
-    package var column: EntryColumn
+    /// What they are sorted by.
+    package enum Basis: Sendable, Hashable {
+        case column(EntryColumn)
+        /// What their values have there; those that have nothing come last in both directions.
+        case property(QueryProperty)
+    }
+
+    package let basis: Basis
     package var descending: Bool
 
+    package init(_ basis: Basis, descending: Bool? = nil) {
+        self.basis = basis
+        let column: EntryColumn? = if case .column(let column) = basis { column } else { nil }
+        self.descending = descending ?? column?.beginsDescending ?? false
+    }
+
     package init(_ column: EntryColumn, descending: Bool? = nil) {
-        self.column = column
-        self.descending = descending ?? column.beginsDescending
+        self.init(.column(column), descending: descending)
     }
 
     /// LRU order, the most recent first: idle time is what recency is.
     package static let recency = EntryOrder(.idle, descending: false)
 
-    package var reversed: EntryOrder { EntryOrder(column, descending: !descending) }
+    package var reversed: EntryOrder { EntryOrder(basis, descending: !descending) }
+
+    package var column: EntryColumn? { if case .column(let column) = basis { column } else { nil } }
+    package var property: QueryProperty? { if case .property(let property) = basis { property } else { nil } }
+
+    /// `size`, `address.city`
+    package var name: String { column?.rawValue ?? property?.columnName ?? "" }
 }

@@ -1,28 +1,57 @@
+import ArchiveQuery
 import StorageEngine
 
 /// Puts a listing's entries in order of a column. For one thread.
 ///
 /// Equal entries keep LRU order. Recency costs nothing; keys are compared in one piece of memory; age and owner
-/// need every entry's metadata; the other columns are in the list.
+/// need every entry's metadata, a property every value; the other columns are in the list.
 package struct EntrySorter<Stop: Error> {
     private let listing: any EntryListing
     private let keys: KeyIndex?
+    private let now: Timestamp
     private let checkpoint: (Double) throws(Stop) -> Void
+    /// How many values couldn't be read to sort by a property; their entries stand at the end.
+    package private(set) var unreadable = 0
 
     /// - Parameters:
     ///   - keys: needed for an order by key.
+    ///   - now: what ages are counted to.
     ///   - checkpoint: hears the share done, 0 to 1, and may throw to stop.
     package init(
-        listing: any EntryListing, keys: KeyIndex?, checkpoint: @escaping (Double) throws(Stop) -> Void
+        listing: any EntryListing, keys: KeyIndex?, now: Timestamp,
+        checkpoint: @escaping (Double) throws(Stop) -> Void
     ) {
         self.listing = listing
         self.keys = keys
+        self.now = now
         self.checkpoint = checkpoint
     }
 
-    package func positions(_ order: EntryOrder) throws(Stop) -> Positions {
+    package mutating func positions(_ order: EntryOrder) throws(Stop) -> Positions {
+        switch order.basis {
+        case .column(let column): try positions(order, by: column)
+        case .property(let property): try positions(by: property, descending: order.descending)
+        }
+    }
+
+    private mutating func positions(by property: QueryProperty, descending: Bool) throws(Stop) -> Positions {
+        let probe = ListingProbe(listing, properties: [property], now: now)
         let count = listing.count
-        switch order.column {
+        var values: [SortValue] = []
+        values.reserveCapacity(count)
+        for index in 0..<count {
+            if index % 1024 == 0 { try checkpoint(0.5 * Double(index) / Double(count)) }
+            values.append(probe.sortValue(0, at: index, isDescending: descending))
+        }
+        unreadable = probe.unreadable
+        return try sorted(false) {
+            SortValue.compare(values[Int($0)], values[Int($1)], isDescending: descending)
+        }
+    }
+
+    private func positions(_ order: EntryOrder, by column: EntryColumn) throws(Stop) -> Positions {
+        let count = listing.count
+        switch column {
         case .idle: return order.descending ? .reversed(count) : .all(count)
         case .size: return try sorted(order) { Int64(listing.figures(at: $0).size) }
         case .hits: return try sorted(order) { Int64(listing.figures(at: $0).hits) }
@@ -92,8 +121,9 @@ extension Tier {
 
 extension EntryOrder {
     /// The entries of a list in this order, in one go.
-    package func positions(in listing: any EntryListing) -> Positions {
+    package func positions(in listing: any EntryListing, now: Timestamp) -> Positions {
         let keys = column == .key ? KeyIndex(listing) { (_) throws(Never) in } : nil
-        return EntrySorter(listing: listing, keys: keys) { (_) throws(Never) in }.positions(self)
+        var sorter = EntrySorter(listing: listing, keys: keys, now: now) { (_) throws(Never) in }
+        return sorter.positions(self)
     }
 }

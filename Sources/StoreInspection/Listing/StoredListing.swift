@@ -33,6 +33,12 @@ package struct StoredListing: EntryListing {
         try unlessClosed { () throws(StorageError) in try list.presentMetadata(at: index) }
     }
 
+    package func value(at index: Int) throws(SourceError) -> (encoding: ValueEncoding, bytes: [UInt8])? {
+        try unlessClosed { () throws(StorageError) in
+            try list.presentContent(at: index).map { ($0.encoding, $0.value) }
+        }
+    }
+
     /// An archive that was removed has no entries any more.
     private func unlessClosed<Found>(
         _ look: () throws(StorageError) -> Found?

@@ -53,6 +53,13 @@ package struct ValueContent: Sendable {
         self.problem = problem
     }
 
+    /// What a whole value is, without what is in it.
+    static func kind(of bytes: [UInt8], encoding: ValueEncoding) -> String {
+        let form = RecognizedValue(bytes, encoding: encoding).form
+        if form == .propertyList { return "property list" }
+        return encoding.label ?? name(of: form, nil, bytes)
+    }
+
     private static func name(of form: ValueForm, _ document: CBORValue?, _ bytes: [UInt8]) -> String {
         switch form {
         case .cbor: "CBOR"

@@ -29,9 +29,9 @@ struct BrowserSession: Sendable {
                 "\(error); without a terminal use browse --size 100x30 --print text", status: .usage)
         }
         defer { screen.close() }
-        let history = QueryHistoryFile.standard(environment: ProcessInfo.processInfo.environment)
+        let state = StateFolder.standard(environment: ProcessInfo.processInfo.environment)
         // Without a terminal nobody asks who will want it again.
-        let source = source is EngineSource ? EngineSource(folder: source.folder, history: history) : source
+        let source = source is EngineSource ? EngineSource(folder: source.folder, state: state) : source
         return BrowserLoop.run(
             model(size: screen.size, look: screen.look(theme)), source: source, terminal: &screen,
             clock: { .now() })

@@ -1,3 +1,4 @@
+import ArchiveQuery
 import ArgumentParser
 import StorageEngine
 import StoreInspection
@@ -7,10 +8,12 @@ struct GroupsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "groups",
         abstract:
-            "Tells what takes the room of an archive: entries by the beginnings of their keys, or by owner.",
+            "Tells what takes the room of an archive: entries by the beginnings of their keys, or by what they have in common.",
         discussion: """
             A group is what keys have in common up to the next separator, by default the one of : / | . # - _ and space that \
-            most keys have. Keys without one are a group of their own. --prefix divides one group further. Columns in a \
+            most keys have. Keys without one are a group of their own. --prefix divides one group further. --by names \
+            what else entries have in common: owner, kind (of value: CBOR, JSON, text, PNG image) or a property of the \
+            query language such as address.city or @tier; one that is called owner is written '"owner"'. Columns in a \
             pipe, and properties with --json: group, entries, bytes, share of the bytes of all groups, hits, accessed. The \
             largest comes first. A pipe's text has control characters of keys spelled \\n or \\u{2028}.
 
@@ -18,14 +21,33 @@ struct GroupsCommand: ParsableCommand {
             """)
 
     /// What `--by` says.
-    enum By: String, ExpressibleByArgument, CaseIterable { case prefix, owner }
+    enum By: Equatable, ExpressibleByArgument {
+        case prefix, owner, kind
+        case property(QueryProperty)
+
+        init?(argument: String) {
+            switch argument {
+            case "prefix": self = .prefix
+            case "owner": self = .owner
+            case "kind": self = .kind
+            default:
+                guard let property = try? QueryProperty(argument) else { return nil }
+                self = .property(property)
+            }
+        }
+
+        var defaultValueDescription: String { "prefix" }
+    }
 
     @OptionGroup var store: StoreArguments
 
     @Argument(help: "The archive's name.", completion: .archives)
     var archive: String
 
-    @Option(help: "Group by the beginnings of keys, or by owner.")
+    @Option(
+        help: ArgumentHelp(
+            "Group by the beginnings of keys (prefix), by owner, by kind of value, or by a property.",
+            valueName: "property"), completion: .list(["prefix", "owner", "kind"]))
     var by = By.prefix
 
     @Option(
@@ -55,8 +77,13 @@ struct GroupsCommand: ParsableCommand {
         if let separator, separator.utf8.count != 1 {
             throw ValidationError("--separator is one ASCII character")
         }
-        if by == .owner, separator != nil || !prefix.isEmpty {
+        if by != .prefix, separator != nil || !prefix.isEmpty {
             throw ValidationError("--prefix and --separator are for groups by the beginnings of keys")
+        }
+        if case .property(let property) = by, property.isMany {
+            throw ValidationError(
+                "an entry has many of \(property); vellum query \(archive) 'count by \(property)' counts them"
+            )
         }
     }
 
@@ -64,10 +91,16 @@ struct GroupsCommand: ParsableCommand {
         let archive = try store.openForLooking().archive(named: archive)
         try archive.requireEntries()
         let listing = try StoredListing(archive)
-        let keys = by == .owner ? nil : KeyIndex(listing) { (_) throws(Never) in }
+        let keys = by == .prefix ? KeyIndex(listing) { (_) throws(Never) in } : nil
         let chosen = separator?.utf8.first ?? keys?.separator(below: prefix) ?? Grouping.separators[0]
-        let grouping = by == .owner ? Grouping.owner : .prefix(below: prefix, separator: chosen)
-        let groups = EntryGroups(listing, keys: keys, by: grouping) { (_) throws(Never) in }
+        let grouping: Grouping =
+            switch by {
+            case .prefix: .prefix(below: prefix, separator: chosen)
+            case .owner: .owner
+            case .kind: .kind
+            case .property(let property): .property(property)
+            }
+        let groups = EntryGroups(listing, keys: keys, by: grouping, now: .now()) { (_) throws(Never) in }
         let output = OutputWriter()
         var printer = RowPrinter(
             [
@@ -97,6 +130,8 @@ struct GroupsCommand: ParsableCommand {
         case .prefix(let beginning): return beginning.text
         case .last: return nil
         case .owner(let owner): return owner?.text
+        case .value(_, .absent, _): return nil
+        case .kind, .value, .both: return group.name
         }
     }
 

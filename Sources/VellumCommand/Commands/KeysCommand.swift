@@ -71,7 +71,7 @@ struct KeysCommand: ParsableCommand {
         let isFiltered = prefix != nil || owner != nil || match != nil
         let pattern = match.map { KeyPattern($0) }
         let now = Timestamp.now()
-        let places = EntryOrder(order).positions(in: listing)
+        let places = EntryOrder(order).positions(in: listing, now: now)
         for row in 0..<places.count {
             // Turned around as a whole: what is equal too.
             let index = places.index(atRow: reverse ? places.count - 1 - row : row)

@@ -1,3 +1,4 @@
+import ArchiveQuery
 import BrowserCore
 import Foundation
 import StorageEngine
@@ -108,6 +109,15 @@ enum Fixture {
             ]
         }
         return source
+    }
+
+    /// A number, a text within a map, and what no value has.
+    static func chooseColumns(_ source: MockSource) {
+        let names = ["population", "place.zone", "none"]
+        source.with { state in
+            let properties = names.compactMap { try? QueryProperty($0) }
+            state.columns = [ChosenColumns(archive: "City", properties: properties, hidden: ["tier"])]
+        }
     }
 
     /// What tests write by names without a folder lies beside other temporary files, and not where they run.

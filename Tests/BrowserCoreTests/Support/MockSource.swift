@@ -1,4 +1,6 @@
+import ArchiveQuery
 import BrowserCore
+import CBOR
 import StorageEngine
 import StoreInspection
 import Synchronization
@@ -23,6 +25,12 @@ final class MockSource: StoreSource {
         var nextSequence: UInt64 = 1_000
         var metadataCalls = 0
         var keyCalls = 0
+        /// Values that a list read.
+        var valueCalls = 0
+        /// What a person saved and chose.
+        var savedQueries: [SavedQuery] = []
+        var columns: [ChosenColumns] = []
+        var keepingProblem: String?
         var listings = 0
         var deleteCalls = 0
         /// All calls that write, those of ``deleteCalls`` included.
@@ -122,6 +130,36 @@ final class MockSource: StoreSource {
         }
     }
 
+    func properties(in archive: ArchiveAddress) throws(SourceError) -> PropertySample {
+        try check()
+        var sample = PropertySample()
+        for record in with({ $0.archives[archive.name] ?? [] }) {
+            let value = RecognizedValue(record.bytes, encoding: record.entry.encoding)
+            if let item = try? CBORReader.decode(value.item) { sample.add(nil, item) }
+        }
+        return sample
+    }
+
+    // MARK: What is kept
+
+    func savedQueries() -> [SavedQuery] { with { $0.savedQueries } }
+
+    func save(_ query: SavedQuery) throws(SourceError) {
+        if let problem = with({ $0.keepingProblem }) { throw SourceError(problem) }
+        with { $0.savedQueries.save(query) }
+    }
+
+    func forget(_ query: SavedQuery) { with { $0.savedQueries.remove(query.name, of: query.archive) } }
+
+    func columns(of archive: ArchiveAddress) -> ChosenColumns? {
+        with { $0.columns.last { $0.archive == archive.name } }
+    }
+
+    func keep(_ columns: ChosenColumns) throws(SourceError) {
+        if let problem = with({ $0.keepingProblem }) { throw SourceError(problem) }
+        with { $0.columns.remember(columns) }
+    }
+
     // MARK: What another process does
 
     /// Uses an entry: it becomes the most recent.
@@ -187,6 +225,17 @@ struct MockListing: EntryListing {
             state.metadataCalls += 1
             let key = records[index].entry.key
             return state.archives[archive]?.first { $0.entry.key == key }?.entry
+        }
+    }
+
+    func value(at index: Int) throws(SourceError) -> (encoding: ValueEncoding, bytes: [UInt8])? {
+        let key = records[index].entry.key
+        if let problem = source.with({ $0.valueProblems[key] }) { throw SourceError(problem) }
+        return source.with { state in
+            state.valueCalls += 1
+            return state.archives[archive]?.first { $0.entry.key == key }.map {
+                ($0.entry.encoding, $0.bytes)
+            }
         }
     }
 

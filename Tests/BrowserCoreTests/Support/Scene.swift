@@ -35,6 +35,25 @@ struct Scene: Sendable, CustomStringConvertible {
         Scene(
             name: "no entries", keys: "jj<enter>",
             prepare: { $0.with { $0.summaries["Trace"]?.kind = .cache } }),
+        Scene(name: "columns to choose", keys: "j<enter>Cjjj<enter>"),
+        Scene(name: "sorted by a property", keys: "j<enter>sssssr", prepare: Fixture.chooseColumns),
+        Scene(
+            name: "where", keys: "j<enter>Wpopulation > 2000000 and name starts with",
+            prepare: Fixture.chooseColumns),
+        Scene(name: "entries that meet a condition", keys: "j<enter>Wpopulation > 2000000<enter>"),
+        Scene(name: "count by", keys: "j<enter>fp"),
+        Scene(name: "counted", keys: "j<enter>fcapital<enter>"),
+        Scene(name: "groups", keys: "jz"),
+        Scene(
+            name: "saved queries", keys: "jQfind population > 1<ctrl+o>",
+            prepare: { source in
+                source.with { state in
+                    state.savedQueries = [
+                        SavedQuery(name: "large ones", archive: "City", text: "find population > 2000000"),
+                        SavedQuery(name: "大きい", archive: "Blob", text: "sort @size desc | limit 10"),
+                    ]
+                }
+            }),
         Scene(name: "plan", keys: "j<enter>gmmmmD"),
         Scene(name: "help", keys: "j<enter>?<down><down>"),
         Scene(name: "palette", keys: "j<enter>:sor"),

@@ -1,3 +1,4 @@
+import ArchiveQuery
 import StorageEngine
 import StoreInspection
 import TerminalKit
@@ -9,11 +10,15 @@ extension EntriesScreen {
         case .filter:
             model.prompt = Prompt(
                 label: "filter ", field: TextField(entries.filter, placeholder: "part of a key"),
-                keys: [("enter", "Keep"), ("esc", "Clear"), ("up/down", "Move")])
+                keys: [
+                    ("enter", "Keep"), ("tab", "A condition"), ("esc", "Clear"), ("up/down", "Move"),
+                ])
+        case .condition: return writeCondition(&model)
+        case .frequency: return chooseFrequency(&model)
         case .sort:
-            let columns = EntryColumn.allCases
-            let next = (columns.firstIndex(of: entries.order.column) ?? 0) + 1
-            return sort(&model, by: columns[next % columns.count])
+            let bases = entries.bases
+            let next = (bases.firstIndex(of: entries.order.basis) ?? 0) + 1
+            return sort(&model, by: bases[next % bases.count])
         case .reverse: return arrange(&model, by: entries.order.reversed)
         case .mark:
             toggleMark(&model)
@@ -44,12 +49,12 @@ extension EntriesScreen {
     // MARK: Order and filter
 
     /// Sorts by a column; by the same again, the other way round.
-    static func sort(_ model: inout Model, by column: EntryColumn) -> [Effect] {
+    static func sort(_ model: inout Model, by basis: EntryOrder.Basis) -> [Effect] {
         guard let order = model.entries?.order else { return [] }
-        return arrange(&model, by: order.column == column ? order.reversed : EntryOrder(column))
+        return arrange(&model, by: order.basis == basis ? order.reversed : EntryOrder(basis))
     }
 
-    private static func arrange(_ model: inout Model, by order: EntryOrder) -> [Effect] {
+    static func arrange(_ model: inout Model, by order: EntryOrder) -> [Effect] {
         model.entries?.order = order
         // Nobody chose the row under the cursor yet: what is first in the new order is what was asked for.
         if model.touched == nil {
@@ -62,10 +67,20 @@ extension EntriesScreen {
 
     static func promptNote(_ model: Model) -> String { "  " + EntriesView.countText(model) }
 
-    static func promptChanged(_ model: inout Model, _ text: String) -> [Effect] { filter(&model, text) }
+    static func promptChanged(_ model: inout Model, _ text: String) -> [Effect] {
+        guard case .condition? = model.prompt?.purpose else { return filter(&model, text) }
+        model.entries?.cycle = nil
+        return conditionTyped(&model, text)
+    }
 
     static func promptEnded(_ model: inout Model, _ prompt: Prompt, isKept: Bool) -> [Effect] {
-        isKept ? [] : filter(&model, "")
+        guard case .condition = prompt.purpose else { return isKept ? [] : filter(&model, "") }
+        return conditionEnded(&model, prompt, isKept: isKept)
+    }
+
+    static func promptTab(_ model: inout Model, backwards: Bool) -> [Effect] {
+        guard case .condition? = model.prompt?.purpose else { return writeCondition(&model) }
+        return completeCondition(&model, step: backwards ? -1 : 1)
     }
 
     static func filter(_ model: inout Model, _ text: String) -> [Effect] {
@@ -86,7 +101,9 @@ extension EntriesScreen {
         let ticket = model.ticket()
         var request = ArrangementRequest(
             in: entries.archive, order: entries.order, filter: entries.filter)
-        request.group = entries.group?.membership
+        request.group = entries.group
+        request.condition = entries.condition
+        request.columns = entries.properties
         request.base = takingListing ? nil : entries.arrangement
         request.anchor = entries.follows ? nil : entries.key
         request.anchorRow = entries.follows ? 0 : entries.cursor
@@ -99,7 +116,8 @@ extension EntriesScreen {
         entries.ticket = ticket
         model.entries = entries
         if isForced {
-            let title = request.base == nil ? "reading" : entries.filter.isEmpty ? "sorting" : "filtering"
+            let isSorted = request.base?.order != entries.order
+            let title = request.base == nil ? "reading" : isSorted ? "sorting" : "filtering"
             model.begin(Job(ticket: ticket, title: title, since: model.now))
         }
         return effects + [arrange(request, ticket: ticket)]
@@ -138,14 +156,33 @@ extension EntriesScreen {
                 entries.notBefore = model.now.adding(seconds: EntriesState.ghostSeconds)
                 break
             }
+            take(arranged.remembered, in: &entries, &model)
             show(arranged, in: &entries, now: model.now)
         }
         return []
     }
 
+    /// The columns that were chosen in an earlier session.
+    private static func take(
+        _ remembered: Result<ChosenColumns?, SourceError>?, in entries: inout EntriesState,
+        _ model: inout Model
+    ) {
+        guard let remembered, entries.properties == nil else { return }
+        entries.properties = []
+        switch remembered {
+        case .success(nil): break
+        case .success(let chosen?):
+            entries.properties = chosen.properties
+            entries.hiddenColumns = Set(chosen.hidden)
+        case .failure(let error):
+            model.say("The columns chosen earlier: \(error.description)", role: .warning, seconds: 10)
+        }
+    }
+
     private static func show(_ arranged: Arranged, in entries: inout EntriesState, now: Timestamp) {
         let old = entries.arrangement
-        let isSameFilter = old?.filter == arranged.arrangement.filter
+        let isSameFilter =
+            old?.filter == arranged.arrangement.filter && old?.condition == arranged.arrangement.condition
         flash(arranged.rows.entries.values, in: &entries, isFirst: old == nil, now: now)
         let offset = entries.cursor - entries.top
         entries.arrangement = arranged.arrangement
@@ -198,9 +235,9 @@ extension EntriesScreen {
     )
         -> Effect
     {
-        let seen = entries.rows
-        return .ask("load rows \(range)") { _ in
-            PresentRows(of: arrangement, in: range, seen: seen)
+        let (seen, properties) = (entries.rows, entries.properties ?? [])
+        return .ask("load rows \(range)") { context in
+            PresentRows(of: arrangement, in: range, showing: properties, now: context.clock(), seen: seen)
         } then: { model, result in
             guard var entries = model.entries, entries.rowsTicket == ticket,
                 case .success(let present) = result
@@ -225,7 +262,10 @@ extension EntriesScreen {
         entries.top = Table.firstRow(showing: entries.cursor, of: count, in: page, from: entries.top)
         var effects: [Effect] = []
         let visible = entries.top..<min(count, entries.top + page)
-        if visible.clamped(to: entries.read.range) != visible, entries.rowsTicket == nil {
+        let isRead =
+            visible.clamped(to: entries.read.range) == visible
+            && entries.read.properties == entries.properties ?? []
+        if !isRead, entries.rowsTicket == nil {
             let range = max(0, visible.lowerBound - page)..<min(count, visible.upperBound + page)
             let ticket = model.ticket()
             entries.rowsTicket = ticket

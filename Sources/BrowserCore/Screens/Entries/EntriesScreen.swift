@@ -1,3 +1,4 @@
+import ArchiveQuery
 import StorageEngine
 import StoreInspection
 import TerminalKit
@@ -32,14 +33,26 @@ enum EntriesScreen: ScreenParts {
     static func command(_ model: Model) -> CommandLine.Words {
         guard let entries = model.entries else { return .init("ls") }
         guard !entries.marks.isEmpty else {
-            let order = entries.order
-            // The command line's orders begin where these columns begin.
-            let isReversed = order.descending != order.column.beginsDescending
-            return .init(
-                "keys", [entries.archive.name],
-                options: ["--order", order.column.word] + (isReversed ? ["--reverse"] : []))
+            return listing(entries)
         }
         return .removing(entries.marks, from: entries.archive)
+    }
+
+    private static func listing(_ entries: EntriesState) -> CommandLine.Words {
+        let order = entries.order
+        if let column = order.column, entries.condition == nil {
+            // The command line's orders begin where these columns begin.
+            let isReversed = order.descending != column.beginsDescending
+            return .init(
+                "keys", [entries.archive.name],
+                options: ["--order", column.word] + (isReversed ? ["--reverse"] : []))
+        }
+        var stages: [PipelineStage] = []
+        if let condition = entries.condition { stages.append(.find(condition.predicate)) }
+        if let property = order.property {
+            stages.append(.sort([QuerySortKey(property, isDescending: order.descending)]))
+        }
+        return .init("query", [entries.archive.name, QueryPipeline(stages).description])
     }
 
     static func shows(eventsOf archive: String, _ model: Model) -> Bool {
@@ -120,21 +133,13 @@ enum EntriesScreen: ScreenParts {
 
     static func clear(_ model: inout Model) -> [Effect] {
         if model.entries?.filter.isEmpty == false { return filter(&model, "") }
+        if model.entries?.condition != nil { return demand(&model, nil) }
         if model.entries?.marks.isEmpty == false {
             model.entries?.marks = Marks()
             return []
         }
         return back(&model)
     }
-
-    static func columnChoice(_ model: Model) -> ColumnChoice? {
-        model.entries.map { entries in
-            let titles = EntriesView.columns.dropFirst(2).compactMap { $0.column?.rawValue }
-            return ColumnChoice(titles: titles, hidden: entries.hiddenColumns)
-        }
-    }
-
-    static func hide(columns: Set<String>, _ model: inout Model) { model.entries?.hiddenColumns = columns }
 
     static func scroll(columns: Int, _ model: inout Model) {
         let first = EntriesView.scrolled(model.entries, by: columns)
@@ -161,9 +166,9 @@ enum EntriesScreen: ScreenParts {
             return move(&model, to: top)
         }
         if let header = places.headerColumn(at: point),
-            let column = EntriesView.columns[EntriesView.shown(model.entries)[header]].column
+            let basis = EntriesView.columns(model.entries)[EntriesView.shown(model.entries)[header]].basis
         {
-            return sort(&model, by: column)
+            return sort(&model, by: basis)
         }
         return moveToRow(at: point, &model, layout)
     }

@@ -1,3 +1,4 @@
+import ArchiveQuery
 import StorageEngine
 import StoreInspection
 import TerminalKit
@@ -7,8 +8,18 @@ struct EntriesState: Sendable {
     let archive: ArchiveAddress
     var order = EntryOrder.recency
     var filter = ""
+    /// What the entries have to meet; `nil`: nothing.
+    var condition: EntryCondition?
+    /// What is wrong with the condition that is being written.
+    var mistake: EntryCondition.Mistake?
+    /// The completions of it that Tab goes through, while it does.
+    var cycle: QueryState.Cycle?
     /// The group that is listed; `nil`: all entries.
-    var group: EntryGroup?
+    var group: GroupMembership?
+    /// Properties of the values that are columns, in their order; nil until it is known what was chosen in an earlier session.
+    var properties: [QueryProperty]?
+    /// What the latest values have, once it was asked for.
+    var sample: PropertySample?
     /// What the rows show; nil until the archive was read.
     var arrangement: Arrangement?
     /// The rows that were read last.
@@ -64,6 +75,13 @@ struct EntriesState: Sendable {
     mutating func replaceRows(_ rows: ListedRows) {
         read = rows
         for entry in rows.entries.values { seen.add(entry) }
+        for cells in rows.cells.values { seen.add(cells, of: rows.properties) }
+    }
+
+    /// What can be sorted by, in the order in which the columns stand: facts of the entries, then properties of the values.
+    var bases: [EntryOrder.Basis] {
+        EntryColumn.allCases.map(EntryOrder.Basis.column)
+            + (properties ?? []).map(EntryOrder.Basis.property)
     }
 }
 
@@ -74,6 +92,13 @@ struct SeenRows: Sendable, Hashable {
     private(set) var hasExpiry = false
     private(set) var hasOwner = false
     private(set) var tiers: Set<Tier> = []
+    /// Of each property the width of the widest value in columns, and whether all were numbers.
+    private(set) var values: [QueryProperty: Values] = [:]
+
+    struct Values: Sendable, Hashable {
+        var columns = 0
+        var isNumeric = true
+    }
 
     private static let widest = 40
 
@@ -84,6 +109,16 @@ struct SeenRows: Sendable, Hashable {
         if entry.expires != nil { hasExpiry = true }
         if entry.owner != nil { hasOwner = true }
         tiers.insert(entry.tier)
+    }
+
+    mutating func add(_ cells: [ValueCell], of properties: [QueryProperty]) {
+        for (cell, property) in zip(cells, properties) {
+            guard case .value(let text, let isNumber) = cell else { continue }
+            var seen = values[property] ?? Values()
+            seen.columns = max(seen.columns, min(SeenRows.widest, TextWidth.width(of: text)))
+            seen.isNumeric = seen.isNumeric && isNumber
+            values[property] = seen
+        }
     }
 }
 

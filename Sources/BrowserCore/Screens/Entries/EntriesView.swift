@@ -1,3 +1,4 @@
+import ArchiveQuery
 import StorageEngine
 import StoreInspection
 import TerminalKit
@@ -5,26 +6,59 @@ import TerminalKit
 /// The entries of an archive.
 enum EntriesView {
     struct Column: Sendable {
-        /// Nil for the sign of the entries that are evicted next.
-        let column: EntryColumn?
+        /// What it is sorted by; nil for the sign of the entries that are evicted next.
+        let basis: EntryOrder.Basis?
+        let title: String
         let width: Part
         let alignment: Alignment
         let priority: Int
+
+        init(_ column: EntryColumn?, _ width: Part, _ alignment: Alignment, priority: Int) {
+            basis = column.map { .column($0) }
+            title = column?.rawValue ?? ""
+            (self.width, self.alignment, self.priority) = (width, alignment, priority)
+        }
+
+        /// A property, whose values took so much room.
+        init(_ property: QueryProperty, _ seen: SeenRows.Values?) {
+            basis = .property(property)
+            title = property.columnName
+            let isNumeric = seen?.isNumeric ?? false
+            let columns = max(min(TextWidth.width(of: title), Column.widest), seen?.columns ?? 0)
+            width = isNumeric ? .fixed(columns) : .minimum(min(columns, Column.narrowest), weight: 1)
+            alignment = isNumeric ? .trailing : .leading
+            priority = 1
+        }
+
+        private static let widest = 24
+        /// Where there is little room a text has as much.
+        private static let narrowest = 16
     }
 
-    static let columns: [Column] = [
-        Column(column: nil, width: .fixed(1), alignment: .leading, priority: 0),
-        Column(column: .key, width: .minimum(12, weight: 4), alignment: .leading, priority: 0),
-        Column(column: .size, width: .fixed(8), alignment: .trailing, priority: 1),
-        Column(column: .tier, width: .fixed(6), alignment: .leading, priority: 6),
-        Column(column: .idle, width: .fixed(6), alignment: .trailing, priority: 2),
-        Column(column: .age, width: .fixed(6), alignment: .trailing, priority: 5),
-        Column(column: .expires, width: .fixed(8), alignment: .trailing, priority: 4),
-        Column(column: .hits, width: .fixed(7), alignment: .trailing, priority: 3),
-        Column(column: .owner, width: .minimum(8, weight: 1), alignment: .leading, priority: 7),
+    private static let first: [Column] = [
+        Column(nil, .fixed(1), .leading, priority: 0),
+        Column(.key, .minimum(12, weight: 4), .leading, priority: 0),
+    ]
+    private static let facts: [Column] = [
+        Column(.size, .fixed(8), .trailing, priority: 1),
+        Column(.tier, .fixed(6), .leading, priority: 6),
+        Column(.idle, .fixed(6), .trailing, priority: 2),
+        Column(.age, .fixed(6), .trailing, priority: 5),
+        Column(.expires, .fixed(8), .trailing, priority: 4),
+        Column(.hits, .fixed(7), .trailing, priority: 3),
+        Column(.owner, .minimum(8, weight: 1), .leading, priority: 7),
     ]
 
-    /// Those of ``columns`` that may be shown: the sign and the key always, then what isn't hidden or scrolled out.
+    /// All columns: the sign and the key, the properties that were chosen, and what is known of every entry.
+    static func columns(_ entries: EntriesState?) -> [Column] {
+        let properties = entries?.properties ?? []
+        return first + properties.map { Column($0, entries?.seen.values[$0]) } + facts
+    }
+
+    /// Names of the columns that can be hidden.
+    static let hideable = facts.map(\.title)
+
+    /// Those of ``columns(_:)`` that may be shown: the sign and the key always, then what isn't hidden or scrolled out.
     static func shown(_ entries: EntriesState?) -> [Int] {
         let chosen = chosen(entries)
         return Array(chosen.prefix(2) + chosen.dropFirst(2 + scrolled(entries)))
@@ -36,36 +70,42 @@ enum EntriesView {
     }
 
     private static func chosen(_ entries: EntriesState?) -> [Int] {
-        columns.indices.filter { index in
-            index < 2 || entries?.hiddenColumns.contains(columns[index].column?.rawValue ?? "") != true
+        let columns = columns(entries)
+        return columns.indices.filter { index in
+            guard index >= 2, case .column? = columns[index].basis else { return true }
+            return entries?.hiddenColumns.contains(columns[index].title) != true
         }
     }
 
     static func table(_ model: Model) -> Table {
         let entries = model.entries
         let shown = shown(entries)
+        let columns = columns(entries)
         let order = entries?.arrangement?.order ?? .recency
         let look = model.look
         let now = model.shownNow
         let seen = entries?.seen ?? SeenRows()
         return Table(
             columns: shown.map { columns[$0] }.map { column in
-                let title = column.column?.rawValue ?? ""
+                let title = column.title
                 var arrow: Table.Column.Order?
                 var width = column.width
-                if column.column == order.column {
+                if column.basis == order.basis {
                     arrow = order.descending ? .descending : .ascending
                     // Room for the arrow and a space before it.
-                    if case .fixed(let columns) = width { width = .fixed(max(columns, title.count + 2)) }
+                    if case .fixed(let columns) = width {
+                        width = .fixed(max(columns, TextWidth.width(of: title) + 2))
+                    }
                 }
                 var priority = column.priority
-                switch column.column {
+                switch column.basis {
                 // Keys come first: other columns go before keys are cut.
-                case .key: width = .minimum(max(12, min(seen.keyColumns, model.size.columns / 2)), weight: 4)
+                case .column(.key):
+                    width = .minimum(max(12, min(seen.keyColumns, model.size.columns / 2)), weight: 4)
                 // Columns that say the same in every row go before all others.
-                case .tier where seen.tiers.count < 2: priority += 10
-                case .expires where !seen.hasExpiry: priority += 10
-                case .owner where !seen.hasOwner: priority += 10
+                case .column(.tier) where seen.tiers.count < 2: priority += 10
+                case .column(.expires) where !seen.hasExpiry: priority += 10
+                case .column(.owner) where !seen.hasOwner: priority += 10
                 default: break
                 }
                 if arrow != nil, priority > 0 { priority = 1 }
@@ -78,19 +118,25 @@ enum EntriesView {
             emptyText: emptyText(model)
         ) { row in
             guard let entries else { return Table.Row([]) }
-            var row = EntriesView.row(row, entries, now: now, look: look)
-            row.cells = shown.compactMap { row.cells.indices.contains($0) ? row.cells[$0] : nil }
-            return row
+            return EntriesView.row(row, entries, shown.map { columns[$0].basis }, now: now, look: look)
         }
     }
 
     private static func emptyText(_ model: Model) -> String {
         guard let entries = model.entries, let arrangement = entries.arrangement else { return "" }
-        if !arrangement.filter.isEmpty { return "No key holds \"\(arrangement.filter)\"." }
-        return "No entries."
+        switch (arrangement.condition, arrangement.filter.isEmpty) {
+        case (let condition?, true): return "No entry meets \(condition.text)."
+        case (let condition?, false):
+            return "No key that holds \"\(arrangement.filter)\" is of an entry that meets \(condition.text)."
+        case (nil, false): return "No key holds \"\(arrangement.filter)\"."
+        case (nil, true): return "No entries."
+        }
     }
 
-    private static func row(_ row: Int, _ entries: EntriesState, now: Timestamp, look: Look) -> Table.Row {
+    /// - Parameter columns: what the columns are of that are shown.
+    private static func row(
+        _ row: Int, _ entries: EntriesState, _ columns: [EntryOrder.Basis?], now: Timestamp, look: Look
+    ) -> Table.Row {
         guard let entry = entries.rows[row] else {
             if entries.read.problems[row] != nil {
                 return Table.Row([Table.Cell(""), Table.Cell("can't be read", role: .danger)])
@@ -102,20 +148,50 @@ enum EntriesView {
                 role: .dim)
         }
         let isVictim = entries.isVictim(row: row)
-        let expires = EntriesView.expires(entry, now: now)
         let isMarked = entries.marks.contains(entry.key)
         let isGhost = entries.ghosts.contains(entry.key)
         let role = isGhost ? .dim : entries.flashes[entry.key]?.role ?? (isVictim ? .dying : .text)
-        return Table.Row(
-            [
-                Table.Cell(isGhost ? "x" : isVictim ? String(look.glyphs.descending) : "", role: .dying),
-                Table.Cell(entry.key), Table.Cell(Figures.bytes(UInt64(entry.valueBytes))),
-                Table.Cell(entry.tier.rawValue, role: .dim),
-                Table.Cell(Figures.duration(now.seconds(since: entry.accessed), separator: "")),
-                Table.Cell(Figures.duration(now.seconds(since: entry.created), separator: "")),
-                Table.Cell(expires.text, role: expires.role), Table.Cell(Figures.count(entry.hits)),
-                Table.Cell(entry.owner ?? "", role: .dim),
-            ], role: role, isMarked: isMarked)
+        let cells = columns.map { column in
+            switch column {
+            case nil:
+                Table.Cell(isGhost ? "x" : isVictim ? String(look.glyphs.descending) : "", role: .dying)
+            case .column(let column): cell(column, entry, now: now)
+            case .property(let property): cell(property, row, entries, look: look)
+            }
+        }
+        return Table.Row(cells, role: role, isMarked: isMarked)
+    }
+
+    private static func cell(_ column: EntryColumn, _ entry: EntryMetadata, now: Timestamp) -> Table.Cell {
+        switch column {
+        case .key: return Table.Cell(entry.key)
+        case .size: return Table.Cell(Figures.bytes(UInt64(entry.valueBytes)))
+        case .tier: return Table.Cell(entry.tier.rawValue, role: .dim)
+        case .idle: return Table.Cell(Figures.duration(now.seconds(since: entry.accessed), separator: ""))
+        case .age: return Table.Cell(Figures.duration(now.seconds(since: entry.created), separator: ""))
+        case .expires:
+            let expires = expires(entry, now: now)
+            return Table.Cell(expires.text, role: expires.role)
+        case .hits: return Table.Cell(Figures.count(entry.hits))
+        case .owner: return Table.Cell(entry.owner ?? "", role: .dim)
+        }
+    }
+
+    private static func cell(
+        _ property: QueryProperty, _ row: Int, _ entries: EntriesState, look: Look
+    ) -> Table.Cell {
+        guard let number = entries.read.properties.firstIndex(of: property) else {
+            return Table.Cell(look.glyphs.ellipsis, role: .dim)
+        }
+        guard let cells = entries.read.cells[row], cells.indices.contains(number) else {
+            return Table.Cell("")
+        }
+        switch cells[number] {
+        case .value(let text, _): return Table.Cell(text)
+        case .absent: return Table.Cell("-", role: .dim)
+        case .unreadable: return Table.Cell("unreadable", role: .danger)
+        case .tooLong: return Table.Cell("too long", role: .warning)
+        }
     }
 
     static func expires(_ entry: EntryMetadata, now: Timestamp) -> (text: String, role: Role?) {
@@ -130,9 +206,11 @@ enum EntriesView {
         guard let arrangement = model.entries?.arrangement else { return "" }
         let bytes = Figures.bytes(arrangement.rowBytes)
         let all = Figures.count(arrangement.listing.count - arrangement.gone, "entry", "entries")
-        guard !arrangement.filter.isEmpty || arrangement.group != nil else { return "\(all)  \(bytes)" }
+        guard !arrangement.filter.isEmpty || arrangement.group != nil || arrangement.condition != nil else {
+            return "\(all)  \(bytes)"
+        }
         // Whether these have what is looked for nobody knows.
-        let unreadable = arrangement.keys?.unreadable ?? 0
+        let unreadable = max(arrangement.keys?.unreadable ?? 0, arrangement.unread.chosen)
         let rest = unreadable == 0 ? "" : ", \(Figures.count(unreadable)) unreadable"
         return "\(Figures.count(arrangement.count)) of \(all)\(rest)  \(bytes)"
     }
@@ -162,16 +240,29 @@ enum EntriesView {
         in rect: Rect
     ) {
         let look = model.look
+        // What is wrong with a condition is said while it is written.
+        if case .condition? = model.prompt?.purpose, let mistake = entries.mistake {
+            let words = mistake.toCome.map { Span($0, look[.dim]) } ?? Span(mistake.words, look[.warning])
+            return Bar(left: [Span(" "), words], role: .text).draw(into: &frame, in: rect, look: look)
+        }
         var left = [Span(" "), Span(countText(model))]
         let summary = model.sample(entries.archive)
-        if let group = entries.group { left.append(Span("  of \(group.name)", look[.accent])) }
+        if let group = entries.group { left.append(Span("  of \(group.description)", look[.accent])) }
+        if let condition = arrangement.condition {
+            left.append(Span("  where \(condition.text)", look[.accent]))
+        }
         if arrangement.filter.isEmpty {
-            if entries.group == nil, let limit = summary?.diskLimit, limit > 0 {
+            if entries.group == nil, arrangement.condition == nil, let limit = summary?.diskLimit, limit > 0 {
                 let share = Figures.percent(Double(arrangement.listing.valueBytes) / Double(limit))
                 left.append(Span(" of \(Figures.bytes(limit)) (\(share))", look[.dim]))
             }
         } else {
             left.append(Span("  filter \"\(arrangement.filter)\"", look[.accent]))
+        }
+        left += arrangement.unread.warnings.prefix(1).map { Span("  \($0)", look[.warning]) }
+        if arrangement.unread.sorted > 0 {
+            let count = Figures.count(arrangement.unread.sorted, "value", "values")
+            left.append(Span("  \(count) unreadable, at the end", look[.warning]))
         }
         // The index was rebuilt, so it is unknown which entries were lost.
         if let summary, summary.damagedPlaces > 0 {

@@ -1,8 +1,10 @@
+import ArchiveQuery
 import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// What takes the room of an archive: its entries by the beginnings of their keys, or by owner, the largest first.
+/// What takes the room of an archive, and which values are how frequent: its entries by the beginnings of their keys, by owner or by
+/// what they have of a property, the largest first.
 enum GroupsScreen: ScreenParts {
     static func path(_ model: Model) -> [String] {
         let below = model.groups?.level.below ?? ""
@@ -24,12 +26,18 @@ enum GroupsScreen: ScreenParts {
 
     static func command(_ model: Model) -> CommandLine.Words {
         guard let state = model.groups else { return .init("ls") }
+        switch state.level.groups?.grouping {
+        case .property(let property)?:
+            return .init("groups", [state.archive.name], options: ["--by", property.description])
+        case .kind?: return .init("groups", [state.archive.name], options: ["--by", "kind"])
+        case .prefix?, .owner?, nil: break
+        }
         let options: [String] =
             switch state.level.group?.membership {
             case .prefix(let beginning): ["--prefix", beginning.text]
             case .last(let below, _): below.text.isEmpty ? [] : ["--prefix", below.text]
             case .owner(let owner?): ["--owner", owner.text]
-            case .owner(nil), nil: []
+            case .owner(nil), .kind, .value, .both, nil: []
             }
         return .init("keys", [state.archive.name], options: options)
     }
@@ -67,8 +75,42 @@ enum GroupsScreen: ScreenParts {
             model.say("A log has messages, which have no keys to group by.")
             return []
         }
-        model.groups = GroupsState(archive: archive, before: model.screen == .entries ? model.entries : nil)
+        let isOfEntries = model.screen == .entries
+        model.groups = GroupsState(
+            archive: archive, before: isOfEntries ? model.entries : nil, outer: outer(model))
         model.screen = .groups
+        return load(&model)
+    }
+
+    /// The groups that are gone back to behind the entries that are shown.
+    private static func outer(_ model: Model) -> [GroupsState] {
+        guard model.screen == .entries, model.entries?.group != nil, let groups = model.groups else {
+            return []
+        }
+        return [groups]
+    }
+
+    /// Counts the entries that are shown, or those that are grouped already, by what they have in common.
+    static func count(by grouping: Grouping, _ model: inout Model) -> [Effect] {
+        if case .property(let property) = grouping, property.isMany {
+            model.say(
+                "An entry has many of \(property); a query counts them: count by \(property).",
+                role: .warning,
+                seconds: 10)
+            return []
+        }
+        if model.screen == .entries, let entries = model.entries {
+            let scope = GroupsState.Scope(
+                filter: entries.filter, condition: entries.condition, group: entries.group)
+            model.groups = GroupsState(
+                archive: entries.archive, scope: scope, before: entries, outer: outer(model))
+            model.screen = .groups
+        }
+        var level = GroupsState.Level()
+        level.wanted = grouping
+        model.groups?.levels = [level]
+        model.groups?.column = .entries
+        model.groups?.isDescending = true
         return load(&model)
     }
 
@@ -79,13 +121,13 @@ enum GroupsScreen: ScreenParts {
         let ticket = model.ticket()
         model.groups?.ticket = ticket
         model.begin(Job(ticket: ticket, title: "grouping", since: model.now))
-        let (archive, level, now) = (state.archive, state.level, model.now)
+        let (archive, level, scope, now) = (state.archive, state.level, state.scope, model.now)
         effects.append(
             .ask("group \(archive.name) below \"\(level.below)\"", ticket: ticket) {
                 (context) throws(SourceError) in
-                let listing = try context.source.listing(in: archive)
+                guard let (listing, chosen) = try entries(of: archive, scope, context) else { return nil }
                 do throws(Stopped) {
-                    return try group(listing, level, context.progress)
+                    return try group(listing, chosen, level, context)
                 } catch {
                     return nil
                 }
@@ -95,13 +137,27 @@ enum GroupsScreen: ScreenParts {
         return effects
     }
 
+    /// The entries that are grouped; nil: it was stopped.
+    private static func entries(
+        of archive: ArchiveAddress, _ scope: GroupsState.Scope, _ context: QuestionContext
+    ) throws(SourceError) -> (any EntryListing, Positions?)? {
+        if scope.isAll { return (try context.source.listing(in: archive), nil) }
+        var request = ArrangementRequest(in: archive, filter: scope.filter)
+        (request.group, request.condition) = (scope.group, scope.condition)
+        let arranger = Arranger(source: context.source, clock: context.clock, progress: context.progress)
+        return try arranger.arrange(request).map { ($0.arrangement.listing, $0.arrangement.rows) }
+    }
+
     private static func group(
-        _ listing: any EntryListing, _ level: GroupsState.Level, _ progress: (Double) -> Bool
+        _ listing: any EntryListing, _ chosen: Positions?, _ level: GroupsState.Level,
+        _ context: QuestionContext
     ) throws(Stopped) -> EntryGroups {
-        func checkpoint(_ share: Double) throws(Stopped) { if !progress(share) { throw Stopped() } }
-        // Owners are told by the entries themselves.
+        func checkpoint(_ share: Double) throws(Stopped) {
+            if !context.progress(share) { throw Stopped() }
+        }
+        // Owners and values are told by the entries themselves.
         let keys =
-            level.wanted == .owner
+            level.wanted?.needsKeys == false
             ? nil
             : try KeyIndex(listing) { index throws(Stopped) in
                 try checkpoint(0.5 * Double(index) / Double(max(1, listing.count)))
@@ -114,8 +170,11 @@ enum GroupsScreen: ScreenParts {
             } else {
                 .prefix(below: level.below, separator: separator ?? Grouping.separators[0])
             }
-        return try EntryGroups(listing, keys: keys, by: grouping) { share throws(Stopped) in
-            try checkpoint(0.5 + 0.5 * share)
+        let before = keys == nil ? 0 : 0.5
+        return try EntryGroups(
+            listing, keys: keys, by: grouping, among: chosen, now: context.clock()
+        ) { share throws(Stopped) in
+            try checkpoint(before + (1 - before) * share)
         }
     }
 
@@ -166,6 +225,7 @@ enum GroupsScreen: ScreenParts {
         guard let state = model.groups else { return [] }
         switch id {
         case .groupBy: return groupByNext(&model, state)
+        case .frequency: return EntriesScreen.chooseFrequency(&model)
         case .sort:
             let columns = GroupColumn.allCases
             let next = (columns.firstIndex(of: state.column) ?? 0) + 1
@@ -192,7 +252,7 @@ enum GroupsScreen: ScreenParts {
         // Pressed again, it goes on from what was asked for last.
         switch state.level.wanted ?? state.level.groups?.grouping {
         case nil: return []
-        case .owner?:
+        case .owner?, .kind?, .property?:
             model.groups?.level.wanted = .prefix(below: state.level.below, separator: separators[0])
         case .prefix(let below, let separator)?:
             let next = (separators.firstIndex(of: separator) ?? 0) + 1
@@ -224,7 +284,12 @@ enum GroupsScreen: ScreenParts {
     private static func showEntries(_ model: inout Model) -> [Effect] {
         guard let state = model.groups, let group = state.level.group else { return [] }
         var entries = EntriesState(archive: state.archive)
-        entries.group = group
+        let membership = group.membership
+        entries.group = state.scope.group.map { .both($0, membership) } ?? membership
+        (entries.filter, entries.condition) = (state.scope.filter, state.scope.condition)
+        // They are shown as in the list before.
+        (entries.properties, entries.sample) = (state.before?.properties, state.before?.sample)
+        entries.hiddenColumns = state.before?.hiddenColumns ?? []
         model.entries = entries
         model.touched = nil
         model.screen = .entries
@@ -243,7 +308,7 @@ enum GroupsScreen: ScreenParts {
             model.groups?.levels.removeLast()
             return effects
         }
-        model.groups = nil
+        model.groups = state.outer.first
         model.entries = state.before
         model.screen = state.before == nil ? .archives : .entries
         return effects

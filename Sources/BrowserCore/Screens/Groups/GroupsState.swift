@@ -1,3 +1,4 @@
+import ArchiveQuery
 import StorageEngine
 import StoreInspection
 
@@ -11,12 +12,35 @@ struct GroupsState: Sendable {
     /// The answer that is waited for.
     var ticket: Int?
     var problem: String?
-    /// The list of entries that it was opened from.
+    /// Which entries are grouped.
+    let scope: Scope
+    /// The list of entries that it was opened from, and the groups that this one was opened from; one at most.
     let before: EntriesState?
+    let outer: [GroupsState]
 
-    init(archive: ArchiveAddress, before: EntriesState? = nil) {
-        self.archive = archive
-        self.before = before
+    init(
+        archive: ArchiveAddress, scope: Scope = Scope(), before: EntriesState? = nil,
+        outer: [GroupsState] = []
+    ) {
+        (self.archive, self.scope, self.before, self.outer) = (archive, scope, before, outer)
+    }
+
+    /// What the entries that are grouped have in common.
+    struct Scope: Sendable {
+        var filter = ""
+        var condition: EntryCondition?
+        var group: GroupMembership?
+
+        var isAll: Bool { filter.isEmpty && condition == nil && group == nil }
+
+        /// `of Jakarta where population > 1000`; nil: of all.
+        var words: String? {
+            let parts = [
+                group.map { "of \($0.description)" }, condition.map { "where \($0.text)" },
+                filter.isEmpty ? nil : "filter \"\(filter)\"",
+            ]
+            return isAll ? nil : parts.compactMap { $0 }.joined(separator: "  ")
+        }
     }
 
     /// One view of the groups.

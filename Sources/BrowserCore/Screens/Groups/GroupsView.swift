@@ -16,7 +16,7 @@ enum GroupsView {
             columns: columns.map { column in
                 let isOrder = column == state?.column
                 return Table.Column(
-                    column.rawValue, width: width(column),
+                    title(column, level), width: width(column),
                     alignment: column == .group ? .leading : .trailing, priority: priority(column),
                     order: !isOrder ? nil : state?.isDescending == true ? .descending : .ascending)
             } + [
@@ -29,7 +29,7 @@ enum GroupsView {
         ) { row in
             guard let all, order.indices.contains(row) else { return Table.Row([]) }
             let group = all.groups[order[row]]
-            let share = all.bytes == 0 ? 0 : Double(group.bytes) / Double(all.bytes)
+            let share = share(of: group, in: all, isOfEntries: state?.column == .entries)
             return Table.Row([
                 Table.Cell(group.name), Table.Cell(Figures.count(group.entries)),
                 Table.Cell(Figures.bytes(group.bytes)), Table.Cell(Figures.count(group.hits)),
@@ -38,6 +38,19 @@ enum GroupsView {
                 Table.Cell("", gauge: share),
             ])
         }
+    }
+
+    private static func title(_ column: GroupColumn, _ level: GroupsState.Level?) -> String {
+        guard column == .group, case .property(let property)? = level?.groups?.grouping else {
+            return column.rawValue
+        }
+        return property.columnName
+    }
+
+    /// Of the entries where these order the groups, else of the bytes.
+    private static func share(of group: EntryGroup, in all: EntryGroups, isOfEntries: Bool) -> Double {
+        if isOfEntries { return all.entries == 0 ? 0 : Double(group.entries) / Double(all.entries) }
+        return all.bytes == 0 ? 0 : Double(group.bytes) / Double(all.bytes)
     }
 
     private static func width(_ column: GroupColumn) -> Part {
@@ -87,7 +100,9 @@ enum GroupsView {
             Span(" \(count) by \(groups.grouping.name)"),
             Span("  \(Figures.amount(groups.entries, bytes: groups.bytes))", look[.dim]),
         ]
-        if let limit = model.sample(state.archive)?.diskLimit, limit > 0 {
+        if let scope = state.scope.words {
+            spans.append(Span("  \(scope)", look[.accent]))
+        } else if let limit = model.sample(state.archive)?.diskLimit, limit > 0 {
             let share = Figures.percent(Double(groups.bytes) / Double(limit))
             spans.append(Span(" (\(share) of the limit)", look[.dim]))
         }

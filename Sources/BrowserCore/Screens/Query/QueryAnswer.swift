@@ -1,4 +1,5 @@
 import ArchiveQuery
+import CBOR
 import StorageEngine
 import StoreInspection
 import TerminalKit
@@ -29,8 +30,10 @@ package struct QueryAnswer: Sendable {
         package var key: String?
         /// One for each column.
         package var cells: [String]
+        /// What its first column says, where that is a value that a condition can name; of rows that are made of several entries.
+        var literal: QueryLiteral?
         /// What the cells are sorted by.
-        var values: [CellValue]
+        var values: [SortValue]
         /// Its entry, as it was when it was read.
         package var target: Target?
         /// As `vellum query --json` prints it; nil where all rows' JSON would take too much memory.
@@ -43,6 +46,8 @@ package struct QueryAnswer: Sendable {
     private static let maximumJSON = 16 << 20
     /// Characters of a cell that are kept.
     private static let maximumCell = 200
+    /// Bytes of a text that a condition may name.
+    private static let longestLiteral = 4_096
     private static let widest = 40
 
     package private(set) var columns: [Column] = []
@@ -63,7 +68,7 @@ package struct QueryAnswer: Sendable {
         private var count = 0
         private var targets: [Target] = []
         /// The entry of each row that is kept, and its JSON, in their order: their cells may come later.
-        private var pending: [(target: Target?, json: String?)] = []
+        private var pending: [(target: Target?, json: String?, literal: QueryLiteral?)] = []
         private var bytesOfJSON = 0
 
         init(_ plan: QueryPlan) {
@@ -82,8 +87,15 @@ package struct QueryAnswer: Sendable {
             }
             if let target { targets.append(target) }
             guard count <= QueryAnswer.maximumRows else { return }
-            pending.append((target, json(row)))
+            pending.append((target, json(row), literal(row)))
             append(cells.add(row))
+        }
+
+        private func literal(_ row: QueryRow) -> QueryLiteral? {
+            guard row.entry == nil, let first = row.columns.first else { return nil }
+            guard let first, let value = try? CBORReader.decode(first) else { return .null }
+            if case .text(let text) = value, text.utf8.count > QueryAnswer.longestLiteral { return nil }
+            return QueryLiteral(value)
         }
 
         private mutating func json(_ row: QueryRow) -> String? {
@@ -106,7 +118,8 @@ package struct QueryAnswer: Sendable {
                 let texts = row.cells.map { $0.isAbsent ? "" : $0.human }
                 return Row(
                     key: row.key, cells: texts.map { String($0.prefix(QueryAnswer.maximumCell)) },
-                    values: row.cells.map { CellValue($0) }, target: pending.target, json: pending.json)
+                    literal: pending.literal, values: row.cells.map(\.sortValue), target: pending.target,
+                    json: pending.json)
             }
             pending.removeFirst(ready.count)
             if columns.isEmpty, !ready.isEmpty { measure(ready) }

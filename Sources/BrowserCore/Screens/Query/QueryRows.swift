@@ -1,3 +1,4 @@
+import ArchiveQuery
 import StorageEngine
 import StoreInspection
 import TerminalKit
@@ -45,7 +46,7 @@ struct QueryRows: Sendable {
         self.order = order
         let rows = answer.rows
         places = rows.indices.sorted { left, right in
-            let difference = CellValue.compare(
+            let difference = SortValue.compare(
                 rows[left].values[order.column], rows[right].values[order.column],
                 isDescending: order.isDescending)
             return difference == 0 ? left < right : difference < 0

@@ -19,9 +19,16 @@ extension QueryScreen {
             let predicate = QueryPredicate.contains(.metadata(.key), filter, caseSensitive: false)
             query.field.text = QueryPipeline([.find(predicate)]).description
         }
+        if let condition = model.entries?.condition {
+            // The list's condition goes on as a query, with its filter.
+            let stage = PipelineStage.find(condition.predicate)
+            let before = QueryPipeline.parse(query.field.text)
+            let stages: [PipelineStage] = if case .pipeline(let before) = before { before.stages } else { [] }
+            query.field.text = QueryPipeline(stages + [stage]).description
+        }
         model.query = query
         retyped(&model)
-        return [loadProperties(of: archive)] + loadEarlierQueries(&model)
+        return [loadProperties(of: archive)] + loadEarlierQueries(&model) + loadSavedQueries(model)
     }
 
     /// What the values have, for completion.
@@ -41,6 +48,9 @@ extension QueryScreen {
         switch id {
         case .edit: model.query?.isTyping = true
         case .explain: explain(&model)
+        case .frequency: chooseFrequency(&model)
+        case .saveQuery: askName(&model)
+        case .savedQueries: showSaved(&model)
         case .copySwift: showSwift(&model)
         case .mark: return toggleMark(&model)
         case .markAll: return markAll(&model)
@@ -126,6 +136,9 @@ extension QueryScreen {
     static func open(_ model: inout Model) -> [Effect] {
         guard let query = model.query else { return [] }
         guard let key = query.row?.key else {
+            if let counted = query.counted, counted.text == query.answered {
+                return openCounted(&model, counted)
+            }
             if query.row != nil { model.say("The row is made of several entries; it has no value to open.") }
             return []
         }
@@ -213,6 +226,9 @@ extension QueryScreen {
             }
             query.answer = answer
             query.answered = query.asked
+            if query.counted?.text == query.asked, answer.count == answer.rows.count {
+                query.counted?.total = answer.rows.reduce(0) { $0 + count(in: $1) }
+            }
             query.askedAt = askedAt
             // The cursor holds to its key when the same is asked again, or else to its place.
             let row = key.flatMap { key in answer.rows.firstIndex { $0.key == key } }

@@ -52,7 +52,28 @@ extension QueryScreen {
         guard let query = model.query else { return }
         let own = model.queryHistory.filter { $0.archive == query.archive.name }
         let others = model.queryHistory.filter { $0.archive != query.archive.name }
-        guard !(own + others).isEmpty else { return model.say("Nothing was asked yet.") }
-        model.overlay = .pastQueries(PastQueryList(all: own.reversed() + others.reversed()))
+        let all: [PastQuery] = own.reversed() + others.reversed()
+        guard !all.isEmpty else { return model.say("Nothing was asked yet.") }
+        let items = all.map { past in
+            SearchList.Item(
+                origin: past.archive == query.archive.name ? "" : past.archive, text: past.text,
+                note: past.outcome)
+        }
+        model.overlay = .search(
+            SearchList(
+                title: "Asked before", items, placeholder: "part of a query",
+                nothing: "No query holds that."
+            ) { model, number in
+                take(&model, all[number].text)
+                return []
+            })
+    }
+
+    /// Writes a query into the line.
+    static func take(_ model: inout Model, _ text: String) {
+        model.query?.field.text = text
+        model.query?.recalled = nil
+        model.query?.isTyping = true
+        retyped(&model)
     }
 }

@@ -8,7 +8,7 @@ extension QueryScreen {
         guard let query = model.query, query.isTyping else { return nil }
         return [
             ("enter", "Ask"), ("tab", "Complete"), ("up", "Earlier ones"),
-            ("ctrl+r", "Search them"),
+            ("ctrl+r", "Search them"), ("ctrl+s", "Save"), ("ctrl+o", "Saved"),
             ("esc", query.answer == nil ? "Leave" : "Result"), ("f1", "Help"),
         ]
     }
@@ -34,8 +34,14 @@ extension QueryScreen {
         case (.character("r"), .control):
             searchHistory(&model)
             return []
-        case (.tab, _): complete(&query, step: 1)
-        case (.backTab, _): complete(&query, step: -1)
+        case (.character("s"), .control):
+            askName(&model)
+            return []
+        case (.character("o"), .control):
+            showSaved(&model)
+            return []
+        case (.tab, _): complete(&query.field, query.completions, &query.cycle, step: 1)
+        case (.backTab, _): complete(&query.field, query.completions, &query.cycle, step: -1)
         case (.up, _): recall(&query, model.queryHistory, step: 1)
         case (.down, _):
             if query.recalled == nil, query.answer?.rows.isEmpty == false {
@@ -90,27 +96,29 @@ extension QueryScreen {
     }
 
     /// Puts in the next completion in place of the one before.
-    private static func complete(_ query: inout QueryState, step: Int) {
+    static func complete(
+        _ field: inout TextField, _ completions: [QueryCompletion], _ current: inout QueryState.Cycle?,
+        step: Int
+    ) {
         var cycle: QueryState.Cycle
-        if let current = query.cycle {
+        if let current {
             cycle = current
             cycle.index = (cycle.index + step + cycle.completions.count) % cycle.completions.count
         } else {
-            let choices = query.completions.filter { $0.kind != .placeholder }
+            let choices = completions.filter { $0.kind != .placeholder }
             guard let first = choices.first else { return }
             let place =
-                query.field.place(
-                    ofByte: first.range.lowerBound)..<query.field.place(ofByte: first.range.upperBound)
+                field.place(ofByte: first.range.lowerBound)..<field.place(ofByte: first.range.upperBound)
             cycle = QueryState.Cycle(
                 completions: choices, index: step > 0 ? 0 : choices.count - 1, place: place)
         }
         let chosen = cycle.completions[cycle.index]
         // A word is followed by another one; a sign may not be.
         let text = chosen.text + (chosen.text.last?.isLetter == true || chosen.kind != .word ? " " : "")
-        query.field.replace(cycle.place, with: text)
+        field.replace(cycle.place, with: text)
         cycle.place = cycle.place.lowerBound..<cycle.place.lowerBound + text.count
         // With a single choice there is nothing to cycle through: Tab continues after it.
-        query.cycle = cycle.completions.count > 1 ? cycle : nil
+        current = cycle.completions.count > 1 ? cycle : nil
     }
 }
 

@@ -110,7 +110,9 @@ extension QueryScreen {
         return ColumnChoice(titles: answer.columns.dropFirst().map(\.title), hidden: query.view.hidden)
     }
 
-    static func hide(columns: Set<String>, _ model: inout Model) { model.query?.view.hidden = columns }
+    static func show(_ columns: ColumnChoice, _ model: inout Model) {
+        model.query?.view.hidden = columns.hidden
+    }
 
     // MARK: What became of the rows
 

@@ -18,6 +18,8 @@ struct QueryState: Sendable {
     var sample = PropertySample()
 
     var answer: QueryAnswer?
+    /// What was counted, if the text that was asked last does that: Enter shows the rows behind one of its rows.
+    var counted: Counted?
     /// The text that the answer is to.
     var answered = ""
     /// When what the answer shows was asked for.
@@ -45,6 +47,16 @@ struct QueryState: Sendable {
         var index: Int
         /// Clusters of the field that the completion stands in.
         var place: Range<Int>
+    }
+
+    /// The rows of a query by what they have in a column.
+    struct Counted: Sendable, Hashable {
+        /// The query whose rows are counted, and the one that counts them.
+        var rows: QueryPipeline
+        var text: String
+        var property: QueryProperty
+        /// The rows that are counted.
+        var total: Int
     }
 
     /// How often a query can be asked by itself.

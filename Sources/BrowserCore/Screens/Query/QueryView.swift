@@ -21,6 +21,11 @@ enum QueryView {
                 alignment: column.isNumeric ? .trailing : .leading, priority: place,
                 order: order.map { $0 ? .descending : .ascending })
         }
+        let total = QueryScreen.countedRows(query)
+        if total != nil {
+            columns.append(Table.Column("share", width: .fixed(6), alignment: .trailing, priority: 3))
+            columns.append(Table.Column("", width: .fixed(10), priority: 6))
+        }
         let hasSigns = hasSigns(answer)
         if hasSigns { columns.insert(Table.Column("", width: .fixed(1)), at: 0) }
         return Table(
@@ -32,6 +37,10 @@ enum QueryView {
             let number = view.row(place)
             let row = answer.rows[number]
             var cells = shown.map { Table.Cell(row.cells[$0]) }
+            if let total {
+                let share = Double(QueryScreen.count(in: row)) / Double(total)
+                cells += [Table.Cell(Figures.percent(share)), Table.Cell("", gauge: share)]
+            }
             let change = view.changes[number]
             if hasSigns { cells.insert(Table.Cell(sign(change), role: .warning), at: 0) }
             let isMarked = row.target.map { query.marks.contains($0.key) } ?? false

@@ -1,0 +1,112 @@
+import StorageEngine
+
+/// Asks one entry after the other what a query would ask it: whether a condition holds, and what properties are. Not
+/// thread-safe.
+///
+/// Which entry that is, its cursor says; call ``next()`` whenever it has moved.
+package final class EntryProbe {
+    /// What an entry answers.
+    package enum Answer<Found> {
+        case found(Found)
+        /// It has been removed in the meantime.
+        case gone
+        /// Its value is damaged, not what its encoding says, or in the memory of another process only.
+        case unreadable
+    }
+
+    private let reader: RowReader
+    private let condition: Condition?
+    private let accesses: [RowShape.Access]
+    /// What the condition notes; it points into this.
+    private let answers: QueryAnswers
+    private let names: PropertyNames
+
+    package convenience init(_ cursor: any QueryCursor, properties: [QueryProperty], now: Timestamp) {
+        let (names, answers) = (PropertyNames(), QueryAnswers())
+        self.init(cursor, names, answers, nil, properties, now)
+    }
+
+    /// - Throws: where the condition has a pattern that is none.
+    package convenience init(
+        _ cursor: any QueryCursor, condition: QueryPredicate, properties: [QueryProperty] = [],
+        now: Timestamp
+    ) throws(QueryError) {
+        let (names, answers) = (PropertyNames(), QueryAnswers())
+        let condition = try condition.condition(RowShape(names: names), answers)
+        self.init(cursor, names, answers, condition, properties, now)
+    }
+
+    private init(
+        _ cursor: any QueryCursor, _ names: PropertyNames, _ answers: QueryAnswers, _ condition: Condition?,
+        _ properties: [QueryProperty], _ now: Timestamp
+    ) {
+        let shape = RowShape(names: names)
+        accesses = properties.map { shape.access(to: $0) }
+        self.condition = condition
+        self.answers = answers
+        self.names = names
+        // It has to know all names from the beginning.
+        reader = RowReader(cursor, names: names, now: now)
+    }
+
+    /// Call after the cursor has moved.
+    package func next() { reader.next() }
+
+    /// Whether the condition holds; without one it does.
+    package func isMet() -> Answer<Bool> {
+        guard let condition else { return .found(true) }
+        return answer { () throws(RowFault) in try condition.isMet(by: reader) }
+    }
+
+    /// The encoding of a property, by its number; nil: the entry has none.
+    package func encoded(_ number: Int) -> Answer<[UInt8]?> {
+        answer { () throws(RowFault) in try reader.encoded(accesses[number]) }
+    }
+
+    /// What the entry is sorted by; for all elements of a list, the one that comes first in the order.
+    package func sortValue(_ number: Int, isDescending: Bool) -> Answer<SortValue> {
+        answer { () throws(RowFault) in
+            var best = SortValue.absent
+            try reader.forEachItem(accesses[number]) { (item) throws(RowFault) in
+                let value = SortValue(item)
+                if SortValue.compare(value, best, isDescending: isDescending) < 0 { best = value }
+                return true
+            }
+            return best
+        }
+    }
+
+    /// What tells whether two entries have the same of a property.
+    package func groupKey(_ number: Int) -> Answer<GroupKey> {
+        answer { () throws(RowFault) in
+            let access = accesses[number]
+            if access.isMany { return try reader.encoded(access).map(GroupKey.encoded) ?? .absent }
+            return try GroupKey(try reader.item(access)) { () throws(RowFault) in try reader.encoded(access) }
+        }
+    }
+
+    private func answer<Found>(_ ask: () throws(RowFault) -> Found) -> Answer<Found> {
+        do throws(RowFault) { return .found(try ask()) } catch .gone { return .gone } catch {
+            return .unreadable
+        }
+    }
+
+    /// What a person should know of the condition after it was tested, one line each: comparisons of kinds that never fit, and
+    /// properties that no value had as far as values were read.
+    package var warnings: [String] {
+        guard reader.valuesRead > 0 else { return answers.warnings }
+        let unseen =
+            names.wholes.sorted().filter { !reader.hasSeen(name: $0) }.map {
+                QueryProperty.named(names.all[$0])
+            }
+            + names.ways.indices.filter { !reader.hasSeen(way: $0) }.map { names.ways[$0] }
+        return unseen.map { "no value that was read has the property \($0)" } + answers.warnings
+    }
+}
+
+extension QueryPredicate {
+    /// - Throws: where it has a pattern that is none.
+    package func check() throws(QueryError) {
+        _ = try condition(RowShape(names: PropertyNames()), QueryAnswers())
+    }
+}

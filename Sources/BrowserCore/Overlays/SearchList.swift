@@ -1,0 +1,133 @@
+import TerminalKit
+
+/// A list to search and to choose one of: queries that were asked, properties to count by. A value; safe to share between
+/// threads.
+struct SearchList: Sendable {
+    struct Item: Sendable, Hashable {
+        /// What it belongs to, before its text.
+        var origin = ""
+        var text: String
+        /// At the end of the line.
+        var note = ""
+    }
+
+    let title: String
+    let items: [Item]
+    var field: TextField
+    /// What is said where nothing holds what was typed.
+    let nothing: String
+    /// What the footer says.
+    var keys = [("enter", "Take it"), ("esc", "Close"), ("up/down", "Choose")]
+    var isOfFrequencies = false
+    /// A place among those that hold what was typed.
+    var selected = 0
+    var first = 0
+    /// Takes the number of an item.
+    let chosen: @Sendable (inout Model, Int) -> [Effect]
+    /// Takes what was typed, where no item holds it.
+    var typed: (@Sendable (inout Model, String) -> [Effect])?
+    /// Takes the number of an item that is to go.
+    var removed: (@Sendable (inout Model, Int) -> [Effect])?
+
+    init(
+        title: String, _ items: [Item], placeholder: String, nothing: String,
+        chosen: @escaping @Sendable (inout Model, Int) -> [Effect]
+    ) {
+        (self.title, self.items, self.nothing, self.chosen) = (title, items, nothing, chosen)
+        field = TextField(placeholder: placeholder)
+    }
+
+    /// The numbers of the items that hold what was typed; those that are just that come first.
+    var found: [Int] {
+        let wanted = field.text.lowercased()
+        guard !wanted.isEmpty else { return Array(items.indices) }
+        let found = items.indices.filter { number in
+            items[number].text.lowercased().contains(wanted)
+                || items[number].origin.lowercased().contains(wanted)
+        }
+        let exact = found.filter { items[$0].text.lowercased() == wanted }
+        return exact + found.filter { !exact.contains($0) }
+    }
+
+    mutating func insert(_ text: String) {
+        field.insert(text)
+        (selected, first) = (0, 0)
+    }
+}
+
+extension Browser {
+    static func press(_ model: inout Model, _ key: Key, in old: SearchList) -> [Effect] {
+        var list = old
+        let found = list.found
+        switch (key.code, key.modifiers) {
+        case (.escape, _):
+            model.overlay = nil
+            return []
+        case (.enter, _):
+            if found.indices.contains(list.selected) {
+                model.overlay = nil
+                return list.chosen(&model, found[list.selected])
+            }
+            guard let typed = list.typed, !list.field.text.isEmpty else {
+                model.overlay = nil
+                return []
+            }
+            model.overlay = nil
+            return typed(&model, list.field.text)
+        case (.character("x"), .control):
+            guard let removed = list.removed, found.indices.contains(list.selected) else { return [] }
+            return removed(&model, found[list.selected])
+        case (.up, _), (.character("p"), .control): list.selected -= 1
+        // Pressed again what opened it goes on to the next, as in shells.
+        case (.down, _), (.character("n"), .control), (.character("r"), .control),
+            (.character("o"), .control):
+            list.selected += 1
+        default: if list.field.handle(key) { (list.selected, list.first) = (0, 0) }
+        }
+        let count = list.found.count
+        list.selected = max(0, min(list.selected, count - 1))
+        list.first = Table.firstRow(
+            showing: list.selected, of: count, in: OverlayPlaces.search(list, model).list.rows,
+            from: list.first)
+        model.overlay = .search(list)
+        return []
+    }
+}
+
+extension OverlayPlaces {
+    static func search(_ list: SearchList, _ model: Model) -> (box: Rect, field: Rect, list: Rect) {
+        let screen = dialogs(model)
+        let isSmall = screen.rows < 6 || screen.columns < 30
+        let size = Size(
+            columns: isSmall ? screen.columns : min(screen.columns - 4, 100),
+            rows: min(screen.rows, list.items.count + (isSmall ? 2 : 3)))
+        let box = screen.centered(size)
+        let inner = isSmall ? box.split(top: 1).rest : box.inset(top: 1, left: 2, bottom: 1, right: 2)
+        let (field, rest) = inner.split(top: 1)
+        return (box, field, rest)
+    }
+}
+
+extension OverlayView {
+    static func draw(_ list: SearchList, _ model: Model, into frame: inout Frame) {
+        let look = model.look
+        let places = OverlayPlaces.search(list, model)
+        drawBox(places.box, around: places.list, title: " \(list.title) ", into: &frame, look)
+        let found = list.found
+        let items = found.map { number in
+            let item = list.items[number]
+            let origin = item.origin.isEmpty ? "" : TerminalText.sanitized(item.origin) + "  "
+            return List.Item(
+                [Span(origin, look[.dim]), Span(TerminalText.sanitized(item.text))],
+                trailing: TerminalText.sanitized(item.note))
+        }
+        List(items, selected: found.isEmpty ? nil : list.selected, first: list.first, role: .dialog)
+            .draw(into: &frame, in: places.list, look: look)
+        if found.isEmpty {
+            frame.write(
+                list.nothing, at: places.list.origin, style: look[.dim].over(look[.dialog]),
+                within: places.list)
+        }
+        list.field.draw(into: &frame, in: places.field, look: look)
+    }
+}

@@ -1,0 +1,112 @@
+import ArchiveQuery
+import StoreInspection
+import TerminalKit
+
+/// Properties of the values as columns: choosing them, and remembering what was chosen.
+extension EntriesScreen {
+    static func columnChoice(_ model: Model) -> ColumnChoice? {
+        model.entries.map { entries in
+            let sample = entries.sample ?? PropertySample()
+            var choice = ColumnChoice(
+                shown: entries.properties ?? [], others: sample.properties,
+                note: { sample.note(of: $0) }, titles: EntriesView.hideable, hidden: entries.hiddenColumns)
+            if !sample.names.isEmpty {
+                choice.title = "Columns, with what the latest \(Figures.count(sample.values)) values have"
+            }
+            return choice
+        }
+    }
+
+    static func show(_ columns: ColumnChoice, _ model: inout Model) {
+        model.entries?.hiddenColumns = columns.hidden
+        model.entries?.properties = columns.properties
+    }
+
+    static func columnsChosen(_ model: inout Model) -> [Effect] {
+        guard let entries = model.entries else { return [] }
+        let chosen = ChosenColumns(
+            archive: entries.archive.name, properties: entries.properties ?? [], hidden: entries.hiddenColumns
+        )
+        var effects: [Effect] = [keep(chosen, of: entries.archive)]
+        // Nothing shows any more what the rows are in order of.
+        if let property = entries.order.property, entries.properties?.contains(property) != true {
+            effects += arrange(&model, by: .recency)
+        }
+        return effects
+    }
+
+    private static func keep(_ chosen: ChosenColumns, of archive: ArchiveAddress) -> Effect {
+        .ask("keep the columns of \(chosen.archive)") { (context) throws(SourceError) in
+            // Where nothing was chosen anew, nothing is written.
+            let none = ChosenColumns(archive: archive.name, properties: [], hidden: [])
+            if try context.source.columns(of: archive) ?? none != chosen {
+                try context.source.keep(chosen)
+            }
+        } then: { model, result in
+            if case .failure(let error) = result {
+                model.say(
+                    "The columns are kept for this session only: \(error.description)", role: .warning,
+                    seconds: 10)
+            }
+            return []
+        }
+    }
+
+    /// Shows a property that a person named as the last of them.
+    static func addColumn(_ model: inout Model, _ text: String, _ archive: ArchiveAddress, _ prompt: Prompt)
+        -> [Effect]
+    {
+        guard model.screen == .entries, var properties = model.entries?.properties,
+            model.entries?.archive == archive
+        else { return [] }
+        let property: QueryProperty
+        do throws(QuerySyntaxError) { property = try QueryProperty(text) } catch {
+            var prompt = prompt
+            prompt.note = "  \(error.message)"
+            model.prompt = prompt
+            return []
+        }
+        if !properties.contains(property) { properties.append(property) }
+        guard properties.count <= ChosenColumns.mostProperties else {
+            model.say("There are \(ChosenColumns.mostProperties) at most.", role: .warning)
+            return []
+        }
+        model.entries?.properties = properties
+        let effects = columnsChosen(&model)
+        var choice = columnChoice(model)
+        choice?.selected = properties.firstIndex(of: property) ?? 0
+        model.overlay = choice.map(Overlay.columns)
+        return effects
+    }
+
+    /// What is open that lists properties gets those that were found.
+    static func sampleCame(_ model: inout Model) {
+        switch model.overlay {
+        case .columns(let old)?:
+            guard old.isOfProperties, var choice = columnChoice(model) else { return }
+            let held = old.items.indices.contains(old.selected) ? old.items[old.selected].title : ""
+            choice.selected = old.selected == 0 ? 0 : choice.items.firstIndex { $0.title == held } ?? 0
+            model.overlay = .columns(choice)
+        case .search(let old)? where old.isOfFrequencies:
+            var list = frequencies(model)
+            (list.field, list.selected, list.first) = (old.field, old.selected, old.first)
+            model.overlay = .search(list)
+        default: break
+        }
+    }
+}
+
+extension PropertySample {
+    /// The properties that occur, the way to a property of a property behind that.
+    var properties: [QueryProperty] {
+        names.map { name in
+            .path(name.split(separator: ".", omittingEmptySubsequences: false).map { .name(String($0)) })
+        }
+    }
+
+    /// `180 of 200`
+    func note(of property: QueryProperty) -> String {
+        let count = occurrences(of: property.columnName)
+        return values == 0 || count == 0 ? "" : "\(Figures.count(count)) of \(Figures.count(values))"
+    }
+}

@@ -1,0 +1,107 @@
+import ArchiveQuery
+import StoreInspection
+import TerminalKit
+
+/// A condition of the query language that the entries of the list have to meet: writing it, and asking them.
+extension EntriesScreen {
+    static func writeCondition(_ model: inout Model) -> [Effect] {
+        guard let entries = model.entries else { return [] }
+        var prompt = Prompt(
+            label: "where ",
+            field: TextField(
+                entries.condition?.text ?? "", placeholder: "population > 1000000 and name starts with \"J\""),
+            keys: [("enter", "Keep"), ("tab", "Complete"), ("esc", "Clear"), ("up/down", "Move")])
+        prompt.purpose = .condition
+        model.prompt = prompt
+        model.entries?.mistake = nil
+        model.entries?.cycle = nil
+        return loadSample(model)
+    }
+
+    /// What the values have, once.
+    static func loadSample(_ model: Model) -> [Effect] {
+        guard let entries = model.entries, entries.sample == nil else { return [] }
+        let archive = entries.archive
+        return [
+            .ask("load properties of \(archive.name)") { (context) throws(SourceError) in
+                try context.source.properties(in: archive)
+            } then: { model, result in
+                guard model.entries?.archive == archive else { return [] }
+                switch result {
+                case .success(let sample): model.entries?.sample = sample
+                case .failure(let error): model.say(error.description, role: .warning)
+                }
+                sampleCame(&model)
+                return []
+            }
+        ]
+    }
+
+    /// The text changed: entries are asked as soon as it is a condition.
+    static func conditionTyped(_ model: inout Model, _ text: String) -> [Effect] {
+        model.touched = model.now
+        model.entries?.mistake = nil
+        model.prompt?.field.highlights = []
+        guard !text.allSatisfy(\.isWhitespace) else { return demand(&model, nil) }
+        do throws(EntryCondition.Mistake) {
+            return demand(&model, try EntryCondition(text))
+        } catch {
+            model.entries?.mistake = error
+            // At the end of the text more may be going to be written.
+            if error.toCome == nil, let range = error.range, let field = model.prompt?.field {
+                let start = field.place(ofByte: range.lowerBound)
+                let end = max(start + 1, field.place(ofByte: range.upperBound))
+                model.prompt?.field.highlights = [(start..<end, .error)]
+            }
+            return []
+        }
+    }
+
+    /// Shows only the entries that meet a condition; nil: all.
+    static func demand(_ model: inout Model, _ condition: EntryCondition?) -> [Effect] {
+        model.touched = model.now
+        guard model.entries?.condition != condition else { return [] }
+        model.entries?.condition = condition
+        return rearrange(&model, takingListing: false, isForced: true)
+    }
+
+    /// A text with a mistake isn't taken for what was meant before it.
+    static func conditionEnded(_ model: inout Model, _ prompt: Prompt, isKept: Bool) -> [Effect] {
+        guard isKept else {
+            model.entries?.mistake = nil
+            return demand(&model, nil)
+        }
+        guard var mistake = model.entries?.mistake else { return [] }
+        // Now it is said what is wrong, even where more could come.
+        mistake.toCome = nil
+        model.entries?.mistake = mistake
+        var prompt = prompt
+        if let range = mistake.range {
+            prompt.field.moveCursor(to: prompt.field.place(ofByte: range.lowerBound))
+        }
+        model.prompt = prompt
+        return []
+    }
+
+    /// Puts in the next completion in place of the one before.
+    static func completeCondition(_ model: inout Model, step: Int) -> [Effect] {
+        guard var field = model.prompt?.field, var cycle = model.entries.map(\.cycle),
+            let sample = model.entries?.sample
+        else { return [] }
+        // A condition is what stands behind find.
+        let find = "find "
+        let completions = QueryPipeline.completions(
+            in: find + field.text, at: find.utf8.count + field.textBeforeCursor.utf8.count,
+            properties: sample.names
+        ) { sample.values(of: $0) }.map { completion in
+            var completion = completion
+            let range = completion.range
+            completion.range = range.lowerBound - find.utf8.count..<range.upperBound - find.utf8.count
+            return completion
+        }
+        QueryScreen.complete(&field, completions, &cycle, step: step)
+        model.prompt?.field = field
+        model.entries?.cycle = cycle
+        return conditionTyped(&model, field.text)
+    }
+}

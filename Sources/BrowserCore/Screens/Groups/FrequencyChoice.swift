@@ -1,0 +1,45 @@
+import ArchiveQuery
+import StoreInspection
+import TerminalKit
+
+/// By what the entries that are shown are to be counted.
+extension EntriesScreen {
+    static func chooseFrequency(_ model: inout Model) -> [Effect] {
+        model.overlay = .search(frequencies(model))
+        return loadSample(model)
+    }
+
+    /// What they are sorted by first, then the columns that are shown, what every entry has, and what else occurs.
+    static func frequencies(_ model: Model) -> SearchList {
+        let entries = model.entries ?? model.groups?.before
+        let sample = entries?.sample ?? PropertySample()
+        let sorted = entries?.order.property.map { [Grouping.property($0)] } ?? []
+        let shown = (entries?.properties ?? []).map(Grouping.property)
+        let others = sample.properties.map(Grouping.property)
+        var seen: Set<Grouping> = []
+        let choices = (sorted + shown + [.owner, .kind, .property(.metadata(.tier))] + others)
+            .filter { seen.insert($0).inserted }
+        let items = choices.map { choice in
+            var note = ""
+            if case .property(let property) = choice { note = sample.note(of: property) }
+            return SearchList.Item(text: choice.name, note: note)
+        }
+        var list = SearchList(
+            title: "Count by", items, placeholder: "part of a name, or another property",
+            nothing: "Enter counts by what you typed."
+        ) { model, number in
+            GroupsScreen.count(by: choices[number], &model)
+        }
+        list.keys[0] = ("enter", "Count")
+        list.isOfFrequencies = true
+        list.typed = { model, text in
+            do throws(QuerySyntaxError) {
+                return GroupsScreen.count(by: .property(try QueryProperty(text)), &model)
+            } catch {
+                model.say("\(text) is no property: \(error.message)", role: .warning, seconds: 10)
+                return []
+            }
+        }
+        return list
+    }
+}

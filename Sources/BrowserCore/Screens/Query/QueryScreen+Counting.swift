@@ -1,0 +1,88 @@
+import ArchiveQuery
+import StoreInspection
+import TerminalKit
+
+/// How frequent the values of a result's column are: a query that counts the rows of the one before.
+extension QueryScreen {
+    static func chooseFrequency(_ model: inout Model) {
+        guard let query = model.query, let answer = query.answer,
+            case .pipeline(let pipeline) = QueryPipeline.parse(query.answered)
+        else { return model.say("There is no result to count.") }
+        let columns = answer.columns.map(\.title)
+        var list = SearchList(
+            title: "Count by", columns.map { SearchList.Item(text: $0) },
+            placeholder: "part of a name, or another property", nothing: "Enter counts by what you typed."
+        ) { model, number in
+            count(&model, pipeline, by: property(columns[number], in: pipeline))
+        }
+        list.keys[0] = ("enter", "Count")
+        list.typed = { model, text in
+            do throws(QuerySyntaxError) {
+                return count(&model, pipeline, by: try QueryProperty(text))
+            } catch {
+                model.say("\(text) is no property: \(error.message)", role: .warning, seconds: 10)
+                return []
+            }
+        }
+        // What the rows are sorted by is what a person looks at.
+        list.selected = query.view.order?.column ?? min(1, columns.count - 1)
+        model.overlay = .search(list)
+    }
+
+    /// What a column of the result shows.
+    private static func property(_ title: String, in pipeline: QueryPipeline) -> QueryProperty {
+        let asked = pipeline.stages.flatMap(\.properties)
+        if let known = asked.first(where: { $0.columnName == title }) { return known }
+        if QueryPlan(pipeline).columns == nil, title == "key" { return .metadata(.key) }
+        return .named(title)
+    }
+
+    /// Asks for the values of a property in the rows of a query, the most frequent first, with the bytes of their entries.
+    private static func count(
+        _ model: inout Model, _ rows: QueryPipeline, by property: QueryProperty
+    ) -> [Effect] {
+        var figures = [QueryFigure(.count)]
+        let hasEntries = model.query?.answer?.targets.isEmpty == false
+        if hasEntries { figures.append(QueryFigure(.sum(.metadata(.size)), as: "bytes")) }
+        let counting = QueryPipeline(
+            rows.stages + [
+                .group(by: [QueryColumn(property)], figures),
+                .sort([QuerySortKey(.named("count"), isDescending: true)]),
+            ])
+        let text = counting.description
+        let total = model.query?.answer?.count ?? 0
+        model.query?.counted = QueryState.Counted(rows: rows, text: text, property: property, total: total)
+        model.query?.field.text = text
+        retyped(&model)
+        return ask(&model)
+    }
+
+    /// Asks for the rows behind the row of a count that the cursor is on.
+    static func openCounted(_ model: inout Model, _ counted: QueryState.Counted) -> [Effect] {
+        guard let row = model.query?.row else { return [] }
+        guard let literal = row.literal else {
+            model.say("No condition can name what the row counts.", role: .warning)
+            return []
+        }
+        let predicate: QueryPredicate =
+            literal == .null
+            ? .presence(counted.property, .null) : .compare(counted.property, .equal, literal)
+        model.query?.field.text = QueryPipeline(counted.rows.stages + [.find(predicate)]).description
+        retyped(&model)
+        return ask(&model)
+    }
+
+    /// Of how many rows a result counts the values; nil: it counts nothing.
+    static func countedRows(_ query: QueryState) -> Int? {
+        guard let counted = query.counted, counted.text == query.answered, counted.total > 0 else {
+            return nil
+        }
+        return counted.total
+    }
+
+    /// How many rows a row of a count is of.
+    static func count(in row: QueryAnswer.Row) -> Int {
+        guard row.values.count > 1, case .number(.integer(let count)) = row.values[1] else { return 0 }
+        return Int(clamping: count)
+    }
+}

@@ -1,0 +1,137 @@
+import StoreInspection
+import TerminalKit
+
+/// Queries that got a name: saving them, choosing one, and forgetting it.
+extension QueryScreen {
+    /// Reads what was saved, by this browser or another one.
+    static func loadSavedQueries(_ model: Model, then: @escaping @Sendable (inout Model) -> Void = { _ in })
+        -> [Effect]
+    {
+        [
+            .ask("load saved queries") { (context) throws(SourceError) in
+                try context.source.savedQueries()
+            } then: { model, result in
+                switch result {
+                case .success(let saved): model.savedQueries = saved
+                case .failure(let error): model.say(error.description, role: .warning, seconds: 10)
+                }
+                then(&model)
+                return []
+            }
+        ]
+    }
+
+    /// Asks how the query that is written is to be called.
+    static func askName(_ model: inout Model) {
+        guard let query = model.query, !query.field.text.allSatisfy(\.isWhitespace) else {
+            return model.say("There is no query to save.")
+        }
+        let text = query.field.text
+        // Its own name is offered, so that a changed query takes the place of the one it was made of.
+        let known = model.savedQueries.last { $0.archive == query.archive.name && $0.text == text }
+        var prompt = Prompt(
+            label: "save as ", field: TextField(known?.name ?? "", placeholder: "a name"),
+            keys: [("enter", "Save"), ("esc", "Leave")])
+        prompt.purpose = .saveQuery(SavedQuery(name: "", archive: query.archive.name, text: text))
+        model.prompt = prompt
+    }
+
+    static func save(_ model: inout Model, _ query: SavedQuery, named name: String) -> [Effect] {
+        let name = String(name.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
+        guard !name.isEmpty else {
+            model.say("Nothing was saved: it needs a name.", role: .warning)
+            return []
+        }
+        var named = query
+        named.name = name
+        let old = model.savedQueries.first { $0.name == name && $0.archive == query.archive }
+        guard let old, old.text != query.text else { return keep(&model, named) }
+        let replacing = named
+        model.overlay = .choice(
+            Choice(
+                title: "Replace the saved query?", lines: ["\(name) is now: \(old.text)"], button: "Replace"
+            ) { model in
+                keep(&model, replacing)
+            } left: { model in
+                model.say("Nothing was saved.", seconds: 3)
+            })
+        return []
+    }
+
+    private static func keep(_ model: inout Model, _ query: SavedQuery) -> [Effect] {
+        model.savedQueries.save(query)
+        return [
+            .ask("save the query \(query.name)") { (context) throws(SourceError) in
+                try context.source.save(query)
+            } then: { model, result in
+                switch result {
+                case .success: model.say("Saved as \(query.name).", role: .good, seconds: 3)
+                case .failure(let error):
+                    model.say(
+                        "The query is saved for this session only: \(error.description)", role: .warning,
+                        seconds: 10)
+                }
+                return []
+            }
+        ]
+    }
+
+    /// Opens the list of what was saved; those of the archive come first.
+    static func showSaved(_ model: inout Model) {
+        guard let query = model.query else { return }
+        let own = model.savedQueries.filter { $0.archive == query.archive.name }
+        let others = model.savedQueries.filter { $0.archive != query.archive.name }
+        let all =
+            own.sorted { $0.name < $1.name } + others.sorted { ($0.archive, $0.name) < ($1.archive, $1.name) }
+        guard !all.isEmpty else {
+            return model.say("No query is saved; \(Browser.keyName(model, .saveQuery)) saves this one.")
+        }
+        var list = SearchList(
+            title: "Saved queries",
+            all.map { saved in
+                SearchList.Item(
+                    origin: saved.archive == query.archive.name
+                        ? saved.name : "\(saved.archive): \(saved.name)",
+                    text: saved.text)
+            }, placeholder: "part of a name or of a query", nothing: "No saved query holds that."
+        ) { model, number in
+            take(&model, all[number].text)
+            return []
+        }
+        list.keys.insert(("ctrl+x", "Delete"), at: 1)
+        list.removed = { model, number in
+            askToForget(&model, all[number])
+            return []
+        }
+        model.overlay = .search(list)
+    }
+
+    private static func askToForget(_ model: inout Model, _ query: SavedQuery) {
+        model.overlay = .choice(
+            Choice(
+                title: "Delete the saved query?", lines: ["\(query.name): \(query.text)"], button: "Delete"
+            ) { model in
+                forget(&model, query)
+            } left: { model in
+                showSaved(&model)
+            })
+    }
+
+    private static func forget(_ model: inout Model, _ query: SavedQuery) -> [Effect] {
+        model.savedQueries.remove(query.name, of: query.archive)
+        if model.savedQueries.isEmpty { model.overlay = nil } else { showSaved(&model) }
+        return [
+            .ask("forget the query \(query.name)") { (context) throws(SourceError) in
+                try context.source.forget(query)
+            } then: { model, result in
+                if case .failure(let error) = result {
+                    model.say(
+                        "The query is still in the file: \(error.description)", role: .warning, seconds: 10)
+                } else {
+                    model.say("\(query.name) is deleted.", seconds: 3)
+                }
+                return []
+            }
+        ]
+    }
+}

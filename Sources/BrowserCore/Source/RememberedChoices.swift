@@ -1,0 +1,68 @@
+import ArchiveQuery
+import StorageEngine
+
+/// A query that got a name. A value; safe to share between threads.
+package struct SavedQuery: Sendable, Hashable, Codable {
+    package var name: String
+    /// The archive's name alone, as in ``PastQuery``.
+    package var archive: String
+    package var text: String
+
+    /// Queries that are kept.
+    package static let most = 500
+
+    package init(name: String, archive: String, text: String) {
+        (self.name, self.archive, self.text) = (name, archive, text)
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case name, archive
+        case text = "query"
+    }
+}
+
+extension [SavedQuery] {
+    /// Takes away what has the name, in that archive.
+    package mutating func remove(_ name: String, of archive: String) {
+        removeAll { ExactText($0.name) == ExactText(name) && ExactText($0.archive) == ExactText(archive) }
+    }
+
+    /// Adds one; it takes the place of one that has its name.
+    package mutating func save(_ query: SavedQuery) {
+        remove(query.name, of: query.archive)
+        append(query)
+    }
+}
+
+/// The columns that a person chose for an archive's entries. A value; safe to share between threads.
+package struct ChosenColumns: Sendable, Hashable, Codable {
+    /// The archive's name alone: what is wanted of one store is of use in another that has the same archive.
+    package var archive: String
+    /// Properties as queries spell them, in their order.
+    private var columns: [String]
+    /// Names of the other columns that nobody wants to see.
+    package var hidden: [String]
+
+    /// Archives of which it is kept.
+    package static let most = 200
+    /// Properties that can be chosen.
+    package static let mostProperties = 32
+
+    package init(archive: String, properties: [QueryProperty], hidden: Set<String>) {
+        self.archive = archive
+        columns = properties.map(\.description)
+        self.hidden = hidden.sorted()
+    }
+
+    /// Those that can be read as properties.
+    package var properties: [QueryProperty] {
+        columns.prefix(ChosenColumns.mostProperties).compactMap { try? QueryProperty($0) }
+    }
+}
+
+extension [ChosenColumns] {
+    package mutating func remember(_ chosen: ChosenColumns) {
+        removeAll { ExactText($0.archive) == ExactText(chosen.archive) }
+        append(chosen)
+    }
+}

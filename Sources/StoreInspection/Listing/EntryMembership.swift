@@ -1,0 +1,134 @@
+import ArchiveQuery
+import StorageEngine
+
+/// Which entries are of a group. A value; safe to share between threads.
+package indirect enum GroupMembership: Sendable, Hashable {
+    /// Keys that begin with it.
+    case prefix(ExactText)
+    /// Keys that begin with `below` and have no separator behind that.
+    case last(below: ExactText, separator: UInt8)
+    /// Those of an owner; `nil`: those of none.
+    case owner(ExactText?)
+    /// Those whose value is of that kind.
+    case kind(String)
+    /// Those that have this of a property, and how a person calls it.
+    case value(QueryProperty, GroupKey, shown: String)
+    /// Those of both groups.
+    case both(GroupMembership, GroupMembership)
+
+    /// Whether keys are needed to tell.
+    package var needsKeys: Bool {
+        switch self {
+        case .prefix, .last: true
+        case .owner, .kind, .value: false
+        case .both(let one, let other): one.needsKeys || other.needsKeys
+        }
+    }
+
+    /// Whether values are read to tell.
+    package var readsValues: Bool {
+        switch self {
+        case .kind, .value: true
+        case .prefix, .last, .owner: false
+        case .both(let one, let other): one.readsValues || other.readsValues
+        }
+    }
+
+    /// The properties that are asked for.
+    fileprivate var properties: [QueryProperty] {
+        switch self {
+        case .value(let property, _, _): [property]
+        case .prefix, .last, .owner, .kind: []
+        case .both(let one, let other): one.properties + other.properties
+        }
+    }
+
+    /// How a person calls it: the beginning of its keys, the owner, the value.
+    package var name: String {
+        switch self {
+        case .prefix(let beginning): beginning.text
+        case .last(let below, _): below.text.isEmpty ? "(other keys)" : "\(below.text)… (no further part)"
+        case .owner(let owner): owner?.text ?? "(no owner)"
+        case .kind(let kind): kind
+        case .value(let property, .absent, _): "(no \(property.columnName))"
+        case .value(_, _, let shown): shown.isEmpty ? "\"\"" : shown
+        case .both(let one, let other): "\(one.name), \(other.name)"
+        }
+    }
+
+    /// The same where a list names it, and what is grouped by isn't said beside it: `country ID`.
+    package var description: String {
+        switch self {
+        case .value(let property, let key, _) where key != .absent: "\(property.columnName) \(name)"
+        case .both(let one, let other): "\(one.description), \(other.description)"
+        default: name
+        }
+    }
+}
+
+/// Tells which entries of a list are of a group and meet a condition. For one thread.
+package struct EntryMembership {
+    private let listing: any EntryListing
+    private let keys: KeyIndex?
+    private let group: GroupMembership?
+    private let properties: [QueryProperty]
+    private let probe: ListingProbe
+    private let hasCondition: Bool
+
+    /// - Parameter keys: all keys of the list, where the group needs them.
+    package init(
+        of group: GroupMembership?, meeting condition: EntryCondition?, in listing: any EntryListing,
+        keys: KeyIndex?, now: Timestamp
+    ) throws(SourceError) {
+        self.listing = listing
+        self.keys = keys
+        self.group = group
+        properties = group?.properties ?? []
+        hasCondition = condition != nil
+        if let condition {
+            probe = try ListingProbe(
+                listing, condition: condition.predicate, properties: properties, now: now)
+        } else {
+            probe = ListingProbe(listing, properties: properties, now: now)
+        }
+    }
+
+    /// How many entries couldn't be asked.
+    package var unreadable: Int { probe.unreadable }
+    /// What to know of the condition.
+    package var warnings: [String] { probe.warnings }
+
+    package func holds(at index: Int) -> Bool {
+        // What is cheap to tell comes first.
+        if let group, !holds(group, index) { return false }
+        return !hasCondition || probe.isMet(at: index)
+    }
+
+    private func holds(_ group: GroupMembership, _ index: Int) -> Bool {
+        switch group {
+        case .prefix(let beginning): return key(index).starts(with: beginning.text.utf8)
+        case .last(let below, let separator):
+            let key = key(index)
+            return key.starts(with: below.text.utf8)
+                && !key.dropFirst(below.text.utf8.count).contains(separator)
+        case .owner(let owner):
+            guard let entry = (try? listing.entry(at: index)) ?? nil else { return false }
+            return entry.owner.map(ExactText.init) == owner
+        case .kind(let kind): return listing.kind(at: index) == kind
+        case .value(let property, let key, _):
+            guard let number = properties.firstIndex(of: property) else { return false }
+            return probe.groupKey(number, at: index) == key
+        case .both(let one, let other): return holds(one, index) && holds(other, index)
+        }
+    }
+
+    private func key(_ index: Int) -> ArraySlice<UInt8> { keys?.key(at: index) ?? [] }
+}
+
+extension EntryListing {
+    /// What the value of an entry is, as ``ValueContent`` calls it; nil: it is gone or can't be read.
+    func kind(at index: Int) -> String? {
+        guard let value = (try? value(at: index)) ?? nil else { return nil }
+        return ValueContent.kind(of: value.bytes, encoding: value.encoding)
+    }
+}

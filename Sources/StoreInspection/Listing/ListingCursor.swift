@@ -1,0 +1,110 @@
+import ArchiveQuery
+import StorageEngine
+
+/// A query's view of one entry of a list at a time, in any order. Not thread-safe. What a key or a value is stays valid until
+/// the cursor moves.
+final class ListingCursor: QueryCursor {
+    private let listing: any EntryListing
+    private(set) var index = -1
+    /// The metadata, once they were asked for.
+    private var metadata: EntryMetadata?
+    private var reading: QueryCursorReading?
+    private var content = CopiedBytes()
+    private var name = CopiedBytes()
+    private var hasContent = false
+    private(set) var encoding = ValueEncoding.unknown
+
+    init(_ listing: any EntryListing) { self.listing = listing }
+
+    func move(to index: Int) {
+        self.index = index
+        (metadata, reading, hasContent, encoding) = (nil, nil, false, .unknown)
+    }
+
+    var count: Int { listing.count }
+    var visited: Int { index + 1 }
+
+    func advance() -> Bool {
+        guard index + 1 < listing.count else { return false }
+        move(to: index + 1)
+        return true
+    }
+
+    func load() -> QueryCursorReading {
+        if let reading { return reading }
+        let reading: QueryCursorReading
+        do throws(SourceError) {
+            metadata = try listing.entry(at: index)
+            reading = metadata == nil ? .gone : .present
+        } catch {
+            reading = .damaged
+        }
+        self.reading = reading
+        return reading
+    }
+
+    func loadValue() -> QueryCursorValue {
+        let isInMemoryOnly = listing.terms(at: index).tier == .memory
+        do throws(SourceError) {
+            if isInMemoryOnly {
+                return QueryCursorValue(reading: load(), content: nil, encoding: .unknown)
+            }
+            guard let value = try listing.value(at: index) else {
+                return QueryCursorValue(reading: .gone, content: nil, encoding: .unknown)
+            }
+            encoding = value.encoding
+            content.keep(value.bytes)
+            hasContent = true
+            return QueryCursorValue(reading: .present, content: content.bytes, encoding: value.encoding)
+        } catch {
+            return QueryCursorValue(reading: .damaged, content: nil, encoding: .unknown)
+        }
+    }
+
+    func loadKey() -> (reading: QueryCursorReading, key: UnsafeRawBufferPointer) {
+        do throws(SourceError) {
+            guard let key = try listing.key(at: index) else { return (.gone, name.none) }
+            name.keep(Array(key.utf8))
+            return (.present, name.bytes)
+        } catch {
+            return (.damaged, name.none)
+        }
+    }
+
+    var keyBytes: UnsafeRawBufferPointer { loadKey().key }
+    var valueContent: UnsafeRawBufferPointer? { hasContent ? content.bytes : nil }
+
+    // MARK: Metadata
+
+    var key: String { metadata?.key ?? String(decoding: keyBytes, as: UTF8.self) }
+    var valueBytes: Int { Int(listing.figures(at: index).size) }
+    var created: Timestamp { metadata?.created ?? accessed }
+    var accessed: Timestamp { listing.accessed(at: index) }
+    var expires: Timestamp? { listing.terms(at: index).expires }
+    var hits: UInt32 { listing.figures(at: index).hits }
+    var tier: Tier { listing.terms(at: index).tier }
+    var owner: String? { metadata?.owner }
+    var rank: Int? { index + 1 }
+    var recency: UInt64 { metadata?.recency ?? 0 }
+    var sequence: UInt64 { metadata?.sequence ?? 0 }
+}
+
+/// Bytes that stay where they are until others are kept. Not thread-safe.
+private final class CopiedBytes {
+    private var room = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+    private var count = 0
+
+    deinit { room.deallocate() }
+
+    var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: room[..<count]) }
+    var none: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
+
+    func keep(_ bytes: [UInt8]) {
+        if room.count < bytes.count || room.count == 0 {
+            room.deallocate()
+            room = .allocate(byteCount: max(4096, bytes.count), alignment: 8)
+        }
+        room.copyBytes(from: bytes)
+        count = bytes.count
+    }
+}

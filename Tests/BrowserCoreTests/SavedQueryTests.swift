@@ -1,0 +1,94 @@
+import BrowserCore
+import Foundation
+import StorageEngine
+import StoreInspection
+import TerminalKit
+import Testing
+
+/// Queries that got a name, and what is kept of them.
+struct SavedQueryTests {
+    private func browser(_ source: MockSource, _ keys: String) throws -> HeadlessBrowser {
+        try Fixture.browser(source, columns: 99, look: Fixture.ascii, keys: "jQ" + keys)
+    }
+
+    private func line(_ browser: HeadlessBrowser, _ number: Int) -> String {
+        String(browser.frame.plainText.split(separator: "\n", omittingEmptySubsequences: false)[number])
+    }
+
+    @Test func isSavedTakenAndDeleted() throws {
+        let source = Fixture.source()
+        var browser = try browser(source, "find population > 1<ctrl+s>")
+        #expect(line(browser, 22).hasPrefix("save as "), "\(browser.frame.plainText)")
+        browser.press(try Key.script("  large <enter>"))
+        #expect(line(browser, 22).hasPrefix("Saved as large."), "\(browser.frame.plainText)")
+        #expect(
+            source.with { $0.savedQueries }
+                == [SavedQuery(name: "large", archive: "City", text: "find population > 1")])
+        browser.press(try Key.script("<ctrl+u>limit 3<ctrl+s>few<enter><ctrl+u><ctrl+o>"))
+        let list = browser.frame.plainText
+        #expect(list.contains("Saved queries") && list.contains("few  limit 3"), "\(list)")
+        browser.press(try Key.script("larg<enter>"))
+        #expect(line(browser, 1).contains("query find population > 1"))
+        // A later session, and another archive.
+        var later = try Fixture.browser(source, columns: 99, look: Fixture.ascii, keys: "Q<ctrl+o>")
+        #expect(later.frame.plainText.contains("City: large  find population > 1"))
+        later.press(try Key.script("large<ctrl+x>"))
+        #expect(later.frame.plainText.contains("Delete the saved query?"))
+        later.press(try Key.script("<esc>"))
+        #expect(later.frame.plainText.contains("City: large"))
+        later.press(try Key.script("large<ctrl+x>y"))
+        #expect(!later.frame.plainText.contains("City: large") && later.frame.plainText.contains("City: few"))
+        #expect(source.with { $0.savedQueries.map(\.name) } == ["few"])
+    }
+
+    @Test func oneIsReplacedOnlyWhenAPersonSaysSo() throws {
+        let source = Fixture.source()
+        var browser = try browser(source, "limit 3<ctrl+s>few<enter><bs>4<ctrl+s>few<enter>")
+        #expect(browser.frame.plainText.contains("few is now: limit 3"), "\(browser.frame.plainText)")
+        browser.press(try Key.script("<esc>"))
+        #expect(source.with { $0.savedQueries.map(\.text) } == ["limit 3"])
+        browser.press(try Key.script("<ctrl+s>few<enter>y"))
+        #expect(source.with { $0.savedQueries.map(\.text) } == ["limit 4"])
+    }
+
+    @Test func whatCantBeKeptIsSaid() throws {
+        let source = Fixture.source()
+        source.with { $0.keepingProblem = "no room" }
+        let browser = try browser(source, "limit 3<ctrl+s>few<enter>")
+        #expect(
+            line(browser, 22).contains("The query is saved for this session only: no room"),
+            "\(browser.frame.plainText)")
+        let empty = try self.browser(source, "<ctrl+s>")
+        #expect(empty.frame.plainText.contains("There is no query to save."))
+        let none = try self.browser(Fixture.source(), "<ctrl+o>")
+        #expect(none.frame.plainText.contains("No query is saved; ctrl+s saves this one."))
+    }
+
+    /// In the state folder, beside the queries of earlier sessions, for this user alone.
+    @Test func isKeptForThisUserAlone() throws {
+        let folder = try EngineSourceTests.Folder()
+        let state = StateFolder(path: folder.path + "/vellum")
+        let source = EngineSource(folder: folder.path, state: state)
+        let query = SavedQuery(name: "few", archive: "City", text: "limit 3")
+        try source.save(query)
+        try source.save(SavedQuery(name: "few", archive: "City", text: "limit 4"))
+        try source.save(SavedQuery(name: "few", archive: "Other", text: "limit 5"))
+        #expect(try source.savedQueries().map(\.text) == ["limit 4", "limit 5"])
+        try source.forget(query)
+        #expect(try source.savedQueries().map(\.text) == ["limit 5"])
+        let city = ArchiveAddress("City", in: "/a")
+        try source.keep(ChosenColumns(archive: "City", properties: [.named("a.b")], hidden: ["tier"]))
+        try source.keep(ChosenColumns(archive: "Other", properties: [], hidden: []))
+        #expect(try source.columns(of: city)?.properties == [.named("a.b")])
+        #expect(try source.columns(of: city)?.hidden == ["tier"])
+        #expect(try source.columns(of: ArchiveAddress("None", in: "/a")) == nil)
+        for name in ["saved-queries", "columns"] {
+            let facts = try FileManager.default.attributesOfItem(atPath: state.path + "/" + name)
+            #expect(facts[.posixPermissions] as? Int == 0o600, "\(name)")
+        }
+        for number in 0..<ChosenColumns.most + 5 {
+            try source.keep(ChosenColumns(archive: "\(number)", properties: [], hidden: []))
+        }
+        #expect(try state.columns.read().count == ChosenColumns.most)
+    }
+}
