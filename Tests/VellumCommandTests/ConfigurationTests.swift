@@ -135,7 +135,7 @@ struct ConfigurationTests {
 
     @Test func timesAreShownInTheZoneThatIsAskedFor() throws {
         let store = try TestStore()
-        try store.done("append", "Log", "hello")
+        try store.done("append", "Log", "hello", "--disk", "1MB")
         let zone = ["TZ": "Etc/GMT+5"]
         func hour(_ result: Vellum.Result) throws -> Int {
             let clock = try #require(
