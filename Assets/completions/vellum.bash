@@ -181,13 +181,13 @@ _vellum() {
     unset 'unparsed_words[0]'
     unparsed_words=("${unparsed_words[@]}")
     case "${subcommand}" in
-    browse|demo|ls|keys|groups|get|put|query|rm|expire|undo|exists|ttl|touch|resize|compact|copy|rename|drop|stats|watch|why|import|export|append|tail|check|diff|backup|dump|restore|doctor|bench|help)
+    browse|demo|ls|keys|groups|get|put|query|rm|expire|undo|exists|ttl|touch|resize|compact|copy|rename|drop|stats|watch|why|import|export|append|tail|check|diff|backup|dump|restore|doctor|bench|config|help)
         # Offer subcommand argument completions
         "_vellum_${subcommand}"
         ;;
     *)
         # Offer subcommand completions
-        COMPREPLY+=($(compgen -W 'browse demo ls keys groups get put query rm expire undo exists ttl touch resize compact copy rename drop stats watch why import export append tail check diff backup dump restore doctor bench help' -- "${cur}"))
+        COMPREPLY+=($(compgen -W 'browse demo ls keys groups get put query rm expire undo exists ttl touch resize compact copy rename drop stats watch why import export append tail check diff backup dump restore doctor bench config help' -- "${cur}"))
         ;;
     esac
 }
@@ -1167,6 +1167,26 @@ _vellum_bench() {
         return
         ;;
     '--time')
+        return
+        ;;
+    esac
+}
+
+_vellum_config() {
+    repeating_flags=()
+    non_repeating_flags=(--path --version -h --help)
+    repeating_options=()
+    non_repeating_options=(-s --store --theme)
+    __vellum_offer_flags_options 0
+
+    # Offer option value completions
+    case "${prev}" in
+    '-s'|'--store')
+        __vellum_add_completions -d
+        return
+        ;;
+    '--theme')
+        __vellum_add_completions -W 'dark'$'\n''light'$'\n''dark-safe'$'\n''light-safe'$'\n''mono'
         return
         ;;
     esac

@@ -35,7 +35,7 @@ workload 1200 1 &
 repeated() { awk -v key="$1" -v count="$2" 'BEGIN { while (count-- > 0) printf "%s", key }'; }
 browse 32 "<enter>$(repeated R 30000)<left>" >"$here/archives.svg"
 browse 32 "<enter>G$(repeated k 44)" >"$here/entries.svg"
-browse 22 "<down><down><down><down><enter>/Kyoto<enter><enter>E" >"$here/value.svg"
+browse 22 "<down><down><down><down><down><enter>/Kyoto<enter><enter>E" >"$here/value.svg"
 question='find timezone contains "Asia" | sort population desc'
-browse 18 "<down><down><down><down><enter>Q$question | select name, population, timezone | limit 12<enter>" \
+browse 18 "<down><down><down><down><down><enter>Q$question | select name, population, timezone | limit 12<enter>" \
     >"$here/query.svg"

@@ -1,5 +1,6 @@
 import ArgumentParser
 import StorageEngine
+import StoreInspection
 
 /// The command line: what it is called, what it can do, how it ends.
 @main
@@ -26,7 +27,7 @@ struct VellumCommand: ParsableCommand {
             StatsCommand.self, WatchCommand.self, WhyCommand.self,
             ImportCommand.self, ExportCommand.self, AppendCommand.self, TailCommand.self, CheckCommand.self,
             DiffCommand.self, BackupCommand.self, DumpCommand.self, RestoreCommand.self,
-            DoctorCommand.self, BenchCommand.self,
+            DoctorCommand.self, BenchCommand.self, ConfigCommand.self,
             WorkloadCommand.self,
         ],
         defaultSubcommand: BrowseCommand.self)
@@ -45,6 +46,11 @@ struct VellumCommand: ParsableCommand {
     private static func run() -> ExitStatus {
         do {
             var command = try parseAsRoot(ProgramArguments.read())
+            Figures.usesUTC.store(Configuration.current.times.value == .utc, ordering: .relaxed)
+            // These say themselves what can't be used of the settings, the workload's parent has done so.
+            if !(command is BrowseCommand || command is ConfigCommand || command is WorkloadCommand) {
+                ConfigurationReport.complain()
+            }
             try command.run()
             return .done
         } catch {

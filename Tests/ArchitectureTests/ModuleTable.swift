@@ -38,6 +38,7 @@ struct ModuleTable {
             allowed: allowed,
             restricted: [
                 "ArgumentParser": ["VellumCommand"],
+                "TOMLKit": ["VellumCommand"],
                 "OpenCombine": ["Papyrus"],
                 "OpenCombineDispatch": ["Papyrus"],
                 "CoreMetrics": ["VellumMetrics"],

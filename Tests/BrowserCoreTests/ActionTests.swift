@@ -101,7 +101,7 @@ struct ActionTests {
         let model = Model(
             size: Size(columns: 80, rows: 24), look: Fixture.unicode, store: Fixture.storePath,
             now: Fixture.start,
-            remap: "open = o\nquit = ctrl+q")
+            keyMap: Self.keyMap("open = o\nquit = ctrl+q"))
         var browser = HeadlessBrowser(model, source: Fixture.source(), clock: { Fixture.start })
         #expect(browser.frame.plainText.contains("o Open"))
         browser.press([.character("q")])
@@ -111,8 +111,26 @@ struct ActionTests {
         let wrong = Model(
             size: Size(columns: 80, rows: 24), look: Fixture.unicode, store: Fixture.storePath,
             now: Fixture.start,
-            remap: "opne = o")
-        #expect(Browser.frame(wrong).plainText.contains("Key assignments, line 1: no action is called"))
+            problems: ["/c/config.toml:3: theme: \"drak\" is none of dark, light; did you mean dark?"])
+        #expect(Browser.frame(wrong).plainText.contains("/c/config.toml:3: theme: \"drak\" is none of"))
+        // What is wrong with the settings keeps nobody from looking.
+        browser = HeadlessBrowser(wrong, source: Fixture.source(), clock: { Fixture.start })
+        browser.press([Key(.enter), Key(.enter)])
+        #expect(browser.model.screen == .entries)
+    }
+
+    private static func keyMap(_ assignments: String) -> BrowserKeyMap {
+        var map = ActionTable.keyMap()
+        #expect(map.remap(assignments) == [])
+        return map
+    }
+
+    /// A key that is assigned to what changes a store is no mistake where it is only read.
+    @Test func assignedKeysOfAbsentActionsAreNoMistake() throws {
+        let model = Model(
+            size: Size(columns: 80, rows: 24), look: Fixture.unicode, store: Fixture.storePath,
+            isReadOnly: true, now: Fixture.start, keyMap: Self.keyMap("delete = X"))
+        #expect(model.keyMap.action(.delete) == nil)
     }
 
     private func click(_ column: Int, _ row: Int, _ kind: MouseEvent.Kind = .click) -> Message {

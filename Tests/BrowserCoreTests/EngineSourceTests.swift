@@ -242,6 +242,8 @@ struct EngineSourceTests {
         browser.press(try Key.script("P"))
         #expect(browser.frame.plainText.contains("alive"))
         browser.press(try Key.script("<tab>"))
+        #expect(browser.frame.plainText.contains("hit ratio"))
+        browser.press(try Key.script("<tab>"))
         #expect(browser.frame.plainText.contains("51 events"))
         browser.press(try Key.script("<esc><enter>e<enter>b"))
         #expect(browser.frame.plainText.contains("Biography of city 49"))

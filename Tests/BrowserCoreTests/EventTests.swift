@@ -20,6 +20,108 @@ struct EventTests {
         #expect(line?.contains(" 4004121") == true, "\(browser.frame.plainText)")
     }
 
+    // MARK: Graphs and alarms
+
+    /// Seconds of a cache that answers less and less.
+    private func graphs(
+        _ source: MockSource, _ clock: TestClock, seconds: Int, keys: String = "jT"
+    ) throws -> HeadlessBrowser {
+        var browser = try Fixture.browser(source, clock: clock, keys: keys)
+        for second in 0..<seconds {
+            clock.advance(1)
+            source.with { state in
+                state.summaries["City"]?.hits += UInt64(max(0, 90 - second))
+                state.summaries["City"]?.misses += UInt64(10 + second)
+                state.summaries["City"]?.expirations += 3
+            }
+            browser.refresh()
+        }
+        return browser
+    }
+
+    @Test func graphsKeepWhatHappenedWhileOtherScreensWereShown() throws {
+        let (source, clock) = (source(), TestClock())
+        var browser = try graphs(source, clock, seconds: 70, keys: "j<enter>")
+        browser.press([.character("T")])
+        let text = browser.frame.plainText
+        #expect(text.contains("hit ratio") && text.contains("expiries/s 3"), "\(text)")
+        #expect(text.contains("5m of City"))
+        let filled = text.filter { "▁▂▃▄▅▆▇█".contains($0) }.count
+        #expect(filled > 20, "\(text)")
+        browser.press([.character("s"), .character("s"), .character("s"), .character("s"), .character("s")])
+        #expect(browser.frame.plainText.contains("1m of City"))
+        // Paused, the picture stands still though the samples go on.
+        browser.press([.character(" ")])
+        let before = lines(browser).dropFirst()
+        source.with { $0.summaries["City"]?.expirations += 500 }
+        clock.advance(2)
+        browser.refresh()
+        #expect(lines(browser).dropFirst() == before)
+        browser.press([.character(" ")])
+        #expect(browser.frame.plainText.contains("expiries/s 2"), "\(browser.frame.plainText)")
+    }
+
+    @Test func anAlarmRingsOnceAndSaysItsEnd() throws {
+        let (source, clock) = (source(), TestClock())
+        var browser = try graphs(source, clock, seconds: 2)
+        browser.press(try Key.script("A<lt> 80%<enter>"))
+        #expect(browser.frame.plainText.contains("The bell rings when hit ratio of City is < 80%."))
+        #expect(browser.sent.isEmpty)
+        func seconds(_ count: Int, hits: UInt64, misses: UInt64) {
+            for _ in 0..<count {
+                clock.advance(1)
+                source.with { state in
+                    state.summaries["City"]?.hits += hits
+                    state.summaries["City"]?.misses += misses
+                }
+                browser.refresh()
+            }
+        }
+        seconds(3, hits: 90, misses: 10)
+        #expect(browser.sent.isEmpty)
+        // Another screen is shown when it rings.
+        browser.press([Key(.escape), Key(.enter)])
+        seconds(8, hits: 50, misses: 50)
+        #expect(browser.sent == [[7]], "the bell rings once")
+        #expect(browser.frame.plainText.contains("ALARM: hit ratio of City is"), "\(browser.frame.plainText)")
+        #expect(lines(browser)[0].contains(" ALARM "))
+        seconds(5, hits: 95, misses: 5)
+        #expect(browser.sent.count == 1 && !lines(browser)[0].contains(" ALARM "))
+        #expect(browser.frame.plainText.contains("The alarm is over: hit ratio of City was < 80% for"))
+        // Without a bound there is none.
+        browser.press(try Key.script("<esc>TA<ctrl+u><enter>"))
+        #expect(browser.frame.plainText.contains("The alarm is taken away."))
+        seconds(8, hits: 5, misses: 95)
+        #expect(browser.sent.count == 1)
+    }
+
+    @Test(arguments: [
+        ("80%<enter>", "No alarm: begin with < or >, as in < 80%"),
+        ("<lt> 180%<enter>", "No alarm: 180% is no bound for it; write < 80%"),
+        ("<lt> many<enter>", "No alarm: many is no bound for it"),
+    ])
+    func whatIsNoBoundIsSaid(keys: String, answer: String) throws {
+        let browser = try Fixture.browser(source(), keys: "jTA" + keys)
+        #expect(browser.frame.plainText.contains(answer), "\(browser.frame.plainText)")
+    }
+
+    /// From an event to what became of its entry, and to the entry.
+    @Test func anEventLeadsToTheHistoryAndToTheEntry() throws {
+        let source = source()
+        var browser = try Fixture.browser(source, keys: "jE/京都<enter>b")
+        #expect(browser.frame.plainText.contains("Biography of 東京都"), "\(browser.frame.plainText)")
+        #expect(browser.frame.plainText.contains("promoted"))
+        browser.press(try Key.script("<enter>v"))
+        #expect(browser.model.screen == .value && browser.model.cursorKey == "東京都")
+        browser.press([Key(.escape)])
+        #expect(browser.model.screen == .monitor)
+        // One that has gone says so, and the events stay.
+        browser.press(try Key.script("<esc>/Lima<enter>v"))
+        #expect(browser.model.screen == .monitor)
+        #expect(
+            browser.frame.plainText.contains("Evicted or removed since: Lima"), "\(browser.frame.plainText)")
+    }
+
     private func source() -> MockSource {
         let source = Fixture.source()
         Fixture.addEvents(source)

@@ -100,11 +100,68 @@ extension QueryScreenTests {
     }
 }
 
+/// The line for who opens the browser for the first time.
+struct HintLineTests {
+    private let folder: EngineSourceTests.Folder
+    private var file: StateFile { StateFile(path: folder.path + "/state/vellum/hints") }
+
+    init() throws { folder = try EngineSourceTests.Folder() }
+
+    private func browser(rows: Int = 24, columns: Int = 80, keyMap: BrowserKeyMap = ActionTable.keyMap())
+        -> HeadlessBrowser
+    {
+        var surroundings = Fixture.surroundings
+        surroundings.hintsFile = file
+        surroundings.showsHints = !file.isThere
+        return HeadlessBrowser(
+            Model(
+                size: Size(columns: columns, rows: rows), look: Fixture.unicode, store: Fixture.storePath,
+                now: Fixture.start, keyMap: keyMap, surroundings: surroundings),
+            source: Fixture.source(), clock: { Fixture.start })
+    }
+
+    @Test func itGoesForGood() throws {
+        var browser = browser()
+        #expect(browser.frame.plainText.contains("New here?  enter opens"))
+        browser.press([Key(.enter)])
+        #expect(browser.frame.plainText.contains("/ filters"))
+        browser.press([.character("H")])
+        #expect(!browser.frame.plainText.contains("New here?"))
+        #expect(browser.frame.plainText.contains("The line of hints stays away; H brings it back."))
+        #expect(!self.browser().frame.plainText.contains("New here?"), "in the next session")
+        let facts = try FileManager.default.attributesOfItem(atPath: file.path)
+        #expect(facts[.posixPermissions] as? Int == 0o600)
+        browser.press([.character("H")])
+        #expect(self.browser().frame.plainText.contains("New here?"))
+    }
+
+    @Test func whatCantBeRememberedIsSaid() throws {
+        try Data().write(to: URL(fileURLWithPath: folder.path + "/state"))
+        var browser = browser()
+        browser.press([.character("H")])
+        #expect(browser.frame.plainText.contains("For this session only: "))
+    }
+
+    @Test(arguments: [(200, 60), (80, 24), (40, 12), (40, 10), (20, 5)])
+    func itFitsAndLeavesRoomToTheRest(size: (columns: Int, rows: Int)) throws {
+        let text = browser(rows: size.rows, columns: size.columns).frame.plainText
+        #expect(text.contains("New here?") == (size.rows >= 12), "\(text)")
+        #expect(text.contains("City"))
+        if size.columns >= 80 { #expect(text.contains("H hides this line for good"), "\(text)") }
+    }
+
+    @Test func itNamesTheKeysThatWereAssigned() throws {
+        var map = ActionTable.keyMap()
+        #expect(map.remap("open = o") == [])
+        #expect(browser(keyMap: map).frame.plainText.contains("New here?  o opens"))
+    }
+}
+
 /// Queries of earlier sessions.
 struct QueryHistoryTests {
     private let folder: EngineSourceTests.Folder
     private var state: StateFolder { StateFolder(path: folder.path + "/state/vellum") }
-    private var file: StateFile<PastQuery> { state.queries }
+    private var file: StateRecords<PastQuery> { state.queries }
 
     init() throws { folder = try EngineSourceTests.Folder() }
 

@@ -50,11 +50,20 @@ struct UpdateTests {
         #expect(test.model.cursorKey == "Quito", "following shows what is at the top")
     }
 
-    @Test func pauseAsksForNothing() {
+    /// A paused screen stands still; its figures are still noted once in a while, so that graphs have no hole.
+    @Test func aPausedScreenShowsNothingNew() {
         let source = Fixture.source()
         var test = entries(source)
         test.press(.character(" "))
-        for second in 1...5 { test.send(.tick(Fixture.start.adding(seconds: Double(second)))) }
+        let shown = test.text.split(separator: "\n").dropFirst()
+        source.record("Oslo", Array("{}".utf8), archive: "City", at: Fixture.start)
+        for second in 1...5 {
+            test.send(
+                .tick(Fixture.start.adding(seconds: Double(second))),
+                expecting: ["load figures of \(Fixture.storePath)"])
+            test.settle(source)
+        }
+        #expect(test.text.split(separator: "\n").dropFirst() == shown)
         #expect(test.model.pace == .paused(5))
         #expect(test.text.contains("PAUSED 5s"))
         test.press(

@@ -18,7 +18,7 @@ package enum ActionID: String, Sendable, Hashable, CaseIterable {
     case sortByHits = "sort-by-hits", sortByOwner = "sort-by-owner"
     case mark, markAll = "mark-all", unmarkAll = "unmark-all", delete
     case expire, undo, undoList = "undo-list", deleteAll = "delete-all"
-    case events, monitor, processes, monitorPart = "monitor-part"
+    case events, monitor, processes, monitorPart = "monitor-part", graphs, span, alarm, entry
     case eventKind = "event-kind", eventArchive = "event-archive", biography
     case pause, follow, refresh, preview
     case fold, unfoldAll = "unfold-all", foldAll = "fold-all", mode
@@ -26,7 +26,7 @@ package enum ActionID: String, Sendable, Hashable, CaseIterable {
     case query, saveQuery = "save-query", savedQueries = "saved-queries", edit, explain, copySwift =
         "copy-swift", export, askEvery = "ask-every"
     case columns, columnsLeft = "columns-left", columnsRight = "columns-right"
-    case commandLine = "command-line", palette, help, demo
+    case commandLine = "command-line", palette, help, hints, demo
     case copy, pager, pipe, write, editValue = "edit-value", newEntry = "new-entry"
 
     /// The column that the action sorts by.

@@ -12,10 +12,9 @@ package enum ActionTable {
 
     /// The key map as it is shipped. In a store that is only read the actions that change it are absent.
     package static func keyMap(readOnly: Bool = false) -> BrowserKeyMap {
-        KeyMap(
-            (looking + asking + arranging + acting + handing + watching + general + moving).filter {
-                !readOnly || !$0.flags.contains(.destructive)
-            })
+        let map = KeyMap(
+            looking + asking + arranging + acting + handing + watching + general + moving)
+        return readOnly ? map.without(.destructive) : map
     }
 
     private static let looking: [BrowserAction] = [
@@ -97,13 +96,22 @@ package enum ActionTable {
             .processes, "Processes", "The processes that have it open.", [.character("P")],
             [.archives, .entries, .messages]),
         action(
-            .monitorPart, "Other part", "Change between events and processes.", [Key(.tab)], [.monitor]),
+            .graphs, "Graphs", "Graphs of the last minutes to hours.", [.character("T")],
+            [.archives, .entries, .messages]),
+        action(.span, "Span", "Show graphs of a longer time.", [.character("s")], [.monitor], .footer),
+        action(
+            .alarm, "Alarm", "Ring the bell when it crosses a bound.", [.character("A")], [.monitor],
+            .footer),
+        action(.entry, "Entry", "Open the entry of the event.", [.character("v")], [.monitor], .footer),
+        action(
+            .monitorPart, "Other part", "Events, processes or graphs.", [Key(.tab)], [.monitor]),
         action(
             .eventKind, "Kind", "Show only the next kind of event.", [.character("t")], [.monitor], .footer),
         action(
             .eventArchive, "Archive", "Show only the next archive.", [.character("a")], [.monitor], .footer),
         action(
-            .biography, "Biography", "What the events tell of the entry.", [.character("b")], [.value],
+            .biography, "Biography", "What the events tell of the entry.", [.character("b")],
+            [.value, .monitor],
             .footer),
     ]
 
@@ -188,6 +196,7 @@ package enum ActionTable {
         action(
             .help, "Help", "List keys; type to search, Enter runs.",
             [.character("?"), Key(.function(1))], all, .footer),
+        action(.hints, "Hints", "Hide the line of hints, or show it.", [.character("H")], all),
         action(
             .quit, "Quit", "Leave the browser.", [.character("q"), .control("c")],
             all,

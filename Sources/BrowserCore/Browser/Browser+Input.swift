@@ -119,11 +119,13 @@ extension Browser {
             return []
         case .pause:
             model.pausedSince = model.pausedSince == nil ? model.now : nil
+            model.archives.pausedHistories = model.pausedSince == nil ? nil : model.archives.histories
             model.events.lookAway()
             return model.pausedSince == nil ? refresh(&model, isForced: true) : []
         case .refresh:
             if model.pausedSince != nil { model.pausedSince = model.now }
             return refresh(&model, isForced: true)
+        case .hints: return toggleHints(&model)
         case .demo: return [.startDemo]
         case .open: return model.parts.open(&model)
         case .query: return QueryScreen.show(&model)
@@ -132,6 +134,7 @@ extension Browser {
             model.parts.toggleEvents(&model)
             return loadEvents(&model)
         case .monitor: return MonitorScreen.show(.events, &model)
+        case .graphs: return MonitorScreen.show(.graphs, &model)
         case .processes: return MonitorScreen.show(.processes, &model)
         case .delete: return planDelete(&model)
         case .expire: return askExpiry(&model)

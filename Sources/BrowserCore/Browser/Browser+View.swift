@@ -8,6 +8,7 @@ extension Browser {
         frame.fill(frame.bounds, style: model.look[.text])
         TitleView.draw(model, into: &frame, in: layout.title)
         model.parts.draw(model, layout, into: &frame)
+        HintLine.draw(model, into: &frame, in: layout.hints)
         FooterView.draw(model, into: &frame, in: layout.footer)
         StatusView(model).draw(into: &frame, in: layout.status, model)
         OverlayView.draw(model, into: &frame)

@@ -38,8 +38,8 @@ package enum Browser {
 
     /// Requests what the screen shows from the store again. A forced refresh also ends what is frozen.
     static func refresh(_ model: inout Model, isForced: Bool) -> [Effect] {
-        if case .paused = model.pace, !isForced { return [] }
-        let effects = ArchivesScreen.loadFigures(&model)
+        let effects = ArchivesScreen.loadFigures(&model, isForced: isForced)
+        if case .paused = model.pace, !isForced { return effects }
         return effects + model.parts.refresh(&model, isForced: isForced)
     }
 

@@ -12,6 +12,8 @@ package struct Model: Sendable {
     let surroundings: Surroundings
     /// The last moment that a message brought.
     package var now: Timestamp
+    /// Seconds between two looks at the store.
+    var refreshInterval = BrowserLoop.refreshInterval
 
     package internal(set) var screen: Screen
     /// The folder that the stores screen lists.
@@ -35,6 +37,8 @@ package struct Model: Sendable {
     var monitor: MonitorState?
     var events = EventLog()
 
+    /// Whether the line of hints is shown.
+    var showsHints: Bool
     var overlay: Overlay?
     var prompt: Prompt?
     var notice: Notice?
@@ -55,23 +59,27 @@ package struct Model: Sendable {
     /// - Parameters:
     ///   - store: the folder of a store; nil lists the stores of `folder`.
     ///   - now: the moment that the first frame shows.
+    ///   - problems: what of the person's settings can't be used; a line each.
     package init(
         size: Size, look: Look, folder: String = "", store: String? = nil, isReadOnly: Bool = false,
-        now: Timestamp, remap: String = "", surroundings: Surroundings = Surroundings()
+        now: Timestamp, keyMap: BrowserKeyMap = ActionTable.keyMap(), problems: [String] = [],
+        surroundings: Surroundings = Surroundings()
     ) {
         self.surroundings = surroundings
+        showsHints = surroundings.showsHints
         self.size = size
         self.look = look
         self.folder = folder
         self.store = store
         self.isReadOnly = isReadOnly
         self.now = now
-        var keyMap = ActionTable.keyMap(readOnly: isReadOnly)
-        let mistakes = keyMap.remap(remap)
-        self.keyMap = keyMap
+        self.keyMap = isReadOnly ? keyMap.without(.destructive) : keyMap
         screen = store == nil ? .stores : .archives
-        if let mistake = mistakes.first {
-            notice = Notice("Key assignments, \(mistake)", role: .error, until: now.adding(seconds: 10))
+        if !problems.isEmpty {
+            overlay = .message(
+                MessageBox(
+                    title: "Not all settings can be used",
+                    lines: problems + ["", "For these the defaults hold; vellum config shows all."]))
         }
     }
 
@@ -232,6 +240,8 @@ struct Prompt: Sendable {
         case pipe(EntryAddress)
         case write(EntryAddress)
         case newEntry(ArchiveAddress)
+        /// Of an archive, or of all.
+        case alarm(Metric, String?)
     }
 
     var isOfScreen: Bool {

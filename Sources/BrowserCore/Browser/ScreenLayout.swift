@@ -18,6 +18,8 @@ struct ScreenLayout: Sendable, Hashable {
     /// Prompts, progress and notices. On small screens it takes the footer's place while there is something to
     /// say.
     let status: Rect
+    /// The line of hints, while it is shown.
+    let hints: Rect
     let footer: Rect
 
     /// A line that says what they are, and three events.
@@ -48,6 +50,8 @@ struct ScreenLayout: Sendable, Hashable {
         } else {
             status = footer.isEmpty ? Rect(model.size).split(bottom: 1).bottom : footer
         }
+        (rest, hints) = rest.split(
+            bottom: model.showsHints && model.size.rows >= HintLine.leastRows ? 1 : 0)
         let parts = model.parts.divide(rest, model, isTall: isTall)
         (info, list, pane, events) = (parts.info, parts.list, parts.pane, parts.events)
         isBeside = parts.isBeside

@@ -13,6 +13,9 @@ enum TitleView {
                     "touches \(Figures.count(cost.touches))  writes \(Figures.count(cost.writes))  "
                         + "lock \(milliseconds(cost.longestLock)) ms  ", look[.dim]))
         }
+        if model.archives.alarms.contains(where: \.isRinging) {
+            right += [Span(" ALARM ", look[.badge]), Span(" ")]
+        }
         right.append(pace(model))
         if model.isReadOnly { right += [Span(" "), Span(" READ ONLY ", look[.badge])] }
         // The pace and the badge stay; the path gives way, its beginning first.

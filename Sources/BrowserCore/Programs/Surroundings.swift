@@ -1,3 +1,4 @@
+import StoreInspection
 import TerminalKit
 
 /// What the browser has around it besides the store: the terminal's clipboard, a pager, an editor, a folder for what these
@@ -10,6 +11,10 @@ package struct Surroundings: Sendable, Hashable {
     package var temporaryFolder = "/tmp"
     /// Where a file is written whose name has no folder; empty: the working folder.
     package var writingFolder = ""
+
+    /// Is there when the line of hints was hidden for good; nil: nobody remembers.
+    package var hintsFile: StateFile?
+    package var showsHints = false
 
     package init() {}
 

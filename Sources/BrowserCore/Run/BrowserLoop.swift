@@ -36,9 +36,10 @@ package enum BrowserLoop {
     /// Runs until a person leaves or the terminal goes away. Draws only when the picture changed.
     package static func run<Terminal: BrowserTerminal>(
         _ start: Model, source: any StoreSource, terminal: inout Terminal,
-        clock: @escaping @Sendable () -> Timestamp
+        refreshInterval: Double = refreshInterval, clock: @escaping @Sendable () -> Timestamp
     ) -> BrowserExit {
         var model = start
+        model.refreshInterval = refreshInterval
         model.size = terminal.size
         model.now = clock()
         let inbox = Inbox()

@@ -1,4 +1,5 @@
 import StorageEngine
+import Synchronization
 
 #if canImport(Darwin)
 import Darwin
@@ -188,11 +189,17 @@ package enum Figures {
         return rest < 0 ? (seconds - 1, rest + 1_000_000) : (seconds, rest)
     }
 
+    /// Whether people are shown moments in UTC instead of in the zone of the process. Safe from any thread.
+    package static let usesUTC = Atomic<Bool>(false)
+
     /// Nil for a year that doesn't fit the calendar's own type.
     private static func localParts(of time: Timestamp) -> tm? {
         var clock = time_t(parts(of: time).seconds)
         var parts = tm()
-        return localtime_r(&clock, &parts) == nil ? nil : parts
+        let isThere =
+            usesUTC.load(ordering: .relaxed)
+            ? gmtime_r(&clock, &parts) != nil : localtime_r(&clock, &parts) != nil
+        return isThere ? parts : nil
     }
 
     private static func date(_ parts: tm) -> String {

@@ -25,6 +25,11 @@ where
         buildIndex()
     }
 
+    /// The same table without the actions that have these flags.
+    package func without(_ flags: ActionFlags) -> KeyMap {
+        KeyMap(actions.filter { $0.flags.isDisjoint(with: flags) })
+    }
+
     /// The action that a key starts in a screen; the earlier one in the table when there are two.
     package func action(for key: Key, in context: Context) -> Action<ID, Context>? {
         index[context]?[key].map { actions[$0] }

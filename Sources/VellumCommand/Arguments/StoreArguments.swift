@@ -7,13 +7,13 @@ struct StoreArguments: ParsableArguments {
     @Option(
         name: [.short, .long],
         help: ArgumentHelp(
-            "The store's folder (default: $VELLUM_STORE, else the only store in the caches folder).",
+            "The store's folder (default: $VELLUM_STORE, else that of the settings, else the only store in the caches folder).",
             valueName: "folder"),
         completion: .directory)
     var store: String?
 
-    /// The store that was named, by the option or the environment.
-    var named: String? { store ?? Self.namedByEnvironment }
+    /// The store that was named, by the option, the environment or the settings.
+    var named: String? { Configuration.current.store(option: store).value }
 
     static var namedByEnvironment: String? { SystemText.environment("VELLUM_STORE") }
 

@@ -39,7 +39,7 @@ private struct StoreCompletion: Sendable {
                 plain.append(word)
             }
         }
-        guard let path = named ?? StoreArguments.onlyStore,
+        guard let path = named ?? Configuration.current.store.value ?? StoreArguments.onlyStore,
             let store = try? Store.open(
                 at: path, mode: .readOnly, createIfMissing: false, options: .forLooking)
         else { return nil }

@@ -37,7 +37,7 @@ struct BrowseCommand: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             "The colors.", valueName: Theme.Name.allCases.map(\.rawValue).joined(separator: "|")))
-    var theme = Theme.Name.dark
+    var theme: Theme.Name?
 
     @Option(help: ArgumentHelp("Print a screen of this size instead.", valueName: "colsxrows"))
     var size: ScreenSize?
@@ -78,8 +78,10 @@ struct BrowseCommand: ParsableCommand {
             source = EngineSource(folder: Self.folder(of: path))
         }
         let session = BrowserSession(
-            store: path, source: source, isReadOnly: readOnly || file != nil, theme: theme)
+            store: path, source: source, isReadOnly: readOnly || file != nil,
+            theme: Configuration.current.theme(option: theme).value)
         if let size {
+            ConfigurationReport.complain()
             let output = OutputWriter()
             var picture = session.picture(size: size.size, keys: keys?.keys ?? [], format: format ?? .text)
             if picture.last != "\n" { picture += "\n" }

@@ -29,11 +29,18 @@ struct BrowserSession: Sendable {
                 "\(error); without a terminal use browse --size 100x30 --print text", status: .usage)
         }
         defer { screen.close() }
-        let state = StateFolder.standard(environment: ProcessInfo.processInfo.environment)
+        let environment = ProcessInfo.processInfo.environment
+        let state = StateFolder.standard(environment: environment)
+        var surroundings = Surroundings(environment: environment)
+        surroundings.hintsFile = state?.hints
+        surroundings.showsHints = surroundings.hintsFile?.isThere != true
         // Without a terminal nobody asks who will want it again.
         let source = source is EngineSource ? EngineSource(folder: source.folder, state: state) : source
         return BrowserLoop.run(
-            model(size: screen.size, look: screen.look(theme)), source: source, terminal: &screen,
+            model(
+                size: screen.size, look: screen.look(theme), surroundings,
+                problems: Configuration.current.problems),
+            source: source, terminal: &screen, refreshInterval: Configuration.current.refresh.value,
             clock: { .now() })
     }
 
@@ -42,8 +49,10 @@ struct BrowserSession: Sendable {
         let isPlain = SystemText.environment("NO_COLOR") != nil
         let depth: ColorDepth = isPlain ? .mono : .trueColor
         var browser = HeadlessBrowser(
-            model(size: size, look: Look(theme: Theme(theme, depth: depth))), source: source,
-            clock: { .now() })
+            model(
+                size: size, look: Look(theme: Theme(theme, depth: depth)),
+                Surroundings(environment: ProcessInfo.processInfo.environment)),
+            source: source, clock: { .now() })
         browser.press(keys)
         switch format {
         case .text: return browser.frame.plainText
@@ -52,10 +61,15 @@ struct BrowserSession: Sendable {
         }
     }
 
-    private func model(size: Size, look: Look) -> Model {
-        Model(
+    /// `problems`: what of the settings is of no use, beside what is wrong with the keys.
+    private func model(
+        size: Size, look: Look, _ surroundings: Surroundings, problems: [String]? = nil
+    ) -> Model {
+        let keys = KeyAssignments(Configuration.current)
+        return Model(
             size: size, look: look, folder: source.folder, store: store, isReadOnly: isReadOnly, now: .now(),
-            surroundings: Surroundings(environment: ProcessInfo.processInfo.environment))
+            keyMap: keys.keyMap, problems: problems.map { $0 + keys.problems } ?? [],
+            surroundings: surroundings)
     }
 }
 

@@ -13,16 +13,18 @@ struct DemoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
         abstract:
-            "Makes a store of cities, runs a workload on it in a second process, and opens the browser on it.",
+            "Makes a store as a program would, runs a workload on it in a second process, and opens the browser on it.",
         discussion: """
-            The archive City gets half of the space that its 6,204 cities need, so it evicts. The store is temporary \
-            unless --store names one; VELLUM_STORE is left alone. The workload accesses, records and deletes cities, \
-            the popular ones far more often than the others (Zipf's law): --rate of these a second, where a city that \
-            is missed and then recorded counts as two. The log Journal tells of some of it in words; see vellum tail \
-            Journal --follow. The collection Country is left alone by the workload: there is time to try delete and undo in it.
+            The store is temporary unless --store names one; VELLUM_STORE is left alone. The cache City gets half of the \
+            space that its 6,204 cities need, so it evicts. Page holds texts, part of them in memory too; Session what \
+            expires unless it is used, each with its user as owner; Thumbnail images from 300 bytes to a megabyte. The \
+            workload accesses, records and deletes, the popular far more often than the rest (Zipf's law): --rate of these \
+            a second, where what is missed and then recorded counts as two. It has phases, which graphs show: \
+            steady, a scan over all cities, steady, a burst, steady, and City with a third of its limit. The log Journal \
+            tells of it in words; see vellum tail Journal --follow. The collection Country is left alone by the workload: \
+            there is time to try delete and undo in it.
 
-            Without the browser, progress goes to standard error and the closing figures of the workload to standard \
-            output.
+            Without the browser, progress goes to standard error and the closing figures of the four caches to standard output.
             """)
 
     @OptionGroup var store: StoreArguments
@@ -45,7 +47,7 @@ struct DemoCommand: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             "The browser's colors.", valueName: Theme.Name.allCases.map(\.rawValue).joined(separator: "|")))
-    var theme = Theme.Name.dark
+    var theme: Theme.Name?
 
     @Flag(help: "Print the closing figures as one JSON object.")
     var json = false
@@ -64,7 +66,9 @@ struct DemoCommand: ParsableCommand {
         if browses, !Interruption.isRequested {
             // The terminal takes signals itself, and gives itself back before they end the program.
             Interruption.release()
-            let browser = BrowserSession(store: session.path, isReadOnly: false, theme: theme)
+            let browser = BrowserSession(
+                store: session.path, isReadOnly: false,
+                theme: Configuration.current.theme(option: theme).value)
             while try browser.runInTerminal() == .startDemo {}
             return
         }

@@ -35,9 +35,7 @@ struct WorkloadCommand: ParsableCommand {
             if removeStore { TemporaryFolder(existing: store.path).remove() }
         }
         let data = try DemoData(path: data)
-        var workload = Workload(
-            try store.archive(named: DemoData.archiveName),
-            log: try store.archive(named: DemoJournal.archiveName), data, seed: seed)
+        var workload = try Workload(store, data, seed: seed)
         try workload.run(rate: rate)
     }
 }

@@ -5,8 +5,6 @@ import StorageEngine
 /// is time to try what can be undone. Of what a person deletes in the busy cache much is recorded anew within seconds, and an
 /// undo leaves that as it is.
 struct DemoCountries: Sendable {
-    static let archiveName = "Country"
-
     private struct Country {
         var cities: UInt64 = 0
         var population: UInt64 = 0
@@ -46,7 +44,7 @@ struct DemoCountries: Sendable {
                 .init(key: "largest", value: .text(country.largest)),
                 .init(key: "timezones", value: .array(country.timezones.sorted().map { .text($0) })),
             ])
-            try archive.put(CBORValue.map(value).encoded, forKey: code, encoding: .cbor)
+            try archive.put(CBORValue.map(value).encoded, forKey: "country:\(code)", encoding: .cbor)
         }
     }
 }

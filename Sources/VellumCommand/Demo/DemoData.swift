@@ -1,17 +1,16 @@
 import CBOR
 import StorageEngine
 
-/// Sendable value type. The entries that the demonstration works with: cities of the GeoNames database.
+/// Sendable value type. What the demonstration works with: cities of the GeoNames database.
 struct DemoData: Sendable {
+    /// `city:ID:Jakarta`; where a country has two of a name, the number of the later one follows.
     private(set) var keys: [String] = []
     /// CBOR of the object of the key in the same place.
     private(set) var values: [[UInt8]] = []
     /// Sum of the values' sizes.
     private(set) var bytes = 0
 
-    static let archiveName = "City"
-    static let typeName = "City"
-    private static let keyProperty = KeyProperty("geonameid")
+    private static let numberProperty = KeyProperty("geonameid")
 
     private static let owners = ["search", "map", "weather", nil]
 
@@ -23,8 +22,10 @@ struct DemoData: Sendable {
     }
 
     /// A property of the city in a place, if it is a text or a whole number.
-    func text(_ property: String, of place: Int) -> String? {
-        let found = values[place].withUnsafeBytes { KeyProperty(property).find(in: $0) }
+    func text(_ property: String, of place: Int) -> String? { Self.text(property, of: values[place]) }
+
+    private static func text(_ property: String, of value: [UInt8]) -> String? {
+        let found = value.withUnsafeBytes { KeyProperty(property).find(in: $0) }
         guard case .key(let text) = found else { return nil }
         return text
     }
@@ -34,12 +35,18 @@ struct DemoData: Sendable {
         let input = try InputBuffer(path: path)
         var reader = ValueReader(input)
         var writer = CBORWriter()
+        var taken: Set<String> = []
         while let record = try reader.next(into: &writer) {
-            let found = writer.bytes.withUnsafeBytes { Self.keyProperty.find(in: $0) }
-            guard case .value = record, case .key(let key) = found else {
+            let found = writer.bytes.withUnsafeBytes { Self.numberProperty.find(in: $0) }
+            guard case .value = record, case .key(let number) = found,
+                let country = Self.text("countrycode", of: writer.bytes),
+                let name = Self.text("name", of: writer.bytes)
+            else {
                 throw CommandFailure(
                     "\(path) is not the demonstration's file of cities", status: .storeFailure)
             }
+            var key = "city:\(country):\(name)"
+            if !taken.insert(key).inserted { key += ":\(number)" }
             keys.append(key)
             values.append(writer.bytes)
             bytes += writer.bytes.count

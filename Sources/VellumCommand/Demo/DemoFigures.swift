@@ -1,7 +1,7 @@
 import StorageEngine
 import StoreInspection
 
-/// Sendable value type. What a workload did to an archive between two moments, and how the archive is at the second.
+/// Sendable value type. What a workload did to archives between two moments, and how they are at the second.
 struct DemoFigures: Sendable {
     let seconds: Double
     let hits: UInt64
@@ -9,17 +9,26 @@ struct DemoFigures: Sendable {
     let records: UInt64
     let deletes: UInt64
     let evictions: UInt64
-    let after: ArchiveStatus
+    let after: [ArchiveStatus]
 
-    init(from before: ArchiveStatus, to after: ArchiveStatus, seconds: Double) {
+    /// The same archives twice, in the same order.
+    init(from before: [ArchiveStatus], to after: [ArchiveStatus], seconds: Double) {
         self.seconds = seconds
         self.after = after
-        hits = after.hits &- before.hits
-        misses = after.misses &- before.misses
-        records = after.records &- before.records
-        deletes = after.deletes &- before.deletes
-        evictions = after.evictions &- before.evictions
+        func sum(_ counter: KeyPath<ArchiveStatus, UInt64>) -> UInt64 {
+            zip(before, after).reduce(0) { $0 &+ $1.1[keyPath: counter] &- $1.0[keyPath: counter] }
+        }
+        hits = sum(\.hits)
+        misses = sum(\.misses)
+        records = sum(\.records)
+        deletes = sum(\.deletes)
+        evictions = sum(\.evictions)
     }
+
+    private var entries: Int { after.reduce(0) { $0 + $1.entries } }
+    private var diskBytes: UInt64 { after.reduce(0) { $0 + $1.diskBytes } }
+    private var diskLimit: UInt64 { after.reduce(0) { $0 + ($1.configuration.diskLimit ?? 0) } }
+    private var footprint: UInt64 { after.reduce(0) { $0 + $1.footprint } }
 
     /// Accesses, records and deletes.
     var operations: UInt64 { hits + misses + records + deletes }
@@ -33,14 +42,14 @@ struct DemoFigures: Sendable {
             ("operationsPerSecond", .decimal(seconds > 0 ? Double(operations) / seconds : 0)),
             ("hits", .count(hits)), ("misses", .count(misses)), ("hitRatio", .ratio(hitRatio)),
             ("records", .count(records)), ("deletes", .count(deletes)), ("evictions", .count(evictions)),
-            ("entries", .count(UInt64(after.entries))), ("diskBytes", .bytes(after.diskBytes)),
-            ("diskLimit", Cell(bytes: after.configuration.diskLimit)), ("footprint", .bytes(after.footprint)),
+            ("entries", .count(UInt64(entries))), ("diskBytes", .bytes(diskBytes)),
+            ("diskLimit", .bytes(diskLimit)), ("footprint", .bytes(footprint)),
         ]
     }
 
     /// One line for the person who watches.
     var progress: String {
-        "\(Int(seconds.rounded())) s: \(Figures.amount(after.entries, bytes: after.diskBytes)), "
+        "\(Int(seconds.rounded())) s: \(Figures.amount(entries, bytes: diskBytes)), "
             + "\(Figures.count(operations, "operation", "operations")), hit ratio \(Figures.percent(hitRatio)), "
             + "\(Figures.count(evictions, "eviction", "evictions"))"
     }

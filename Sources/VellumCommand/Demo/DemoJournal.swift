@@ -4,9 +4,6 @@ import StoreInspection
 /// For one thread. What the programs of the demonstration write into their log: a few messages a second about what they
 /// have just done, and figures now and then.
 struct DemoJournal {
-    static let archiveName = "Journal"
-    static let diskLimit: UInt64 = 64_000
-
     /// What a program did with a city.
     enum Deed: Int, CaseIterable {
         case found, missed, renewed, deleted
@@ -78,6 +75,10 @@ struct DemoJournal {
             return "weather  new forecast for \(name) (\(country)), \(zone)"
         case .deleted: return "search   \(name) (\(country)) was withdrawn by its source: deleted"
         }
+    }
+
+    func announce(_ phase: DemoPhase) throws(StorageError) {
+        if let text = phase.announcement { try append("phase    \(text)") }
     }
 
     private func append(_ text: String) throws(StorageError) {

@@ -7,12 +7,13 @@ import Darwin
 import Glibc
 #endif
 
-/// For one thread. A store of cities with a workload on it in a second process, until ``end()``.
+/// For one thread. A store with a workload on it in a second process, until ``end()``.
 final class DemoSession {
     /// The store's folder.
     let path: String
-    private let archive: Archive
-    private let before: ArchiveStatus
+    /// Those that the workload uses.
+    private let archives: [Archive]
+    private let before: [ArchiveStatus]
     private let start: Double
     private let workload: WorkloadProcess
     /// To be removed at the end.
@@ -29,8 +30,8 @@ final class DemoSession {
         do {
             try Self.fill(path, with: data)
             let store = try Store.open(at: path, mode: .readOnly, createIfMissing: false)
-            archive = try store.archive(named: DemoData.archiveName)
-            before = try archive.status()
+            archives = try DemoArchive.worked.map { try store.archive(named: $0.rawValue) }
+            before = try archives.map { try $0.status() }
             start = MonotonicClock.seconds()
             workload = try WorkloadProcess(
                 store: path, dataPath: dataPath, rate: rate, seed: seed, removesStore: temporary != nil,
@@ -44,7 +45,8 @@ final class DemoSession {
 
     /// What the workload has done so far.
     func figures() throws -> DemoFigures {
-        DemoFigures(from: before, to: try archive.status(), seconds: MonotonicClock.seconds() - start)
+        DemoFigures(
+            from: before, to: try archives.map { try $0.status() }, seconds: MonotonicClock.seconds() - start)
     }
 
     /// Waits while the workload works, telling every second how far it is. A signal that asks to end ends the wait.
@@ -71,42 +73,39 @@ final class DemoSession {
         temporary?.remove()
     }
 
+    /// Makes the archives, and records what is there before anybody uses them.
     private static func fill(_ path: String, with data: DemoData) throws {
         let store = try Store.open(at: path, options: StoreOptions(processName: "vellum demo"))
         defer { store.close() }
-        let archive = try store.archive(
-            named: DemoData.archiveName,
-            orCreate: ArchiveConfiguration(
-                kind: .cache, diskLimit: UInt64(data.bytes / 2), typeName: DemoData.typeName))
-        guard try archive.configuration().typeName == DemoData.typeName else {
-            throw CommandFailure(
-                "\(path) has an archive \(DemoData.archiveName) already that isn't the demonstration's",
-                status: .usage)
-        }
-        let countries = try store.archive(
-            named: DemoCountries.archiveName,
-            orCreate: ArchiveConfiguration(
-                kind: .collection, diskLimit: nil, typeName: DemoCountries.archiveName))
-        guard try countries.configuration().typeName == DemoCountries.archiveName else {
-            throw CommandFailure(
-                "\(path) has an archive \(DemoCountries.archiveName) already that isn't the demonstration's",
-                status: .usage)
-        }
-        try DemoCountries(data).record(in: countries)
-        let log = try store.archive(
-            named: DemoJournal.archiveName,
-            orCreate: ArchiveConfiguration(kind: .log, diskLimit: DemoJournal.diskLimit))
-        guard try log.configuration().kind == .log else {
-            throw CommandFailure(
-                "\(path) has an archive \(DemoJournal.archiveName) already that is no log", status: .usage)
-        }
+        let cities = try DemoArchive.cities.open(in: store, data)
+        try DemoCountries(data).record(in: try DemoArchive.countries.open(in: store, data))
+        let log = try DemoArchive.journal.open(in: store, data)
         for place in data.keys.indices {
-            try archive.put(
+            try cities.put(
                 data.values[place], forKey: data.keys[place], encoding: .cbor,
                 attributes: data.attributes(of: place))
         }
+        try fillOthers(store, data)
         let total = Figures.amount(data.keys.count, bytes: UInt64(data.bytes))
         Narration.say("recorded \(total) into an archive for half of them")
         try log.append(Array("demo     \(total) recorded, for half of which there is room".utf8))
+    }
+
+    private static func fillOthers(_ store: Store, _ data: DemoData) throws {
+        let pages = try DemoArchive.pages.open(in: store, data)
+        let sessions = try DemoArchive.sessions.open(in: store, data)
+        let thumbnails = try DemoArchive.thumbnails.open(in: store, data)
+        for place in stride(from: 0, to: data.keys.count, by: 31) {
+            try pages.put(
+                Array(DemoPage.text(data, place).utf8), forKey: DemoPage.key(data, place), encoding: .text)
+        }
+        for session in stride(from: 0, to: DemoUser.sessions, by: 5) {
+            try sessions.put(
+                DemoUser.value(session, seen: []), forKey: DemoUser.key(session), encoding: .cbor,
+                attributes: DemoUser.attributes(session))
+        }
+        for place in stride(from: 0, to: data.keys.count, by: 103) {
+            try thumbnails.put(DemoThumbnail.image(place), forKey: DemoThumbnail.key(data, place))
+        }
     }
 }

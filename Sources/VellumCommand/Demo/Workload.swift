@@ -6,57 +6,121 @@ import Darwin
 import Glibc
 #endif
 
-/// For one thread. Uses an archive as a program uses its cache: looks things up, some far more often than others, and
+/// For one thread. Uses archives as a program uses its caches: looks things up, some far more often than others, and
 /// records what it misses; now and then it records something anew or deletes it.
 struct Workload {
     private static let tick = 0.005
-    /// Of a hundred operations.
+    /// Of a hundred operations on cities.
     private static let updates = 2
     private static let deletes = 2
 
-    private let archive: Archive
+    private let archives: [DemoArchive: Archive]
+    private let cities: Archive
     private let data: DemoData
-    private let zipf: Zipf
+    private let cityZipf: Zipf
+    private let sessionZipf: Zipf
     /// Places in the data from the most popular to the least.
     private let popularity: [Int]
     private var generator: SeededGenerator
     private var journal: DemoJournal
+    private var memory: DemoMemory
+    private var phase = DemoPhase.steady
+    private var phaseStart = 0.0
+    /// The city that the scan comes to next.
+    private var scanned = 0
+    /// The limits that the cities have when they aren't made smaller.
+    private var limits: (disk: UInt64?, memory: UInt64?)?
 
-    /// `log`: an archive of messages, which tells of some of it in words.
-    init(_ archive: Archive, log: Archive, _ data: DemoData, seed: UInt64) {
-        journal = DemoJournal(log, data, seed: seed)
-        self.archive = archive
+    /// The store has the demonstration's archives.
+    init(_ store: Store, _ data: DemoData, seed: UInt64) throws {
+        var archives: [DemoArchive: Archive] = [:]
+        for kind in DemoArchive.worked { archives[kind] = try store.archive(named: kind.rawValue) }
+        self.archives = archives
+        cities = try store.archive(named: DemoArchive.cities.rawValue)
+        journal = DemoJournal(
+            try store.archive(named: DemoArchive.journal.rawValue), data, seed: seed)
+        memory = DemoMemory(
+            try store.archive(named: DemoArchive.pages.rawValue), limit: DemoArchive.pageMemory)
         self.data = data
-        zipf = Zipf(count: data.keys.count)
+        cityZipf = Zipf(count: data.keys.count)
+        sessionZipf = Zipf(count: DemoUser.sessions)
         generator = SeededGenerator(seed: seed)
         popularity = Array(data.keys.indices).shuffled(using: &generator)
     }
 
-    /// Works at `rate` operations a second until the other end of standard input is closed, which the death of the
-    /// process that holds it does too, or until a signal asks to end.
+    /// Works at `rate` operations a second, and in some phases faster, until the other end of standard input is closed, which
+    /// the death of the process that holds it does too, or until a signal asks to end.
     mutating func run(rate: Int) throws(StorageError) {
         var start = MonotonicClock.seconds()
         var done = 0
+        phaseStart = start
         while !Interruption.isRequested, !Self.isInputClosed(waiting: Self.tick) {
             let now = MonotonicClock.seconds()
+            let isNew = try changePhase(now: now)
+            let rate = rate * phase.haste
             // After having been stopped for a while there is nothing to catch up with.
-            if Double(rate) * (now - start) > Double(done + rate) {
+            if isNew || Double(rate) * (now - start) > Double(done + rate) {
                 start = now
                 done = 0
             }
             while Double(done) < Double(rate) * (now - start) { done += try step() }
             try journal.tell(now: now)
         }
+        try widen()
     }
 
-    /// What a program does for one of its users; returns how many operations of the archive that were, as its
+    // MARK: Phases
+
+    private mutating func changePhase(now: Double) throws(StorageError) -> Bool {
+        let isOver = phase.seconds.map { now - phaseStart >= $0 } ?? (scanned >= data.keys.count)
+        guard isOver else { return false }
+        if phase == .tight { try widen() }
+        phase = phase.next
+        phaseStart = now
+        scanned = 0
+        if phase == .tight { try narrow() }
+        try journal.announce(phase)
+        return true
+    }
+
+    /// Gives the cities too little room.
+    private mutating func narrow() throws(StorageError) {
+        let configuration = try cities.configuration()
+        guard let disk = configuration.diskLimit, disk >= 3 else { return }
+        limits = (disk, configuration.memoryLimit)
+        try cities.setLimits(disk: disk / 3, memory: configuration.memoryLimit)
+    }
+
+    /// Gives them back what they had, unless somebody else has set another limit meanwhile.
+    private mutating func widen() throws(StorageError) {
+        guard let limits else { return }
+        self.limits = nil
+        guard try cities.configuration().diskLimit == limits.disk.map({ $0 / 3 }) else { return }
+        try cities.setLimits(disk: limits.disk, memory: limits.memory)
+    }
+
+    // MARK: Operations
+
+    /// What a program does for one of its users; returns how many operations of an archive that were, as its
     /// counters count them.
     private mutating func step() throws(StorageError) -> Int {
-        let place = popularity[zipf.draw(with: &generator)]
-        let key = data.keys[place]
+        if phase == .scan, scanned < data.keys.count {
+            scanned += 1
+            return try lookUp(scanned - 1)
+        }
+        let place = popularity[cityZipf.draw(with: &generator)]
+        switch Int.random(in: 0..<100, using: &generator) {
+        case 0..<14: return try usePage(place)
+        case 14..<22: return try useSession(sessionZipf.draw(with: &generator), place)
+        case 22..<24: return try useThumbnail(place)
+        default: return try useCity(place)
+        }
+    }
+
+    private mutating func useCity(_ place: Int) throws(StorageError) -> Int {
         let kind = Int.random(in: 0..<100, using: &generator)
         if kind < Self.deletes {
-            guard try archive.delete(key) else { return 0 }
+            guard try cities.delete(data.keys[place]) else { return 0 }
             journal.note(.deleted, place)
             return 1
         }
@@ -64,7 +128,11 @@ struct Workload {
             journal.note(.renewed, place)
             return try record(place)
         }
-        guard try archive.withAccess(key, { $0.count }) == nil else {
+        return try lookUp(place)
+    }
+
+    private mutating func lookUp(_ place: Int) throws(StorageError) -> Int {
+        guard try cities.withAccess(data.keys[place], { $0.count }) == nil else {
             journal.note(.found, place)
             return 1
         }
@@ -73,13 +141,45 @@ struct Workload {
     }
 
     private func record(_ place: Int) throws(StorageError) -> Int {
+        try put(
+            data.values[place], data.keys[place], in: .cities, .cbor, data.attributes(of: place))
+    }
+
+    private mutating func usePage(_ place: Int) throws(StorageError) -> Int {
+        let key = DemoPage.key(data, place)
+        if try memory.access(key) { return 1 }
+        return try 1 + put(Array(DemoPage.text(data, place).utf8), key, in: .pages, .text)
+    }
+
+    private mutating func useSession(_ session: Int, _ place: Int) throws(StorageError) -> Int {
+        let key = DemoUser.key(session)
+        guard let archive = archives[.sessions] else { return 0 }
+        let isThere = try archive.withAccess(key) { $0.count } != nil
+        // Who goes on is remembered for a while longer, with what was looked at.
+        if isThere, Int.random(in: 0..<6, using: &generator) > 0 { return 1 }
+        let seen = (0..<1 + place % 5).map { data.keys[(place + $0 * 7) % data.keys.count] }
+        return try 1
+            + put(
+                DemoUser.value(session, seen: isThere ? seen : []), key, in: .sessions, .cbor,
+                DemoUser.attributes(session))
+    }
+
+    private mutating func useThumbnail(_ place: Int) throws(StorageError) -> Int {
+        let key = DemoThumbnail.key(data, place)
+        guard let archive = archives[.thumbnails] else { return 0 }
+        guard try archive.withAccess(key, { $0.count }) == nil else { return 1 }
+        return try 1 + put(DemoThumbnail.image(place), key, in: .thumbnails, .unknown)
+    }
+
+    private func put(
+        _ value: [UInt8], _ key: String, in kind: DemoArchive, _ encoding: ValueEncoding,
+        _ attributes: EntryAttributes = .none
+    ) throws(StorageError) -> Int {
         do throws(StorageError) {
-            try archive.put(
-                data.values[place], forKey: data.keys[place], encoding: .cbor,
-                attributes: data.attributes(of: place))
+            try archives[kind]?.put(value, forKey: key, encoding: encoding, attributes: attributes)
             return 1
         } catch {
-            // An archive can be made so small that some city doesn't fit; the others go on.
+            // An archive can be made so small that some value doesn't fit; the others go on.
             guard error.isAboutOneEntry else { throw error }
             return 0
         }

@@ -64,7 +64,9 @@ enum FailureReport {
             return failure.status
         case let error as StorageError:
             Narration.complain(
-                error.description + (error.ringFileHint ?? "") + (Suggestion.archive(for: error) ?? ""))
+                error.description + (error.ringFileHint ?? "")
+                    + (Configuration.current.hint(for: error) ?? "")
+                    + (Suggestion.archive(for: error) ?? ""))
             return error.exitStatus
         case let error as CBORError:
             Narration.complain("a stored value cannot be read: \(error)")

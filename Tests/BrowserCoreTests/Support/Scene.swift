@@ -80,6 +80,8 @@ struct Scene: Sendable, CustomStringConvertible {
         Scene(name: "no event passes", keys: "E/zz<enter>", prepare: Fixture.addEvents),
         Scene(name: "an event in full", keys: "Ekkkkkk<enter>", prepare: Fixture.addEvents),
         Scene(name: "processes", keys: "jP"),
+        Scene(name: "graphs", keys: "jT", refreshes: 40),
+        Scene(name: "one graph, alarm", keys: "jTjA> 1<enter><enter>s", refreshes: 12),
         Scene(name: "no processes", keys: "P", prepare: { $0.with { $0.summaries["City"]?.processes = [] } }),
         Scene(name: "expire", keys: "j<enter>gmmx"),
         Scene(name: "expire, a wrong time", keys: "j<enter>gx<ctrl+u>5<enter>"),

@@ -16,11 +16,12 @@ enum Vellum {
     static let executable = URL(
         fileURLWithPath: (try? ChildProcess.program(named: "vellum")) ?? "/vellum-was-not-built")
 
-    /// This process' environment, without a store, and with these variables.
+    /// This process' environment, without a store and settings, and with these variables.
     static func environment(_ own: [String: String]) -> [String: String] {
         var variables = ProcessInfo.processInfo.environment
         variables["VELLUM_STORE"] = nil
         variables["XDG_CACHE_HOME"] = "/nonexistent"
+        variables["XDG_CONFIG_HOME"] = "/nonexistent"
         return variables.merging(own) { $1 }
     }
 

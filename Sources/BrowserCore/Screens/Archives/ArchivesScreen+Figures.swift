@@ -3,7 +3,8 @@ import StoreInspection
 
 /// The figures of the store's archives: read with every refresh, whichever screen is shown.
 extension ArchivesScreen {
-    static func loadFigures(_ model: inout Model) -> [Effect] {
+    /// `isForced`: a paused screen shows them, too.
+    static func loadFigures(_ model: inout Model, isForced: Bool = true) -> [Effect] {
         guard let store = model.store, !model.archives.isPending else { return [] }
         model.archives.isPending = true
         return [
@@ -12,24 +13,39 @@ extension ArchivesScreen {
             } then: { model, result in
                 guard model.store == store else { return [] }
                 model.archives.isPending = false
+                // A paused screen stands still, but nothing is missing from graphs and no alarm is missed.
+                let isPaused = model.pausedSince != nil && !isForced
+                var effects: [Effect] = []
                 switch result {
                 case .failure(let error): model.archives.problem = error.description
-                case .success(let (figures, moment)): show(&model, figures, at: moment)
+                case .success(let (figures, moment)):
+                    if !isPaused { show(&model, figures) }
+                    effects = note(&model, figures, at: moment)
+                    if !isPaused, model.pausedSince != nil {
+                        model.archives.pausedHistories = model.archives.histories
+                    }
                 }
-                return model.parts.figuresCame(&model) + Browser.loadEvents(&model)
+                if isPaused { return effects }
+                return effects + model.parts.figuresCame(&model) + Browser.loadEvents(&model)
             }
         ]
     }
 
-    private static func show(_ model: inout Model, _ figures: StoreFigures, at moment: Timestamp) {
+    private static func show(_ model: inout Model, _ figures: StoreFigures) {
         model.archives.problem = nil
         model.archives.figures = figures
         model.cost.note(accesses: figures.ownAccesses)
+    }
+
+    private static func note(
+        _ model: inout Model, _ figures: StoreFigures, at moment: Timestamp
+    ) -> [Effect] {
         for archive in figures.archives where archive.problem == nil {
             model.archives.histories[archive.name, default: ArchiveHistory()].add(archive.status, at: moment)
         }
         model.archives.histories = model.archives.histories.filter { name, _ in
             figures.archives.contains { $0.name == name }
         }
+        return Browser.watchAlarms(&model, figures, at: moment)
     }
 }

@@ -5,7 +5,7 @@ import TerminalKit
 enum ArchivesView {
     static func table(_ model: Model) -> Table {
         let archives = model.archives.archives
-        let histories = model.archives.histories
+        let histories = model.archives.shownHistories
         let isOver = archives.contains { $0.problem == nil && $0.footprintExcess != nil }
         return Table(
             columns: [
@@ -78,7 +78,7 @@ enum ArchivesView {
         table(model).draw(into: &frame, in: layout.list, look: look)
         EventsTable.drawTail(model, archive: nil, into: &frame, in: layout.events)
         if !layout.pane.isEmpty, let archive = model.archives.summary(model.archives.selected ?? "") {
-            ArchivePane(archive: archive, history: model.archives.histories[archive.name])
+            ArchivePane(archive: archive, history: model.archives.shownHistories[archive.name])
                 .draw(into: &frame, in: layout.pane, look: look)
         }
     }

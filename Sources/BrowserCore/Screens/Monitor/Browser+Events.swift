@@ -13,7 +13,8 @@ extension Browser {
         guard let store = model.store, !model.events.isPending else { return [] }
         var wanted: [(archive: ArchiveAddress, from: UInt64?, wasWatched: Bool)] = []
         for archive in watched(model) {
-            let wasWatched = model.events.watch(archive.name, at: model.now)
+            let wasWatched = model.events.watch(
+                archive.name, at: model.now, every: model.refreshInterval)
             let next = model.events.next[archive.name]
             guard archive.nextEvent != next ?? 0 else { continue }
             wanted.append((ArchiveAddress(archive.name, in: store), next, wasWatched))

@@ -68,11 +68,11 @@ struct EventLog: Sendable {
         return found.reversed()
     }
 
-    /// Notes that the events of an archive are in view.
+    /// Notes that the events of an archive are in view, which is looked at every so many seconds.
     /// - Returns: whether they have been since the last look.
-    mutating func watch(_ archive: String, at now: Timestamp) -> Bool {
+    mutating func watch(_ archive: String, at now: Timestamp, every interval: Double) -> Bool {
         defer { watched[archive] = now }
-        return watched[archive].map { now.seconds(since: $0) < EventLog.gap } ?? false
+        return watched[archive].map { now.seconds(since: $0) < max(EventLog.gap, interval * 2) } ?? false
     }
 
     /// The screen was paused: what was overwritten meanwhile wasn't watched.

@@ -5,7 +5,7 @@ import TerminalKit
 /// What happens in the store: events, or the processes that have it open.
 enum MonitorScreen: ScreenParts {
     static func path(_ model: Model) -> [String] {
-        [TitleView.storeName(model), model.monitor?.part == .processes ? "processes" : "events"]
+        [TitleView.storeName(model), (model.monitor?.part ?? .events).name]
     }
 
     static func archive(_ model: Model) -> ArchiveAddress? {
@@ -21,14 +21,21 @@ enum MonitorScreen: ScreenParts {
 
     static func cursor(_ model: Model) -> Int {
         guard let monitor = model.monitor else { return 0 }
-        return monitor.part == .processes ? monitor.processRow : monitor.row(model.events)
+        return switch monitor.part {
+        case .processes: monitor.processRow
+        case .events: monitor.row(model.events)
+        case .graphs: Metric.allCases.firstIndex(of: monitor.metric) ?? 0
+        }
     }
 
     static func firstRow(_ model: Model) -> Int {
-        (model.monitor?.part == .processes ? model.monitor?.processTop : model.monitor?.top) ?? 0
+        guard let monitor = model.monitor, monitor.part != .graphs else { return 0 }
+        return monitor.part == .processes ? monitor.processTop : monitor.top
     }
 
-    static func table(_ model: Model) -> Table? { MonitorView.table(model) }
+    static func table(_ model: Model) -> Table? {
+        model.monitor?.part == .graphs ? nil : MonitorView.table(model)
+    }
 
     static func place(_ model: Model) -> StatusView.Content? {
         guard let monitor = model.monitor, monitor.part == .events else { return nil }
@@ -42,14 +49,21 @@ enum MonitorScreen: ScreenParts {
     }
 
     static func isOfUse(_ id: ActionID, _ model: Model) -> Bool {
-        model.monitor?.part != .processes || ![.open, .filter, .eventKind].contains(id)
+        switch model.monitor?.part {
+        case .graphs?: ![.filter, .eventKind, .biography, .entry, .follow].contains(id)
+        case .processes?:
+            ![.open, .filter, .eventKind, .biography, .entry, .span, .alarm].contains(id)
+        default: ![.span, .alarm].contains(id)
+        }
     }
 
     // MARK: What it does
 
     static func show(_ part: MonitorState.Part, _ model: inout Model) -> [Effect] {
-        let archive = model.parts.isOfOneArchive ? model.archiveInView?.name : nil
+        let isOfOne = model.parts.isOfOneArchive || part == .graphs
+        let archive = isOfOne ? model.parts.archive(model)?.name : nil
         model.monitor = MonitorState(part: part, origin: model.screen, archive: archive)
+        model.monitor?.span = model.archives.span
         model.monitor?.match(model.events, from: 0)
         model.screen = .monitor
         return Browser.loadEvents(&model)
@@ -64,7 +78,14 @@ enum MonitorScreen: ScreenParts {
     static func perform(_ model: inout Model, _ id: ActionID) -> [Effect] {
         guard let monitor = model.monitor else { return [] }
         switch id {
-        case .monitorPart: model.monitor?.part = monitor.part == .events ? .processes : .events
+        case .monitorPart: model.monitor?.part = monitor.part.next
+        case .span where monitor.part == .graphs:
+            let span = next(after: monitor.span, in: GraphsView.spans)
+            model.monitor?.span = span
+            model.archives.span = span
+        case .alarm where monitor.part == .graphs: Browser.askAlarm(&model)
+        case .biography: return showHistory(&model)
+        case .entry: return openEntry(&model)
         case .follow:
             model.monitor?.follows.toggle()
             if monitor.follows { model.monitor?.hold(model.events) }
@@ -118,6 +139,11 @@ enum MonitorScreen: ScreenParts {
     static func move(_ model: inout Model, to row: Int) -> [Effect] {
         guard var monitor = model.monitor else { return [] }
         defer { model.monitor = monitor }
+        if monitor.part == .graphs {
+            let metrics = Metric.allCases
+            monitor.metric = metrics[max(0, min(row, metrics.count - 1))]
+            return []
+        }
         if monitor.part == .processes {
             monitor.processRow = max(0, min(row, MonitorView.processes(model).count - 1))
             return []
@@ -132,10 +158,11 @@ enum MonitorScreen: ScreenParts {
 
     /// The event under the cursor in full.
     static func open(_ model: inout Model) -> [Effect] {
-        guard let monitor = model.monitor, monitor.part == .events, monitor.count(model.events) > 0 else {
+        if model.monitor?.part == .graphs {
+            model.monitor?.isZoomed.toggle()
             return []
         }
-        let event = model.events[monitor.number(row: monitor.row(model.events), model.events)]
+        guard let event = event(model) else { return [] }
         var lines = ["\(Figures.date(event.time)), in \(event.archive)"]
         if let key = event.key {
             lines.append("key \(TerminalText.sanitized(key))\(event.keyIsComplete ? "" : " (cut)")")
@@ -144,6 +171,54 @@ enum MonitorScreen: ScreenParts {
         lines.append(event.event.sentence(by: event.pid == 0 ? nil : model.processName(event.pid)))
         model.overlay = .message(MessageBox(title: event.kind.label, lines: lines))
         return []
+    }
+
+    private static func event(_ model: Model) -> StoreEvent? {
+        guard let monitor = model.monitor, monitor.part == .events, monitor.count(model.events) > 0 else {
+            return nil
+        }
+        return model.events[monitor.number(row: monitor.row(model.events), model.events)]
+    }
+
+    /// The archive and the key of the event under the cursor; says why there are none.
+    private static func subject(_ model: inout Model) -> (archive: ArchiveAddress, key: String)? {
+        guard let event = event(model), let archive = model.address(event.archive) else { return nil }
+        guard let key = event.key, event.keyIsComplete else {
+            model.say(
+                event.key == nil
+                    ? "The event is about no single key." : "Events keep only the beginning of so long a key."
+            )
+            return nil
+        }
+        return (archive, key)
+    }
+
+    /// What the events tell of the key.
+    private static func showHistory(_ model: inout Model) -> [Effect] {
+        guard let (archive, key) = subject(&model) else { return [] }
+        return [
+            .ask("load biography of \(archive.name)/\(key)") { (context) throws(SourceError) in
+                try context.source.biography(of: key, in: archive)
+            } then: { model, result in
+                guard model.screen == .monitor, model.store == archive.store else { return [] }
+                switch result {
+                case .success(let history):
+                    let lines = history.lines(by: model.processName)
+                    let reach = history.reach(in: archive.name, now: model.shownNow)
+                    model.overlay = .message(
+                        MessageBox(
+                            title: "Biography of \(TerminalText.sanitized(key))", lines: lines + ["", reach]))
+                case .failure(let error): model.say(error.description, role: .error)
+                }
+                return []
+            }
+        ]
+    }
+
+    /// The entry of the event, as it is now.
+    private static func openEntry(_ model: inout Model) -> [Effect] {
+        guard let (archive, key) = subject(&model) else { return [] }
+        return ValueScreen.show(ValueState(archive: archive, key: key, origin: .monitor), &model)
     }
 
     static func settle(_ model: inout Model, _ layout: ScreenLayout) -> [Effect] {

@@ -1,6 +1,18 @@
 /// The screen of what happens: events, and the processes that do it.
 struct MonitorState: Sendable {
-    enum Part: Sendable, Hashable { case events, processes }
+    enum Part: Sendable, Hashable, CaseIterable {
+        case events, processes, graphs
+
+        var name: String {
+            switch self {
+            case .events: "events"
+            case .processes: "processes"
+            case .graphs: "graphs"
+            }
+        }
+
+        var next: Part { Part.allCases[(Part.allCases.firstIndex(of: self)! + 1) % Part.allCases.count] }
+    }
 
     var part: Part
     /// The screen to go back to.
@@ -16,6 +28,11 @@ struct MonitorState: Sendable {
     var top = 0
     var processTop = 0
     var processRow = 0
+    /// The graph under the cursor, and whether it has all the room.
+    var metric = Metric.hitRatio
+    var isZoomed = false
+    /// Seconds that graphs show.
+    var span = 300.0
 
     init(part: Part, origin: Screen, archive: String?) {
         self.part = part

@@ -72,6 +72,9 @@ enum MonitorView {
         let look = model.look
         guard let monitor = model.monitor else { return }
         drawInfo(model, monitor, into: &frame, in: layout.info)
+        if monitor.part == .graphs {
+            return GraphsView.draw(model, monitor, into: &frame, in: layout.list)
+        }
         table(model).draw(into: &frame, in: layout.list, look: look)
     }
 
@@ -79,12 +82,20 @@ enum MonitorView {
         _ model: Model, _ monitor: MonitorState, into frame: inout Frame, in rect: Rect
     ) {
         let look = model.look
-        var left = [
-            Span(" "), Span("events", look[monitor.part == .events ? .accent : .dim]), Span(" "),
-            Span("processes", look[monitor.part == .processes ? .accent : .dim]), Span("  "),
-        ]
+        var left = MonitorState.Part.allCases.flatMap { part in
+            [Span(" "), Span(part.name, look[monitor.part == part ? .accent : .dim])]
+        }
+        left.append(Span("  "))
         var right: [Span] = []
         switch monitor.part {
+        case .graphs:
+            left.append(Span("\(Figures.duration(monitor.span)) of "))
+            left.append(Span(monitor.filter.archive ?? "all archives but logs", look[.accent]))
+            let others = model.archives.alarms.filter { $0.archive != monitor.filter.archive }
+            right += others.map { alarm in
+                Span(
+                    " \(alarm.subject) \(alarm.condition) ", look[alarm.isRinging ? .badge : .dim])
+            }
         case .processes:
             left.append(Span(Figures.count(processes(model).count, "attached", "attached")))
             if let archive = monitor.filter.archive { left.append(Span("  to \(archive)", look[.accent])) }

@@ -1,0 +1,63 @@
+import Foundation
+import StoreInspection
+import TerminalKit
+
+/// One line for who opens the browser for the first time, whatever the store; once it was hidden it stays away.
+enum HintLine {
+    /// On smaller screens each row is of more use.
+    static let leastRows = 12
+
+    /// What is told, in this order, where the screen has it. The last two are always told.
+    private static let told: [(id: ActionID, words: String)] = [
+        (.open, "opens"), (.fold, "unfolds"), (.demo, "starts the demo"), (.filter, "filters"),
+        (.query, "asks by values"), (.back, "goes back"), (.help, "lists all keys"),
+        (.hints, "hides this line for good"),
+    ]
+
+    static func draw(_ model: Model, into frame: inout Frame, in rect: Rect) {
+        guard !rect.isEmpty else { return }
+        let look = model.look
+        frame.fill(rect, style: look[.text])
+        var parts = told.compactMap { part -> (key: String, words: String)? in
+            guard let action = model.keyMap.action(part.id), action.contexts.contains(model.screen),
+                model.parts.isOfUse(part.id, model), let key = action.keys.first
+            else { return nil }
+            return (key.description, part.words)
+        }
+        let beginning = "New here?"
+        func width() -> Int {
+            parts.reduce(TextWidth.width(of: beginning)) {
+                $0 + 3 + TextWidth.width(of: $1.key) + TextWidth.width(of: $1.words)
+            }
+        }
+        while parts.count > 2, width() > rect.columns - 1 { parts.remove(at: parts.count - 3) }
+        var spans = [Span(beginning, look[.accent])]
+        for part in parts {
+            spans += [Span("  "), Span(part.key, look[.key]), Span(" " + part.words, look[.hint])]
+        }
+        frame.write(spans, at: rect.inset(left: 1).origin, within: rect)
+    }
+}
+
+extension Browser {
+    /// Hides the line of hints, or shows it again, also in sessions to come.
+    static func toggleHints(_ model: inout Model) -> [Effect] {
+        model.showsHints.toggle()
+        let isShown = model.showsHints
+        guard let file = model.surroundings.hintsFile else { return [] }
+        let key = keyName(model, .hints)
+        return [
+            .ask(isShown ? "show hints from now on" : "hide hints for good") { (_) throws(SourceError) in
+                isShown ? try file.remove() : try file.write(Data("hidden\n".utf8))
+            } then: { model, result in
+                switch result {
+                case .success:
+                    if !isShown { model.say("The line of hints stays away; \(key) brings it back.") }
+                case .failure(let error):
+                    model.say("For this session only: \(error.description)", role: .warning, seconds: 10)
+                }
+                return []
+            }
+        ]
+    }
+}

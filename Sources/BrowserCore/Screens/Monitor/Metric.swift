@@ -1,0 +1,220 @@
+import ArchiveQuery
+import StorageEngine
+import StoreInspection
+import TerminalKit
+
+/// What graphs show and alarms watch.
+enum Metric: CaseIterable, Sendable, Hashable {
+    case hitRatio, operations, disk, memory, evictions, expiries
+
+    var title: String {
+        switch self {
+        case .hitRatio: "hit ratio"
+        case .operations: "operations/s"
+        case .disk: "disk"
+        case .memory: "memory"
+        case .evictions: "evictions/s"
+        case .expiries: "expiries/s"
+        }
+    }
+
+    var role: Role {
+        switch self {
+        case .hitRatio: .good
+        case .evictions, .expiries: .warning
+        default: .accent
+        }
+    }
+
+    var isBytes: Bool { self == .disk || self == .memory }
+
+    /// Nil where there is none: the share of no accesses.
+    func value(_ column: GraphColumn) -> Double? {
+        switch self {
+        case .hitRatio: column.hitRatio
+        case .operations: column.operations
+        case .disk: column.disk
+        case .memory: column.memory
+        case .evictions: column.evictions
+        case .expiries: column.expiries
+        }
+    }
+
+    func text(_ value: Double) -> String {
+        switch self {
+        case .hitRatio: Figures.percent(value)
+        case .disk, .memory: Figures.bytes(UInt64(max(0, value)))
+        default: Figures.rate(value)
+        }
+    }
+
+    /// The top of the scale: the limit, or a round number that all values are below.
+    func top(_ values: [Double?], limit: UInt64?) -> Double {
+        if self == .hitRatio { return 1 }
+        let most = values.reduce(0) { max($0, $1 ?? 0) }
+        if let limit { return max(Double(limit), most) }
+        guard most > 0 else { return 1 }
+        var scale = 1.0
+        while scale * 10 <= most { scale *= 10 }
+        while scale > most { scale /= 10 }
+        return [1, 2, 5, 10].map { $0 * scale }.first { $0 >= most } ?? most
+    }
+
+    func limit(of archive: ArchiveSample) -> UInt64? {
+        switch self {
+        case .disk: archive.diskLimit
+        case .memory: archive.memoryLimit
+        default: nil
+        }
+    }
+}
+
+/// A bound that a figure of an archive, or of all together, is not to cross. A value.
+struct Alarm: Sendable, Hashable {
+    /// Nil: all archives together.
+    let archive: String?
+    let metric: Metric
+    /// Whether it is to stay above the bound.
+    let isBelow: Bool
+    let bound: Double
+    /// Since when it has crossed it.
+    private(set) var since: Timestamp?
+    private(set) var isRinging = false
+
+    /// Seconds for which it has to be crossed: a moment's figures may be those of two accesses.
+    private static let patience = 2.0
+
+    /// Reads `< 80%`, `> 500KB`, `> 1000`.
+    init(_ text: String, _ metric: Metric, of archive: String?) throws(AlarmFault) {
+        (self.archive, self.metric) = (archive, metric)
+        var rest = text.drop { $0 == " " }
+        guard let sign = rest.popFirst(), sign == "<" || sign == ">" else {
+            throw AlarmFault(description: "begin with < or >, as in \(Alarm.example(metric))")
+        }
+        isBelow = sign == "<"
+        let number = rest.filter { $0 != " " }
+        let value: Double? =
+            switch metric {
+            case .hitRatio: Double(number.last == "%" ? number.dropLast() : number[...]).map { $0 / 100 }
+            case .disk, .memory: SizeText.bytes(number).map { Double($0) }
+            default: Double(number)
+            }
+        guard let value, value.isFinite, value >= 0, metric != .hitRatio || value <= 1 else {
+            throw AlarmFault(description: "\(number) is no bound for it; write \(Alarm.example(metric))")
+        }
+        bound = value
+    }
+
+    static func example(_ metric: Metric) -> String {
+        switch metric {
+        case .hitRatio: "< 80%"
+        case .disk, .memory: "> 500KB"
+        case .operations: "> 1000"
+        case .evictions, .expiries: "> 50"
+        }
+    }
+
+    /// `< 80%`
+    var condition: String {
+        let share = "\(Figures.decimal(bound * 100, digits: 1))%"
+        return (isBelow ? "< " : "> ") + (metric == .hitRatio ? share : metric.text(bound))
+    }
+
+    /// `hit ratio of City`
+    var subject: String { "\(metric.title) of \(archive ?? "all archives")" }
+
+    /// What it becomes when the figure is that now.
+    enum Change { case rings, ends(Double) }
+
+    /// Takes the figure of a moment; nil: there is none.
+    mutating func take(_ value: Double?, at now: Timestamp) -> Change? {
+        guard let value else { return nil }
+        guard isBelow ? value < bound : value > bound else {
+            defer { (since, isRinging) = (nil, false) }
+            return isRinging ? .ends(since.map { now.seconds(since: $0) } ?? 0) : nil
+        }
+        let start = since ?? now
+        since = start
+        guard !isRinging, now.seconds(since: start) >= Alarm.patience else { return nil }
+        isRinging = true
+        return .rings
+    }
+}
+
+/// Why a text is no bound; one line for a person.
+struct AlarmFault: Error { let description: String }
+
+extension Browser {
+    /// What a metric is now, of an archive or of all.
+    private static func value(
+        _ metric: Metric, of archive: String?, _ figures: StoreFigures, _ model: Model
+    ) -> Double? {
+        var sum: GraphColumn?
+        for sample in figures.archives
+        where sample.problem == nil && (archive.map { ExactText($0) == ExactText(sample.name) } ?? true) {
+            guard let rates = model.archives.histories[sample.name]?.now else { continue }
+            sum =
+                (sum ?? GraphColumn())
+                + GraphColumn(rates, disk: sample.diskBytes, memory: sample.memoryBytes)
+        }
+        return sum.flatMap(metric.value)
+    }
+
+    /// Says which alarms ring and which have ended, with the terminal's bell.
+    static func watchAlarms(
+        _ model: inout Model, _ figures: StoreFigures, at moment: Timestamp
+    ) -> [Effect] {
+        var effects: [Effect] = []
+        for index in model.archives.alarms.indices {
+            let alarm = model.archives.alarms[index]
+            let value = value(alarm.metric, of: alarm.archive, figures, model)
+            switch model.archives.alarms[index].take(value, at: moment) {
+            case .rings?:
+                let text = value.map(alarm.metric.text) ?? ""
+                model.say(
+                    "ALARM: \(alarm.subject) is \(text), \(alarm.condition)", role: .error, seconds: 30)
+                effects = [.send([7])]
+            case .ends(let seconds)?:
+                model.say(
+                    "The alarm is over: \(alarm.subject) was \(alarm.condition) for \(Figures.duration(seconds)).",
+                    role: .good, seconds: 10)
+            case nil: break
+            }
+        }
+        return effects
+    }
+
+    /// Asks for the bound of what the cursor is on.
+    static func askAlarm(_ model: inout Model) {
+        guard let monitor = model.monitor else { return }
+        let metric = monitor.metric
+        let archive = monitor.filter.archive
+        let old = model.archives.alarms.first { $0.metric == metric && $0.archive == archive }
+        var prompt = Prompt(
+            label: "alarm when \(metric.title) ",
+            field: TextField(old?.condition ?? "", placeholder: Alarm.example(metric)),
+            keys: [("enter", "Set; empty: none"), ("esc", "Leave it")])
+        prompt.note = " of \(archive ?? "all archives")"
+        prompt.purpose = .alarm(metric, archive)
+        model.prompt = prompt
+    }
+
+    static func setAlarm(
+        _ model: inout Model, _ text: String, _ metric: Metric, of archive: String?
+    ) -> [Effect] {
+        let others = model.archives.alarms.filter { $0.metric != metric || $0.archive != archive }
+        guard !text.allSatisfy({ $0 == " " }) else {
+            if others.count < model.archives.alarms.count { model.say("The alarm is taken away.") }
+            model.archives.alarms = others
+            return []
+        }
+        do throws(AlarmFault) {
+            let alarm = try Alarm(text, metric, of: archive)
+            model.archives.alarms = others + [alarm]
+            model.say("The bell rings when \(alarm.subject) is \(alarm.condition).")
+        } catch {
+            model.say("No alarm: \(error.description)", role: .error)
+        }
+        return []
+    }
+}

@@ -1,0 +1,64 @@
+import Foundation
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// A small file in which a program remembers something from run to run; only this user can read it. Safe from any thread: each
+/// change makes a new file that takes the old one's place whole.
+package struct StateFile: Sendable, Hashable {
+    package let path: String
+
+    package init(path: String) { self.path = path }
+
+    package var isThere: Bool { access(path, F_OK) == 0 }
+
+    /// All of it; empty where there is no file.
+    /// - Throws: also where it is longer than `limit` bytes.
+    package func read(limit: Int) throws(SourceError) -> Data {
+        guard let file = FileHandle(forReadingAtPath: path) else {
+            if errno == ENOENT { return Data() }
+            throw SourceError(path, errno: errno)
+        }
+        let data: Data
+        do { data = try file.read(upToCount: limit + 1) ?? Data() } catch {
+            throw SourceError("\(path) can't be read: \(error.localizedDescription)")
+        }
+        guard data.count <= limit else {
+            throw SourceError("\(path) is longer than \(Figures.bytes(UInt64(limit))); remove it")
+        }
+        return data
+    }
+
+    /// Puts this in the place of what was there; makes the folder where it is missing.
+    package func write(_ bytes: Data) throws(SourceError) {
+        let folder = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
+        do {
+            try FileManager.default.createDirectory(
+                atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw SourceError("\(folder) can't be made: \(error.localizedDescription)")
+        }
+        let partial = path + ".\(getpid()).partial"
+        _ = unlink(partial)
+        let descriptor = open(partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw SourceError(partial, errno: errno) }
+        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        do { try file.write(contentsOf: bytes) } catch {
+            _ = unlink(partial)
+            throw SourceError("\(path) can't be written: \(error.localizedDescription)")
+        }
+        guard rename(partial, path) == 0 else {
+            let code = errno
+            _ = unlink(partial)
+            throw SourceError(path, errno: code)
+        }
+    }
+
+    /// Removes it; one that isn't there is no mistake.
+    package func remove() throws(SourceError) {
+        guard unlink(path) == 0 || errno == ENOENT else { throw SourceError(path, errno: errno) }
+    }
+}

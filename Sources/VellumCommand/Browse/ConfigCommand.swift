@@ -1,0 +1,129 @@
+import ArchiveQuery
+import ArgumentParser
+import BrowserCore
+import StoreInspection
+import TerminalKit
+
+/// `vellum config`. It stands here because the keys of the browser are part of it.
+struct ConfigCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "config",
+        abstract: "Shows the settings, and where each is from.",
+        discussion: """
+            Settings are in $XDG_CONFIG_HOME/vellum/config.toml, or else in ~/.config/vellum/config.toml. What is printed can \
+            be that file: vellum config > FILE makes one to begin with. Options and the environment win over it. \
+            What can't be used of it is said on standard error, and the exit code is 1 then.
+            """)
+
+    @OptionGroup var store: StoreArguments
+
+    @Option(
+        help: ArgumentHelp(
+            "As for browse.", valueName: Theme.Name.allCases.map(\.rawValue).joined(separator: "|")))
+    var theme: Theme.Name?
+
+    @Flag(help: "Print the path of the file alone, whether there is one or not.")
+    var path = false
+
+    func run() throws {
+        let configuration = Configuration.current
+        let output = OutputWriter()
+        if path {
+            guard let path = configuration.path else {
+                throw CommandFailure("neither XDG_CONFIG_HOME nor HOME is set", status: .usage)
+            }
+            try output.write(path + "\n")
+            return try output.flush()
+        }
+        let keys = KeyAssignments(configuration)
+        try output.write(text(configuration, keys))
+        try output.flush()
+        let problems = configuration.problems + keys.problems
+        for problem in problems { Narration.complain(problem) }
+        if !problems.isEmpty { throw CommandFailure(nil, status: .nothing) }
+    }
+
+    private func text(_ configuration: Configuration, _ keys: KeyAssignments) -> String {
+        let file = configuration.path ?? "no file, for neither XDG_CONFIG_HOME nor HOME is set"
+        let isMissing = !configuration.isThere && configuration.path != nil
+        var lines = ["# \(TerminalSafe.column(file))" + (isMissing ? " (not there)" : ""), ""]
+        func add<Value>(_ help: String, _ name: String, _ setting: Setting<Value>, _ value: String?) {
+            lines.append("# " + help)
+            let origin = TerminalSafe.column(setting.origin.description)
+            lines.append(
+                "\(value == nil ? "# " : "")\(name) = \(Self.quoted(value ?? "/FOLDER"))  # \(origin)")
+            lines.append("")
+        }
+        func choices(_ names: [String]) -> String { names.joined(separator: ", ") }
+        let theme = configuration.theme(option: theme)
+        add(
+            "The browser's colors: \(choices(Theme.Name.allCases.map(\.rawValue))).", "theme", theme,
+            theme.value.rawValue)
+        let refresh = configuration.refresh
+        add(
+            "How often the browser looks at the store: 100ms to 60s.", "refresh", refresh,
+            DurationText.text(.microseconds(Int64((refresh.value * 1e6).rounded()))))
+        let times = configuration.times
+        add(
+            "Whose time people are shown: \(choices(Configuration.Times.allCases.map(\.rawValue))).", "times",
+            times, times.value.rawValue)
+        let store = configuration.store(option: self.store.store)
+        add(
+            "The store where none is named; else it is the only one of the caches folder.", "store", store,
+            store.value)
+        lines += [
+            "# Keys of the browser. One that is assigned is taken from other actions of the same screens.",
+            "[\(Configuration.keysTable)]",
+        ]
+        let shipped = ActionTable.keyMap()
+        for action in keys.keyMap.actions {
+            let line = keys.lines[action.id.rawValue]
+            let source = line.map { SettingOrigin.file(configuration.path ?? "", line: $0) } ?? .standard
+            var origin = source.description
+            let lost = (shipped.action(action.id)?.keys ?? []).filter { !action.keys.contains($0) }
+            if line == nil, !lost.isEmpty {
+                origin += " without \(lost.map(\.description).joined(separator: ", "))"
+            }
+            let list = action.keys.map { Self.quoted($0.description) }.joined(separator: ", ")
+            // What is as it is shipped is a comment, so that a file made of this follows later versions.
+            let comment = "  # \(TerminalSafe.column(origin)). \(action.help)"
+            lines.append((line == nil ? "# " : "") + "\(action.id.rawValue) = [\(list)]" + comment)
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// A basic string of TOML.
+    private static func quoted(_ text: String) -> String {
+        var quoted = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"", "\\": quoted += "\\\(scalar)"
+            case _ where scalar.value < 0x20 || scalar.value == 0x7f:
+                let digits = String(scalar.value, radix: 16)
+                quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: quoted.unicodeScalars.append(scalar)
+            }
+        }
+        return quoted + "\""
+    }
+}
+
+/// Stateless. What of the person's file of settings can't be used, for commands that don't show it on a screen.
+enum ConfigurationReport {
+    /// More would hide what the command itself has to say.
+    private static let most = 3
+
+    static var problems: [String] {
+        let configuration = Configuration.current
+        return configuration.problems + KeyAssignments(configuration).problems
+    }
+
+    /// Says it on standard error.
+    static func complain() {
+        let problems = problems
+        for problem in problems.prefix(most) { Narration.complain(problem) }
+        if problems.count > most {
+            Narration.complain("\(problems.count - most) more; vellum config shows all")
+        }
+    }
+}

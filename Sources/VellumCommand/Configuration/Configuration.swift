@@ -1,0 +1,171 @@
+import ArchiveQuery
+import Foundation
+import StorageEngine
+import StoreInspection
+import TerminalKit
+
+/// Sendable value type. Where a setting's value is from.
+enum SettingOrigin: Sendable, Hashable, CustomStringConvertible {
+    case standard
+    case file(String, line: Int)
+    case environment(String)
+    case option(String)
+
+    var description: String {
+        switch self {
+        case .standard: "default"
+        case .file(let path, let line): "\(path):\(line)"
+        case .environment(let name): "environment: \(name)"
+        case .option(let name): "option: \(name)"
+        }
+    }
+}
+
+/// Sendable value type. A setting, and where it is from.
+struct Setting<Value: Sendable>: Sendable {
+    var value: Value
+    var origin = SettingOrigin.standard
+}
+
+/// Sendable value type. What the person's file of settings says, or what holds without it. A mistake in it costs the setting
+/// that it is in, or all where the file can't be read as a whole; it keeps nobody from anything.
+struct Configuration: Sendable {
+    /// Whose time of day people are shown.
+    enum Times: String, Sendable, CaseIterable { case local, utc }
+
+    /// Which keys do what the action of that name does.
+    struct Assignment: Sendable {
+        var action: String
+        var keys: [String]
+        var line: Int
+    }
+
+    private(set) var theme = Setting(value: Theme.Name.dark)
+    /// Seconds between two looks of the browser at the store.
+    private(set) var refresh = Setting(value: 0.2)
+    private(set) var times = Setting(value: Times.local)
+    /// The store where none is named.
+    private(set) var store: Setting<String?> = Setting(value: nil)
+    private(set) var assignments: [Assignment] = []
+    /// Nil where there is no home.
+    let path: String?
+    let isThere: Bool
+    /// What of the file can't be used; a line each.
+    private(set) var problems: [String]
+
+    static let names = ["theme", "refresh", "times", "store"]
+    static let keysTable = "keys"
+    /// Seconds.
+    private static let refreshes = 0.1...60.0
+
+    /// The one of this process' user, read once.
+    static let current = Configuration(environment: ProcessInfo.processInfo.environment)
+
+    init(environment: [String: String]) {
+        path = ConfigurationFile.standardPath(environment: environment)
+        var file = path.map { ConfigurationFile(path: $0) }
+        isThere = file?.isThere ?? false
+        problems = []
+        guard file != nil else { return }
+        for item in file?.items ?? [] { take(item, &file!) }
+        for (name, table) in (file?.tables ?? [:]).sorted(by: { $0.value.line < $1.value.line }) {
+            takeTable(name, table.line, table.items, &file!)
+        }
+        problems = file?.problems ?? []
+    }
+
+    private mutating func take(_ item: ConfigurationFile.Item, _ file: inout ConfigurationFile) {
+        let origin = SettingOrigin.file(file.path, line: item.line)
+        func object(_ reason: String) { file.object(line: item.line, item.name, reason) }
+        guard Self.names.contains(item.name) else {
+            let isTable = item.name == Self.keysTable
+            return object(
+                isTable
+                    ? "a table is expected: [keys]"
+                    : Self.unknown("setting", item.name, among: Self.names + [Self.keysTable]))
+        }
+        guard let texts = item.texts, texts.count == 1, let text = texts.first else {
+            return object("a text in quotes is expected")
+        }
+        switch item.name {
+        case "theme":
+            guard let theme = Theme.Name(rawValue: text) else {
+                return object(Self.noChoice(text, among: Theme.Name.allCases.map(\.rawValue)))
+            }
+            self.theme = Setting(value: theme, origin: origin)
+        case "times":
+            guard let times = Times(rawValue: text) else {
+                return object(Self.noChoice(text, among: Times.allCases.map(\.rawValue)))
+            }
+            self.times = Setting(value: times, origin: origin)
+        case "refresh":
+            do throws(DurationFault) {
+                let seconds = try DurationText.interval(text) / .seconds(1)
+                guard Self.refreshes.contains(seconds) else { return object("100ms to 60s are possible") }
+                refresh = Setting(value: seconds, origin: origin)
+            } catch {
+                object(error.description)
+            }
+        default:
+            let path = WholeFile.path(typed: text)
+            guard path.hasPrefix("/") else {
+                return object("a path from the root or from ~ is expected, for vellum is started anywhere")
+            }
+            store = Setting(value: path, origin: origin)
+        }
+    }
+
+    private mutating func takeTable(
+        _ name: String, _ line: Int, _ items: [ConfigurationFile.Item], _ file: inout ConfigurationFile
+    ) {
+        guard name == Self.keysTable else {
+            let isSetting = Self.names.contains(name)
+            return file.object(
+                line: line, name,
+                isSetting
+                    ? "a text in quotes is expected" : Self.unknown("table", name, among: [Self.keysTable]))
+        }
+        for item in items {
+            guard let keys = item.texts else {
+                file.object(
+                    line: item.line, "keys.\(item.name)", "a key in quotes or a list of them is expected")
+                continue
+            }
+            assignments.append(Assignment(action: item.name, keys: keys, line: item.line))
+        }
+    }
+
+    private static func unknown(_ what: String, _ name: String, among names: [String]) -> String {
+        let near = Suggestion.nearest(to: name, among: names).map { "; did you mean \($0)?" } ?? ""
+        return
+            "there is no such \(what)\(near.isEmpty ? "; there are \(names.joined(separator: ", "))" : near)"
+    }
+
+    private static func noChoice(_ text: String, among names: [String]) -> String {
+        let near = Suggestion.nearest(to: text, among: names).map { "; did you mean \($0)?" } ?? ""
+        return "\(TerminalSafe.quoted(text)) is none of \(names.joined(separator: ", "))\(near)"
+    }
+
+    // MARK: What wins over the file
+
+    func theme(option: Theme.Name?) -> Setting<Theme.Name> {
+        option.map { Setting(value: $0, origin: .option("--theme")) } ?? theme
+    }
+
+    func store(option: String?) -> Setting<String?> {
+        if let option { return Setting(value: option, origin: .option("--store")) }
+        if let named = StoreArguments.namedByEnvironment {
+            return Setting(value: named, origin: .environment("VELLUM_STORE"))
+        }
+        return store
+    }
+
+    /// Behind an error that is about the store that the file names: that it does.
+    func hint(for error: StorageError) -> String? {
+        guard let path = store.value, store(option: nil).value == path, error.description.contains(path)
+        else {
+            return nil
+        }
+        return " (the store of \(store.origin))"
+    }
+}

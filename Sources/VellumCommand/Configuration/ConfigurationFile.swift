@@ -1,0 +1,118 @@
+import Foundation
+import StoreInspection
+import TOMLKit
+
+/// Sendable value type. A file of settings as it was read: what it says in which line, and why parts of it can't be used.
+struct ConfigurationFile: Sendable {
+    /// What one line assigns. Of a key that takes several texts a single one is a list of one.
+    struct Item: Sendable {
+        var name: String
+        var line: Int
+        /// Nil: neither a text nor a list of texts.
+        var texts: [String]?
+    }
+
+    let path: String
+    private(set) var isThere = false
+    /// In the order of the file.
+    private(set) var items: [Item] = []
+    /// Of the tables, by name.
+    private(set) var tables: [String: (line: Int, items: [Item])] = [:]
+    /// One line each: file, line, key and what is wrong.
+    private(set) var problems: [String] = []
+
+    /// A longer file is no configuration.
+    private static let mostBytes = 256 << 10
+
+    /// In `$XDG_CONFIG_HOME` or `~/.config` (XDG Base Directory Specification); nil where there is no home.
+    static func standardPath(environment: [String: String]) -> String? {
+        if let folder = environment["XDG_CONFIG_HOME"], folder.hasPrefix("/") {
+            return folder + "/vellum/config.toml"
+        }
+        guard let home = environment["HOME"], home.hasPrefix("/") else { return nil }
+        return home + "/.config/vellum/config.toml"
+    }
+
+    init(path: String) {
+        self.path = path
+        let file = StateFile(path: path)
+        isThere = file.isThere
+        do throws(SourceError) {
+            let data = try file.read(limit: Self.mostBytes)
+            if let text = String(validating: data, as: UTF8.self) {
+                read(text)
+            } else {
+                problems.append("\(path) isn't UTF-8")
+            }
+        } catch {
+            problems.append(error.description)
+        }
+    }
+
+    mutating func object(line: Int, _ key: String, _ reason: String) {
+        problems.append("\(path):\(line): \(key): \(reason)")
+    }
+
+    private mutating func read(_ text: String) {
+        do {
+            let document = try TOMLTable(string: text)
+            let lines = AssignedLines(text)
+            items = Self.items(of: document, in: "", lines).filter { document[$0.name]?.table == nil }
+            for (name, value) in document {
+                guard let table = value.table else { continue }
+                tables[name] = (lines.line(name, in: ""), Self.items(of: table, in: name, lines))
+            }
+        } catch let error as TOMLParseError {
+            problems.append("\(path):\(error.source.begin.line): \(error.description)")
+        } catch {
+            problems.append("\(path): \(error)")
+        }
+    }
+
+    private static func items(of table: TOMLTable, in name: String, _ lines: AssignedLines) -> [Item] {
+        table.map { key, value in
+            let list = value.array.map { $0.map { $0.string } }
+            return Item(
+                name: key, line: lines.line(key, in: name),
+                texts: value.string.map { [$0] }
+                    ?? list.flatMap { $0.contains(nil) ? nil : $0.compactMap(\.self) })
+        }
+        .sorted { ($0.line, $0.name) < ($1.line, $1.name) }
+    }
+}
+
+/// Sendable value type. In which line of a TOML document, known to be right, each key is assigned: the parser tells only
+/// where mistakes are. Keys that are written with dots count as their first part.
+private struct AssignedLines: Sendable {
+    private var lines: [[String]: Int] = [:]
+
+    init(_ text: String) {
+        var table = ""
+        for (number, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+            .enumerated()
+        {
+            let line = line.drop { $0 == " " || $0 == "\t" }
+            if line.first == "[" {
+                table = Self.name(line.drop { $0 == "[" })
+                note([table, ""], number + 1)
+            } else if line.contains("=") {
+                note([table, Self.name(line)], number + 1)
+            }
+        }
+    }
+
+    private mutating func note(_ path: [String], _ line: Int) { lines[path] = lines[path] ?? line }
+
+    private static func name(_ text: Substring) -> String {
+        let text = text.drop { $0 == " " || $0 == "\t" }
+        if let quote = text.first, quote == "\"" || quote == "'" {
+            return String(text.dropFirst().prefix { $0 != quote })
+        }
+        return String(text.prefix { $0.isLetter || $0.isNumber || $0 == "_" || $0 == "-" })
+    }
+
+    /// The line of a table where `key` is its name and `table` is empty, too.
+    func line(_ key: String, in table: String) -> Int {
+        lines[[table, key]] ?? lines[[key, ""]] ?? lines[["", table]] ?? lines[[table, ""]] ?? 1
+    }
+}

@@ -1,0 +1,52 @@
+import StorageEngine
+
+/// Sendable value type. The archives of the demonstration: what a program that serves maps would keep.
+enum DemoArchive: String, CaseIterable, Sendable {
+    /// A cache with room for half of the cities.
+    case cities = "City"
+    /// A collection that the workload leaves alone.
+    case countries = "Country"
+    /// A log of what the programs do.
+    case journal = "Journal"
+    /// A cache of texts, part of which memory holds too.
+    case pages = "Page"
+    /// A cache of what expires unless it is used.
+    case sessions = "Session"
+    /// A cache of images, the largest thousands of times as large as the smallest.
+    case thumbnails = "Thumbnail"
+
+    /// Those that the workload uses.
+    static let worked: [DemoArchive] = [.cities, .pages, .sessions, .thumbnails]
+
+    /// Bytes that the pages in memory may take.
+    static let pageMemory: UInt64 = 40_000
+
+    func configuration(_ data: DemoData) -> ArchiveConfiguration {
+        switch self {
+        case .cities: cache(UInt64(data.bytes / 2))
+        case .countries: ArchiveConfiguration(kind: .collection, diskLimit: nil, typeName: rawValue)
+        case .journal: ArchiveConfiguration(kind: .log, diskLimit: 64_000)
+        case .pages: cache(400_000, memory: Self.pageMemory)
+        case .sessions: cache(60_000)
+        case .thumbnails: cache(6_000_000)
+        }
+    }
+
+    private func cache(_ disk: UInt64, memory: UInt64 = 1_000_000) -> ArchiveConfiguration {
+        ArchiveConfiguration(kind: .cache, diskLimit: disk, memoryLimit: memory, typeName: rawValue)
+    }
+
+    /// Opens it in a store, or makes it.
+    /// - Throws: where somebody else's has the name.
+    func open(in store: Store, _ data: DemoData) throws -> Archive {
+        let wanted = configuration(data)
+        let archive = try store.archive(named: rawValue, orCreate: wanted)
+        let found = try archive.configuration()
+        guard found.kind == wanted.kind, found.typeName == wanted.typeName else {
+            throw CommandFailure(
+                "\(store.path) has an archive \(rawValue) already that isn't the demonstration's",
+                status: .usage)
+        }
+        return archive
+    }
+}
