@@ -24,11 +24,10 @@ FORMAT_OPTIONS := --configuration Assets/swift-format.json --recursive --paralle
 FORMATTED := Sources Tests Package.swift
 # Module by module, which takes less processor time than file by file, and optimised: what the tests ask of the engine, a
 # million times over, takes ten times as long otherwise. Assertions stay, and what only debug builds have: crash points, clocks.
-# Nothing is imported as testable, and to have it ready takes as long again; what a debugger needs takes a quarter of the time,
-# what an editor's index needs a seventh.
+# Nothing is imported as testable, and to have it ready takes as long again; what a debugger needs takes a quarter of the time.
 # An undeclared import may pass an incremental build and fail a clean one, so it fails always.
 TESTED := -c release -Xswiftc -DDEBUG -Xswiftc -assert-config -Xswiftc Debug --disable-testable-imports \
-    -debug-info-format none --disable-index-store \
+    -debug-info-format none \
     --explicit-target-dependency-import-check error --scratch-path .build-test
 # `swift build` can't do without testable imports; listing the tests builds them. Four modules at once, however few the cores:
 # otherwise the longest begin last, and all others wait for them.

@@ -247,7 +247,7 @@ struct Prompt: Sendable {
     var isOfScreen: Bool {
         switch purpose {
         case .screen, .condition: true
-        case .column, .saveQuery, .pipe, .write, .newEntry: false
+        case .column, .saveQuery, .pipe, .write, .newEntry, .alarm: false
         }
     }
 }
