@@ -12,7 +12,10 @@ package enum NumberValue: Sendable, Hashable {
         if let integer = number.integer, integer.magnitude < 1 << 64 {
             self = .integer(integer)
         } else {
-            self = number.double.map(NumberValue.float) ?? .decimal(number)
+            // By the same rule as the comparison below.
+            let float = number.nearestDouble.map(NumberValue.float)
+            let isFloat = float.map { $0.isFinite && NumberValue.compare($0, .decimal(number)) == 0 } ?? false
+            self = isFloat ? float ?? .decimal(number) : .decimal(number)
         }
     }
 
@@ -39,6 +42,8 @@ package enum NumberValue: Sendable, Hashable {
         if integer != other { return integer < other ? -1 : 1 }
         return float > whole ? -1 : float < whole ? 1 : 0
     }
+
+    private var isFinite: Bool { if case .float(let number) = self { number.isFinite } else { true } }
 
     private static func compareDecimals(_ left: NumberValue, _ right: NumberValue) -> Int? {
         if case .float(let float) = left, !float.isFinite {
