@@ -68,7 +68,7 @@ import Vellum
         let notes = try store.factory().archives(for: Note.self)
         func begin() {
             if isThere {
-                notes.record(Note(primaryKey: "a", text: "0"), expiresIn: 1)
+                notes.record(Note(primaryKey: "a", text: "0"), expiresIn: 1_000)
             } else {
                 notes.deleteAll()
             }
@@ -81,7 +81,7 @@ import Vellum
         ]
         for (change, left) in changes {
             begin()
-            let older = try notes.value(forKey: "a", renewingBefore: .seconds(60)) {
+            let older = try notes.value(forKey: "a", renewingBefore: .seconds(10_000)) {
                 change()
                 return Note(primaryKey: "a", text: "older")
             }
@@ -90,7 +90,7 @@ import Vellum
             begin()
             let gate = Gate()
             let task = Task {
-                try await notes.asynchronous.value(forKey: "a", renewingBefore: .seconds(60)) {
+                try await notes.asynchronous.value(forKey: "a", renewingBefore: .seconds(10_000)) {
                     await gate.pass()
                     return Note(primaryKey: "a", text: "older")
                 }
