@@ -115,6 +115,8 @@ enum ConfigurationReport {
 
     static var problems: [String] {
         let configuration = Configuration.current
+        // Every command asks: without assignments the table of actions isn't made.
+        guard !configuration.assignments.isEmpty else { return configuration.problems }
         return configuration.problems + KeyAssignments(configuration).problems
     }
 
