@@ -11,11 +11,13 @@ package enum NumberValue: Sendable, Hashable {
     package init(_ number: DecimalNumber) {
         if let integer = number.integer, integer.magnitude < 1 << 64 {
             self = .integer(integer)
+        } else if let float = number.nearestDouble, float.isFinite,
+            // By the same rule as other comparisons.
+            NumberValue.compare(.float(float), .decimal(number)) == 0
+        {
+            self = .float(float)
         } else {
-            // By the same rule as the comparison below.
-            let float = number.nearestDouble.map(NumberValue.float)
-            let isFloat = float.map { $0.isFinite && NumberValue.compare($0, .decimal(number)) == 0 } ?? false
-            self = isFloat ? float ?? .decimal(number) : .decimal(number)
+            self = .decimal(number)
         }
     }
 
@@ -42,8 +44,6 @@ package enum NumberValue: Sendable, Hashable {
         if integer != other { return integer < other ? -1 : 1 }
         return float > whole ? -1 : float < whole ? 1 : 0
     }
-
-    private var isFinite: Bool { if case .float(let number) = self { number.isFinite } else { true } }
 
     private static func compareDecimals(_ left: NumberValue, _ right: NumberValue) -> Int? {
         if case .float(let float) = left, !float.isFinite {

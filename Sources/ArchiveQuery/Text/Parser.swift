@@ -215,24 +215,28 @@ extension QueryPipeline {
 extension QueryPredicate {
     /// Parses a condition alone, as it is written after `find`.
     public init(_ text: String) throws(QuerySyntaxError) {
-        guard text.utf8.count <= Parser.maximumBytes else { throw .tooLong(text) }
-        var parser = Parser(Array(text.utf8))
-        let predicate = try parser.predicate()
-        parser.note(.end)
-        guard parser.isAtEnd else { throw parser.failure() }
-        self = predicate
+        self = try Parser.parse(text) { (parser) throws(QuerySyntaxError) in try parser.predicate() }
     }
 }
 
 extension QueryProperty {
     /// Parses a property alone: a path such as `address.city`, metadata, or a calculation with them.
     package init(_ text: String) throws(QuerySyntaxError) {
-        guard text.utf8.count <= Parser.maximumBytes else { throw .tooLong(text) }
+        self = try Parser.parse(text) { (parser) throws(QuerySyntaxError) in try parser.expression() }
+    }
+}
+
+extension Parser {
+    /// What a text is as a whole, of one kind of part of a query.
+    fileprivate static func parse<Part>(
+        _ text: String, _ part: (inout Parser) throws(QuerySyntaxError) -> Part
+    ) throws(QuerySyntaxError) -> Part {
+        guard text.utf8.count <= maximumBytes else { throw .tooLong(text) }
         var parser = Parser(Array(text.utf8))
-        let property = try parser.expression()
+        let parsed = try part(&parser)
         parser.note(.end)
         guard parser.isAtEnd else { throw parser.failure() }
-        self = property
+        return parsed
     }
 }
 

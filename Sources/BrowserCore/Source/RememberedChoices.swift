@@ -21,10 +21,17 @@ package struct SavedQuery: Sendable, Hashable, Codable {
     }
 }
 
+extension SavedQuery {
+    /// Names are the same if their bytes are.
+    func isNamed(_ name: String, of archive: String) -> Bool {
+        ExactText(self.name) == ExactText(name) && ExactText(self.archive) == ExactText(archive)
+    }
+}
+
 extension [SavedQuery] {
     /// Takes away what has the name, in that archive.
     package mutating func remove(_ name: String, of archive: String) {
-        removeAll { ExactText($0.name) == ExactText(name) && ExactText($0.archive) == ExactText(archive) }
+        removeAll { $0.isNamed(name, of: archive) }
     }
 
     /// Adds one; it takes the place of one that has its name.

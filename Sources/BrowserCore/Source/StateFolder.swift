@@ -8,13 +8,10 @@ package struct StateFolder: Sendable {
 
     package init(path: String) { self.path = path }
 
-    /// `vellum` in `$XDG_STATE_HOME` or `~/.local/state` (XDG Base Directory Specification); nil where there is no home.
+    /// In `$XDG_STATE_HOME` or `~/.local/state`; nil where there is no home.
     package static func standard(environment: [String: String]) -> StateFolder? {
-        if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") {
-            return StateFolder(path: state + "/vellum")
-        }
-        guard let home = environment["HOME"], home.hasPrefix("/") else { return nil }
-        return StateFolder(path: home + "/.local/state/vellum")
+        StateFile.folder("XDG_STATE_HOME", or: ".local/state", environment: environment)
+            .map { StateFolder(path: $0) }
     }
 
     /// The queries of all sessions.

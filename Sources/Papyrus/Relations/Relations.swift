@@ -140,6 +140,8 @@ extension Optional: ToOneRelation where Wrapped: Papyrus {
 }
 
 extension Array: ToManyRelation where Element: Papyrus {
+    public var _isEmpty: Bool { isEmpty }
+
     public static func _readMany(_ reader: RelationReader) throws -> [Element] {
         guard let loader = reader.loader else { return try [Element](from: reader.decoder) }
         var container = try reader.decoder.unkeyedContainer()
@@ -173,10 +175,6 @@ extension Array: ToManyRelation where Element: Papyrus {
             try container.encode(object.id.description)
         }
     }
-}
-
-extension Array where Element: Papyrus {
-    public var _isEmpty: Bool { isEmpty }
 }
 
 extension Optional: ToManyRelation where Wrapped: ToManyRelation {

@@ -13,6 +13,16 @@ package struct StateFile: Sendable, Hashable {
 
     package init(path: String) { self.path = path }
 
+    /// The folder `vellum` where programs keep what is of one kind for this user: in the folder that the environment variable
+    /// names, else in `standard` below the home folder (XDG Base Directory Specification); nil where there is no home.
+    package static func folder(
+        _ variable: String, or standard: String, environment: [String: String]
+    ) -> String? {
+        if let named = environment[variable], named.hasPrefix("/") { return named + "/vellum" }
+        guard let home = environment["HOME"], home.hasPrefix("/") else { return nil }
+        return "\(home)/\(standard)/vellum"
+    }
+
     package var isThere: Bool { access(path, F_OK) == 0 }
 
     /// All of it; empty where there is no file.

@@ -63,15 +63,18 @@ struct Configuration: Sendable {
 
     init(environment: [String: String]) {
         path = ConfigurationFile.standardPath(environment: environment)
-        var file = path.map { ConfigurationFile(path: $0) }
-        isThere = file?.isThere ?? false
         problems = []
-        guard file != nil else { return }
-        for item in file?.items ?? [] { take(item, &file!) }
-        for (name, table) in (file?.tables ?? [:]).sorted(by: { $0.value.line < $1.value.line }) {
-            takeTable(name, table.line, table.items, &file!)
+        guard let path else {
+            isThere = false
+            return
         }
-        problems = file?.problems ?? []
+        var file = ConfigurationFile(path: path)
+        isThere = file.isThere
+        for item in file.items { take(item, &file) }
+        for (name, table) in file.tables.sorted(by: { $0.value.line < $1.value.line }) {
+            takeTable(name, table.line, table.items, &file)
+        }
+        problems = file.problems
     }
 
     private mutating func take(_ item: ConfigurationFile.Item, _ file: inout ConfigurationFile) {

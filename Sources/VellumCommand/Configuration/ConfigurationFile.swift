@@ -24,13 +24,11 @@ struct ConfigurationFile: Sendable {
     /// A longer file is no configuration.
     private static let mostBytes = 256 << 10
 
-    /// In `$XDG_CONFIG_HOME` or `~/.config` (XDG Base Directory Specification); nil where there is no home.
+    /// In `$XDG_CONFIG_HOME` or `~/.config`; nil where there is no home.
     static func standardPath(environment: [String: String]) -> String? {
-        if let folder = environment["XDG_CONFIG_HOME"], folder.hasPrefix("/") {
-            return folder + "/vellum/config.toml"
+        StateFile.folder("XDG_CONFIG_HOME", or: ".config", environment: environment).map {
+            $0 + "/config.toml"
         }
-        guard let home = environment["HOME"], home.hasPrefix("/") else { return nil }
-        return home + "/.config/vellum/config.toml"
     }
 
     init(path: String) {

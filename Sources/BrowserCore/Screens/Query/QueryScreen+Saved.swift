@@ -44,7 +44,7 @@ extension QueryScreen {
         }
         var named = query
         named.name = name
-        let old = model.savedQueries.first { $0.name == name && $0.archive == query.archive }
+        let old = model.savedQueries.first { $0.isNamed(name, of: query.archive) }
         guard let old, old.text != query.text else { return keep(&model, named) }
         let replacing = named
         model.overlay = .choice(
