@@ -196,7 +196,7 @@ _vellum_browse() {
     repeating_flags=()
     non_repeating_flags=(--read-only --version -h --help)
     repeating_options=()
-    non_repeating_options=(-s --store --theme --size --keys --print)
+    non_repeating_options=(-s --store --theme --size --keys --print --record --replay --at)
     __vellum_offer_flags_options 1
 
     # Offer option value completions
@@ -219,6 +219,17 @@ _vellum_browse() {
         __vellum_add_completions -W 'text'$'\n''ansi'$'\n''svg'
         return
         ;;
+    '--record')
+        __vellum_add_completions -f
+        return
+        ;;
+    '--replay')
+        __vellum_add_completions -f
+        return
+        ;;
+    '--at')
+        return
+        ;;
     esac
 
     # Offer positional completions
@@ -234,7 +245,7 @@ _vellum_demo() {
     repeating_flags=()
     non_repeating_flags=(--keep --no-browse --json --version -h --help)
     repeating_options=()
-    non_repeating_options=(-s --store --seconds --rate --seed --theme)
+    non_repeating_options=(-s --store --seconds --rate --seed --theme --record)
     __vellum_offer_flags_options 0
 
     # Offer option value completions
@@ -254,6 +265,10 @@ _vellum_demo() {
         ;;
     '--theme')
         __vellum_add_completions -W 'dark'$'\n''light'$'\n''dark-safe'$'\n''light-safe'$'\n''mono'
+        return
+        ;;
+    '--record')
+        __vellum_add_completions -f
         return
         ;;
     esac

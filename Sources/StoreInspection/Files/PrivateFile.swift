@@ -51,19 +51,7 @@ package final class PrivateFile: Sendable {
     /// What is in it by now; an editor may have put another file in its place.
     /// - Throws: also where it is longer than `limit` bytes.
     package func bytes(limit: Int) throws(SourceError) -> [UInt8] {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw SourceError(path, errno: errno) }
-        defer { close(descriptor) }
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 1 << 16)
-        while bytes.count <= limit {
-            let count = read(descriptor, &buffer, buffer.count)
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw SourceError(path, errno: errno) }
-            guard count > 0 else { return bytes }
-            bytes += buffer[..<count]
-        }
-        throw SourceError("\(path) is longer than \(Figures.bytes(UInt64(limit)))")
+        try WholeFile.bytes(of: path, limit: limit)
     }
 
     /// The folder and what is in it; it has no folders itself.

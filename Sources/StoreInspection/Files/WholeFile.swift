@@ -86,6 +86,24 @@ package final class WholeFile {
         if let partial { _ = unlink(partial) }
     }
 
+    /// What is in a file, or comes out of a pipe.
+    /// - Throws: also where it is longer than `limit` bytes.
+    package static func bytes(of path: String, limit: Int) throws(SourceError) -> [UInt8] {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw SourceError(path, errno: errno) }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while bytes.count <= limit {
+            let count = read(descriptor, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw SourceError(path, errno: errno) }
+            guard count > 0 else { return bytes }
+            bytes += buffer[..<count]
+        }
+        throw SourceError("\(path) is longer than \(Figures.bytes(UInt64(limit)))")
+    }
+
     // MARK: Where it is written
 
     /// A path as a person types it: `~` is the home folder.

@@ -31,17 +31,22 @@ extension Style {
     }
 
     /// The sequence that sets this style whatever was set before.
-    fileprivate var selectGraphicRendition: String {
+    var selectGraphicRendition: String {
         var codes = ["0"]
-        let attributeCodes: [(Attributes, String)] = [
-            (.bold, "1"), (.dim, "2"), (.italic, "3"), (.underline, "4"), (.reverse, "7"),
-            (.strikethrough, "9"),
-        ]
-        for (attribute, code) in attributeCodes where attributes.contains(attribute) { codes.append(code) }
+        for (attribute, code) in Style.attributeCodes where attributes.contains(attribute) {
+            codes.append("\(code)")
+        }
         codes += foreground.codes(basic: 30, bright: 90, extended: 38)
         codes += background.codes(basic: 40, bright: 100, extended: 48)
         return "\u{1b}[" + codes.joined(separator: ";") + "m"
     }
+}
+
+extension Style {
+    /// What SGR calls the attributes.
+    static let attributeCodes: [(attribute: Attributes, code: Int)] = [
+        (.bold, 1), (.dim, 2), (.italic, 3), (.underline, 4), (.reverse, 7), (.strikethrough, 9),
+    ]
 }
 
 extension Color {

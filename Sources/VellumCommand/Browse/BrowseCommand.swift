@@ -22,6 +22,9 @@ struct BrowseCommand: ParsableCommand {
 
             With --size it needs no terminal: it presses --keys, waits for all that they cause, and prints the last \
             screen. Keys type themselves; others are named, as in jj<enter>/foo<esc><ctrl+w>; < itself is <lt>.
+
+            --record writes what is shown and which keys are pressed, whatever they type, into a new file that only you can \
+            read: a report of a defect, or a demonstration. --replay plays it; so does asciinema.
             """)
 
     @OptionGroup var store: StoreArguments
@@ -47,8 +50,20 @@ struct BrowseCommand: ParsableCommand {
 
     @Option(
         name: .customLong("print"),
-        help: ArgumentHelp("With --size: what to print.", valueName: "text|ansi|svg"))
+        help: ArgumentHelp("With --size or --replay: what to print.", valueName: "text|ansi|svg"))
     var format: ScreenFormat?
+
+    @Option(
+        help: ArgumentHelp("Record into this new file.", valueName: "file"), completion: .file())
+    var record: String?
+
+    @Option(
+        help: ArgumentHelp("Play this recording; with --print its last screen.", valueName: "file"),
+        completion: .file())
+    var replay: String?
+
+    @Option(help: ArgumentHelp("With --replay: begin or print there.", valueName: "seconds"))
+    var at: Double?
 
     mutating func validate() throws {
         if let file {
@@ -60,12 +75,22 @@ struct BrowseCommand: ParsableCommand {
             }
             if store.store != nil { throw ValidationError("--store and a ring file exclude each other") }
         }
+        if replay != nil {
+            if store.store != nil || file != nil || size != nil || keys != nil || record != nil || readOnly {
+                throw ValidationError("--replay takes no options but --at, --print and --theme")
+            }
+            if let at, !(0...1e9).contains(at) { throw ValidationError("--at is 0 to 1000000000") }
+            return
+        }
+        if at != nil { throw ValidationError("--at needs --replay") }
         if size == nil, keys != nil || format != nil {
             throw ValidationError("--keys and --print need --size")
         }
+        if size != nil, record != nil { throw ValidationError("--record needs a terminal, and --size none") }
     }
 
     func run() throws {
+        if let replay { return try play(replay) }
         let path = file ?? store.named
         // What is no store is said here, in one line, and not on a screen.
         var source: any StoreSource = EngineSource()
@@ -82,13 +107,28 @@ struct BrowseCommand: ParsableCommand {
             theme: Configuration.current.theme(option: theme).value)
         if let size {
             ConfigurationReport.complain()
-            let output = OutputWriter()
-            var picture = session.picture(size: size.size, keys: keys?.keys ?? [], format: format ?? .text)
-            if picture.last != "\n" { picture += "\n" }
-            try output.write(picture)
-            return try output.flush()
+            let frame = session.frame(size: size.size, keys: keys?.keys ?? [])
+            return try (format ?? .text).print(frame)
         }
-        if try session.runInTerminal() == .startDemo { try DemoCommand.parse([]).run() }
+        if try session.runInTerminal(recording: record) == .startDemo { try DemoCommand.parse([]).run() }
+    }
+
+    /// Plays a recording, or prints one screen of it.
+    private func play(_ path: String) throws {
+        let theme = Configuration.current.theme(option: theme).value
+        let recording = try Recording(contentsOf: path)
+        if let format {
+            var replay = try Replay(
+                recording, named: path, look: Look(theme: Theme(theme, depth: ScreenFormat.depth)),
+                now: .now())
+            try replay.move(to: at ?? recording.duration)
+            return try format.print(replay.frame)
+        }
+        var screen = try TerminalScreen.open()
+        defer { screen.close() }
+        var replay = try Replay(recording, named: path, look: screen.look(theme), now: .now())
+        if let at { try replay.move(to: at) }
+        try ReplayLoop.run(replay, terminal: &screen) { .now() }
     }
 
     /// The folder that a folder lies in.

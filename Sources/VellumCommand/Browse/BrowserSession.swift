@@ -20,15 +20,28 @@ struct BrowserSession: Sendable {
     let theme: Theme.Name
 
     /// Runs it in the terminal until the person leaves.
-    func runInTerminal() throws(CommandFailure) -> BrowserExit {
-        var screen: TerminalScreen
-        do throws(TerminalError) {
-            screen = TerminalScreen(try CursesTerminal(environment: ProcessInfo.processInfo.environment))
-        } catch {
-            throw CommandFailure(
-                "\(error); without a terminal use browse --size 100x30 --print text", status: .usage)
+    /// - Parameter recording: the new file that gets what is shown and pressed.
+    func runInTerminal(recording: String? = nil) throws -> BrowserExit {
+        let file = try recording.map { try GrowingFile(at: $0) }
+        var screen = try TerminalScreen.open()
+        guard let file, let recording else {
+            defer { screen.close() }
+            return run(on: &screen, look: screen.look(theme))
         }
-        defer { screen.close() }
+        let recorder = try Recorder(
+            to: file.output, size: screen.size, title: "vellum \(store ?? source.folder)", clock: { .now() })
+        var recorded = RecordedTerminal(screen, recorder: recorder)
+        let exit = run(on: &recorded, look: screen.look(theme))
+        screen.close()
+        if let failure = recorder.failure {
+            Narration.complain("the recording ends early: \(failure)")
+        } else {
+            Narration.say("recorded \(Figures.duration(recorder.duration)) in \(recording)")
+        }
+        return exit
+    }
+
+    private func run<Terminal: BrowserTerminal>(on screen: inout Terminal, look: Look) -> BrowserExit {
         let environment = ProcessInfo.processInfo.environment
         let state = StateFolder.standard(environment: environment)
         var surroundings = Surroundings(environment: environment)
@@ -38,27 +51,21 @@ struct BrowserSession: Sendable {
         let source = source is EngineSource ? EngineSource(folder: source.folder, state: state) : source
         return BrowserLoop.run(
             model(
-                size: screen.size, look: screen.look(theme), surroundings,
+                size: screen.size, look: look, surroundings,
                 problems: Configuration.current.problems),
             source: source, terminal: &screen, refreshInterval: Configuration.current.refresh.value,
             clock: { .now() })
     }
 
-    /// Presses keys on a screen that nobody sees, and prints it.
-    func picture(size: Size, keys: [Key], format: ScreenFormat) -> String {
-        let isPlain = SystemText.environment("NO_COLOR") != nil
-        let depth: ColorDepth = isPlain ? .mono : .trueColor
+    /// Presses keys on a screen that nobody sees.
+    func frame(size: Size, keys: [Key]) -> Frame {
         var browser = HeadlessBrowser(
             model(
-                size: size, look: Look(theme: Theme(theme, depth: depth)),
+                size: size, look: Look(theme: Theme(theme, depth: ScreenFormat.depth)),
                 Surroundings(environment: ProcessInfo.processInfo.environment)),
             source: source, clock: { .now() })
         browser.press(keys)
-        switch format {
-        case .text: return browser.frame.plainText
-        case .ansi: return browser.frame.ansiText(depth: depth)
-        case .svg: return browser.frame.svg()
-        }
+        return browser.frame
     }
 
     /// `problems`: what of the settings is of no use, beside what is wrong with the keys.
@@ -74,11 +81,18 @@ struct BrowserSession: Sendable {
 }
 
 /// For one thread, but for ``waker``. The terminal as the browser wants it.
-private struct TerminalScreen: BrowserTerminal {
+struct TerminalScreen: BrowserTerminal {
     private let terminal: CursesTerminal
 
-    init(_ terminal: CursesTerminal) {
-        self.terminal = terminal
+    /// The terminal that the program was started in.
+    static func open() throws(CommandFailure) -> TerminalScreen {
+        do throws(TerminalError) {
+            return TerminalScreen(
+                terminal: try CursesTerminal(environment: ProcessInfo.processInfo.environment))
+        } catch {
+            throw CommandFailure(
+                "\(error); without a terminal use browse --size 100x30 --print text", status: .usage)
+        }
     }
 
     var size: Size { terminal.size }

@@ -1,4 +1,6 @@
 import ArgumentParser
+import BrowserCore
+import StoreInspection
 import TerminalKit
 
 /// Sendable value type. A screen's size as `100x30`: columns and rows, 1 to 1,000 each.
@@ -6,11 +8,8 @@ struct ScreenSize: Sendable, Hashable, ExpressibleByArgument {
     let size: Size
 
     init?(argument: String) {
-        let parts = argument.lowercased().split(separator: "x", omittingEmptySubsequences: false)
-        guard parts.count == 2, let columns = Int(parts[0]), let rows = Int(parts[1]),
-            (1...1000).contains(columns), (1...1000).contains(rows)
-        else { return nil }
-        size = Size(columns: columns, rows: rows)
+        guard let size = Size(spelled: argument) else { return nil }
+        self.size = size
     }
 }
 
@@ -27,6 +26,23 @@ struct KeyScript: Sendable, Hashable, ExpressibleByArgument {
 /// Sendable value type. How a screen is printed.
 enum ScreenFormat: String, CaseIterable, Sendable, ExpressibleByArgument {
     case text, ansi, svg
+
+    /// The colors that it has.
+    static var depth: ColorDepth { SystemText.environment("NO_COLOR") != nil ? .mono : .trueColor }
+
+    /// Prints a screen on standard output.
+    func print(_ frame: Frame) throws {
+        var picture =
+            switch self {
+            case .text: frame.plainText
+            case .ansi: frame.ansiText(depth: ScreenFormat.depth)
+            case .svg: frame.svg()
+            }
+        if picture.last != "\n" { picture += "\n" }
+        let output = OutputWriter()
+        try output.write(picture)
+        try output.flush()
+    }
 }
 
 extension Theme.Name: ExpressibleByArgument {}

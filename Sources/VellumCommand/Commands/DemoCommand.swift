@@ -49,10 +49,17 @@ struct DemoCommand: ParsableCommand {
             "The browser's colors.", valueName: Theme.Name.allCases.map(\.rawValue).joined(separator: "|")))
     var theme: Theme.Name?
 
+    @Option(
+        help: ArgumentHelp(
+            "Record the browser into this new file; browse --replay plays it.", valueName: "file"),
+        completion: .file())
+    var record: String?
+
     @Flag(help: "Print the closing figures as one JSON object.")
     var json = false
 
     mutating func validate() throws {
+        if record != nil, noBrowse { throw ValidationError("--record needs the browser") }
         if !(1...1_000_000).contains(rate) { throw ValidationError("--rate is 1 to 1000000") }
         if !(seconds >= 0 && seconds <= 1e9) { throw ValidationError("--seconds is 0 to 1000000000") }
     }
@@ -69,7 +76,8 @@ struct DemoCommand: ParsableCommand {
             let browser = BrowserSession(
                 store: session.path, isReadOnly: false,
                 theme: Configuration.current.theme(option: theme).value)
-            while try browser.runInTerminal() == .startDemo {}
+            var recording = record
+            while try browser.runInTerminal(recording: recording) == .startDemo { recording = nil }
             return
         }
         try session.wait(seconds: seconds)

@@ -1,0 +1,72 @@
+import CBOR
+import StoreInspection
+import TerminalKit
+
+/// Sendable value type. A line of a recording: what was shown or pressed, and when.
+///
+/// The form is asciicast's second version (<https://docs.asciinema.org/manual/asciicast/v2/>): a line of JSON with version,
+/// size and time of the beginning, then for each event a line `[SECONDS, CODE, TEXT]`. Frames (`o`) are written as
+/// ``TerminalKit/Frame/update(from:)`` says, keys (`i`) as `--keys` spells them, sizes (`r`) as `COLUMNSxROWS`.
+package struct RecordedEvent: Sendable, Equatable {
+    package enum Content: Sendable, Equatable {
+        case update(String)
+        case keys(String)
+        case resize(Size)
+        /// A place that has a name (`m`).
+        case marker(String)
+        /// Any other, which other programs write.
+        case other
+    }
+
+    /// Seconds since the beginning, 0 to 10⁹.
+    package let time: Double
+    package let content: Content
+
+    package init(time: Double, _ content: Content) {
+        self.time = time
+        self.content = content
+    }
+
+    /// The line without its end.
+    var line: String {
+        let (code, text) =
+            switch content {
+            case .update(let update): ("o", update)
+            case .keys(let keys): ("i", keys)
+            case .resize(let size): ("r", "\(size.columns)x\(size.rows)")
+            case .marker(let name): ("m", name)
+            case .other: ("x", "")
+            }
+        let seconds = Figures.fixed(time, digits: 6)
+        return JSONTree.array([.printed(Array(seconds.utf8)), .text(code), .text(text)]).text
+    }
+
+    init?(line: [UInt8]) {
+        guard let item = try? JSONTranscoder.cbor(from: line),
+            let parts = (try? CBORReader.decode(item))?.asArray, parts.count == 3,
+            let seconds = parts[0].asDouble, (0...1e9).contains(seconds),
+            let code = parts[1].asString, let text = parts[2].asString
+        else { return nil }
+        time = seconds
+        switch code {
+        case "o": content = .update(text)
+        case "i": content = .keys(text)
+        case "m": content = .marker(text)
+        case "r":
+            guard let size = Size(spelled: text) else { return nil }
+            content = .resize(size)
+        default: content = .other
+        }
+    }
+}
+
+extension Size {
+    /// `COLUMNSxROWS`, 1 to 1,000 each.
+    package init?(spelled text: String) {
+        let parts = text.lowercased().split(separator: "x", omittingEmptySubsequences: false)
+        guard parts.count == 2, let columns = Int(parts[0]), let rows = Int(parts[1]),
+            (1...1000).contains(columns), (1...1000).contains(rows)
+        else { return nil }
+        self.init(columns: columns, rows: rows)
+    }
+}

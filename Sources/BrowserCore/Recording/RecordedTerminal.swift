@@ -1,0 +1,112 @@
+import StorageEngine
+import StoreInspection
+import TerminalKit
+
+/// A terminal that writes down what it shows and what is pressed. For one thread, as the terminal in it.
+package struct RecordedTerminal<Base: BrowserTerminal>: BrowserTerminal {
+    private var base: Base
+    private let recorder: Recorder
+
+    package init(_ base: Base, recorder: Recorder) {
+        self.base = base
+        self.recorder = recorder
+    }
+
+    package var size: Size { base.size }
+    package var waker: @Sendable () -> Void { base.waker }
+
+    package mutating func present(_ frame: Frame) {
+        recorder.add(frame)
+        base.present(frame)
+    }
+
+    package mutating func nextEvent(timeout: Double) -> InputEvent? {
+        let event = base.nextEvent(timeout: timeout)
+        switch event {
+        case .key(let key): recorder.add(keys: key.scriptText)
+        case .paste(let text): recorder.add(keys: text.map { Key.character($0).scriptText }.joined())
+        default: break
+        }
+        return event
+    }
+
+    package mutating func send(_ bytes: [UInt8]) { base.send(bytes) }
+
+    package mutating func run(_ script: String, arguments: [String]) throws(SourceError) -> Int32 {
+        recorder.add(marker: "another program has the terminal")
+        defer { recorder.add(marker: "the browser has the terminal") }
+        return try base.run(script, arguments: arguments)
+    }
+}
+
+/// Writes a recording, each event when it happens: what is there is whole, however the program ends. For one thread.
+package final class Recorder {
+    private let output: OutputWriter
+    private let clock: () -> Timestamp
+    private let start: Timestamp
+    private var size: Size
+    private var shown: Frame?
+    private var latest = 0.0
+    /// Why nothing is recorded any more; nil while everything is.
+    package private(set) var failure: SourceError?
+
+    /// Begins a recording on a terminal of this size; the first frame may have another.
+    package init(
+        to output: OutputWriter, size: Size, title: String, clock: @escaping () -> Timestamp
+    ) throws(SourceError) {
+        self.output = output
+        self.size = size
+        self.clock = clock
+        start = clock()
+        let header = JSONTree.object([
+            ("version", .count(2)), ("width", .count(size.columns)), ("height", .count(size.rows)),
+            ("timestamp", .count(max(0, start.microseconds / 1_000_000))), ("title", .text(title)),
+        ])
+        try output.write(header.text + "\n")
+        try output.flush()
+    }
+
+    func add(_ frame: Frame) {
+        if frame.size != size { add(.resize(frame.size)) }
+        size = frame.size
+        let update = frame.update(from: shown)
+        shown = frame
+        if !update.isEmpty { add(.update(update)) }
+    }
+
+    func add(keys: String) { add(.keys(keys)) }
+
+    /// What is shown next stands for itself.
+    func add(marker: String) {
+        shown = nil
+        add(.marker(marker))
+    }
+
+    /// Seconds since it began.
+    package var duration: Double { clock().seconds(since: start) }
+
+    private func add(_ content: RecordedEvent.Content) {
+        guard failure == nil else { return }
+        // A clock that is set back doesn't turn the recording round.
+        let time = min(max(latest, duration), 1e9)
+        latest = time
+        do throws(SourceError) {
+            try output.write(RecordedEvent(time: time, content).line + "\n")
+            try output.flush()
+        } catch {
+            failure = error
+        }
+    }
+
+}
+
+extension Key {
+    /// How `--keys` spells it: a character by itself, others in angle brackets.
+    var scriptText: String {
+        if modifiers.isEmpty, case .character(let character) = code, !"< \n".contains(character) {
+            return String(character)
+        }
+        if self == .character("<") { return "<lt>" }
+        return "<\(description)>"
+    }
+}

@@ -1,0 +1,204 @@
+import StorageEngine
+import StoreInspection
+import TerminalKit
+
+/// A recording while it is played: where it is, and what the screen shows there. A value; for one thread at a time.
+package struct Replay: Sendable {
+    private let recording: Recording
+    /// The file's name, for errors.
+    private let name: String
+    private let look: Look
+    /// The screen before the event of this number, now and then, so that going back needn't begin at the beginning.
+    private var checkpoints: [(event: Int, reader: FrameReader)] = []
+    private var reader: FrameReader
+    /// Number of the next event.
+    private var next = 0
+    /// Seconds of the recording that are over.
+    private var time = 0.0
+    private var isPaused = false
+    /// Index of the speed among ``speeds``.
+    private var speed = 2
+    /// When ``time`` was right.
+    private var moment: Timestamp
+    private var lastKeys: (text: String, time: Double)?
+
+    private static let speeds = [0.25, 0.5, 1, 2, 4, 8, 16]
+    private static let checkpointDistance = 256
+    /// Seconds that an arrow skips, and for which pressed keys are shown.
+    private static let step = 5.0
+    private static let keysStay = 2.0
+
+    package init(_ recording: Recording, named name: String, look: Look, now: Timestamp) throws(SourceError) {
+        self.recording = recording
+        self.name = name
+        self.look = look
+        reader = FrameReader(size: recording.size)
+        moment = now
+        try move(to: 0)
+    }
+
+    private var isAtEnd: Bool { time >= recording.duration }
+
+    /// Seconds until it shows something else; nil: nothing comes unless a key is pressed.
+    var secondsToNext: Double? {
+        guard !isPaused, next < recording.events.count else { return nil }
+        return (recording.events[next].time - time) / Self.speeds[speed]
+    }
+
+    /// Plays on until now.
+    mutating func advance(to now: Timestamp) throws(SourceError) {
+        let passed = max(0, now.seconds(since: moment))
+        moment = now
+        guard !isPaused, !isAtEnd else { return }
+        // A day at once would be a mistake of the clock.
+        try move(to: time + min(passed, 86_400) * Self.speeds[speed])
+    }
+
+    /// - Returns: whether it goes on.
+    mutating func press(_ key: Key) throws(SourceError) -> Bool {
+        switch key {
+        case .character("q"), Key(.escape), .control("c"): return false
+        case .character(" "):
+            if isAtEnd { try move(to: 0) } else { isPaused.toggle() }
+        case Key(.right): try move(to: time + Self.step)
+        case Key(.left): try move(to: time - Self.step)
+        case Key(.home): try move(to: 0)
+        case Key(.end): try move(to: recording.duration)
+        case .character("n"):
+            isPaused = true
+            try showNextChange()
+        case .character("+"): speed = min(speed + 1, Self.speeds.count - 1)
+        case .character("-"): speed = max(speed - 1, 0)
+        default: break
+        }
+        return true
+    }
+
+    /// Shows the moment so many seconds after the beginning.
+    package mutating func move(to wanted: Double) throws(SourceError) {
+        let wanted = min(max(0, wanted), recording.duration)
+        if wanted < time {
+            let kept = checkpoints.last { $0.event == 0 || recording.events[$0.event - 1].time <= wanted }
+            (next, reader) = kept ?? (0, FrameReader(size: recording.size))
+            lastKeys = nil
+        }
+        time = wanted
+        while next < recording.events.count, recording.events[next].time <= wanted { try takeNext() }
+    }
+
+    /// Of several changes at one moment, each by itself.
+    private mutating func showNextChange() throws(SourceError) {
+        while next < recording.events.count {
+            let event = recording.events[next]
+            time = event.time
+            try takeNext()
+            if case .update = event.content { return }
+        }
+    }
+
+    private mutating func takeNext() throws(SourceError) {
+        if next > (checkpoints.last?.event ?? 0), next % Self.checkpointDistance == 0 {
+            checkpoints.append((next, reader))
+        }
+        let event = recording.events[next]
+        next += 1
+        switch event.content {
+        case .update(let update):
+            do throws(FrameReader.UnknownSequence) {
+                try reader.read(update)
+            } catch {
+                throw SourceError(
+                    "\(name): the event at \(Self.clock(event.time)) has \(error.sequence), which recordings of "
+                        + "vellum don't have; asciinema plays those of other programs")
+            }
+        case .resize(let size): reader.resize(to: size)
+        case .keys(let keys):
+            let before = lastKeys.flatMap { event.time - $0.time < Self.keysStay ? $0.text : nil } ?? ""
+            lastKeys = (String((before + keys).suffix(40)), event.time)
+        case .marker, .other: break
+        }
+    }
+
+    // MARK: What is shown
+
+    /// The recorded screen by itself.
+    package var frame: Frame { reader.frame }
+
+    /// The recorded screen on one of this size, and where the recording is: below it, or over its last line while nothing
+    /// moves.
+    func frame(on size: Size) -> Frame {
+        var frame = Frame(size: size, isASCII: look.isASCII)
+        let recorded = reader.frame
+        for row in 0..<min(recorded.size.rows, size.rows) {
+            for column in 0..<min(recorded.size.columns, size.columns) {
+                let cell = recorded[column, row]
+                if cell.isContinuation { continue }
+                frame.write(cell.text, at: Point(column: column, row: row), style: cell.style)
+            }
+        }
+        if size.rows > recorded.size.rows || isPaused || isAtEnd {
+            let line = Rect(column: 0, row: size.rows - 1, columns: size.columns, rows: 1)
+            frame.fill(line, style: look[.title])
+            frame.write(status(on: size), at: Point(column: 0, row: line.row), style: look[.title])
+        } else {
+            frame.cursor = recorded.cursor
+        }
+        return frame
+    }
+
+    private func status(on size: Size) -> String {
+        let state = isAtEnd ? (recording.isCut ? "cut off" : "end") : isPaused ? "paused" : "playing"
+        var parts = ["\(state) \(Self.clock(time)) of \(Self.clock(recording.duration))"]
+        if Self.speeds[speed] != 1 { parts.append("speed \(Self.speeds[speed])") }
+        let recorded = reader.frame.size
+        if recorded.columns > size.columns || recorded.rows > size.rows {
+            parts.append("cut to \(size.columns)x\(size.rows) of \(recorded.columns)x\(recorded.rows)")
+        }
+        if let lastKeys, time - lastKeys.time < Self.keysStay { parts.append("keys \(lastKeys.text)") }
+        let space = isAtEnd ? "again" : isPaused ? "on" : "pause"
+        parts.append("space \(space), left right 5 s, n next, + - speed, q quit")
+        return " " + parts.joined(separator: "  ")
+    }
+
+    /// `1:02.3`, or `1:02:03.4` from an hour on.
+    private static func clock(_ seconds: Double) -> String {
+        func two(_ number: Int) -> String { (number < 10 ? "0" : "") + String(number) }
+        let tenths = Int(seconds * 10)
+        let (hours, minutes) = (tenths / 36_000, tenths / 600 % 60)
+        let rest = two(tenths / 10 % 60) + ".\(tenths % 10)"
+        return hours > 0 ? "\(hours):\(two(minutes)):\(rest)" : "\(minutes):\(rest)"
+    }
+}
+
+/// Plays a recording on a terminal until the person leaves.
+package enum ReplayLoop {
+    /// Seconds after which the time is drawn anew though nothing else changed.
+    private static let interval = 0.1
+
+    package static func run<Terminal: BrowserTerminal>(
+        _ start: Replay, terminal: inout Terminal, clock: () -> Timestamp
+    ) throws(SourceError) {
+        var replay = start
+        var size = terminal.size
+        var shown: Frame?
+        while true {
+            try replay.advance(to: clock())
+            let frame = replay.frame(on: size)
+            if frame != shown {
+                terminal.present(frame)
+                shown = frame
+            }
+            // Nothing moves while it is paused or over.
+            let timeout = replay.secondsToNext.map { min(max($0, 0), interval) } ?? 3_600
+            switch terminal.nextEvent(timeout: timeout) {
+            case .key(let key)?:
+                try replay.advance(to: clock())
+                guard try replay.press(key) else { return }
+            case .resize(let new)?: size = new
+            case .resumed?: shown = nil
+            case .hangUp?: return
+            default: break
+            }
+        }
+    }
+}

@@ -1,0 +1,40 @@
+extension Frame {
+    /// What makes this frame of `old` on a terminal of the frame's size, as text with control sequences (ECMA-48: CUP, ED,
+    /// SGR; xterm's DECTCEM): the changed cells alone, or, without an old one or with one of another size, all of them.
+    /// Empty when nothing changed. ``FrameReader`` makes the frame again. Time linear in the cells.
+    package func update(from old: Frame?) -> String {
+        let diff = FrameDiff(from: old, to: self)
+        guard !diff.isEmpty else { return "" }
+        var text = old?.size == size ? "" : "\u{1b}[0m\u{1b}[2J"
+        for run in diff.runs { append(run, to: &text) }
+        guard let cursor else { return text + "\u{1b}[?25l" }
+        return text + Self.move(to: cursor) + "\u{1b}[?25h"
+    }
+
+    private func append(_ run: FrameDiff.Run, to text: inout String) {
+        var style: Style?
+        var before: String?
+        for column in run.columns {
+            let cell = self[column, run.row]
+            if cell.isContinuation { continue }
+            // Two cells whose texts would be one character to a reader are told apart by their places.
+            if before.map({ Self.join($0, cell.text) }) ?? true {
+                text += Self.move(to: Point(column: column, row: run.row))
+            }
+            if cell.style != style {
+                text += cell.style.selectGraphicRendition
+                style = cell.style
+            }
+            text += cell.text
+            before = cell.text
+        }
+    }
+
+    private static func join(_ left: String, _ right: String) -> Bool {
+        // What is neither combines nor is combined with.
+        if left.utf8.count == 1, right.utf8.count == 1 { return false }
+        return (left + right).count < 2
+    }
+
+    private static func move(to place: Point) -> String { "\u{1b}[\(place.row + 1);\(place.column + 1)H" }
+}
