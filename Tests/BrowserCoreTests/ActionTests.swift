@@ -73,6 +73,15 @@ struct ActionTests {
         ("j<enter>2", "vellum --store /home/ada/.cache/demo keys City --order size"),
         ("j<enter>2r", "vellum --store /home/ada/.cache/demo keys City --order size --reverse"),
         ("j<enter>5r", "vellum --store /home/ada/.cache/demo keys City --order created --reverse"),
+        (
+            "j<enter>/ta<enter>2",
+            "vellum --store /home/ada/.cache/demo query City "
+                + "'find @key icontains \"ta\" | sort @size desc'"
+        ),
+        (
+            "j<enter>Wpopulation > 5<enter>",
+            "vellum --store /home/ada/.cache/demo query City 'find population > 5'"
+        ),
         ("j<enter>mm", "vellum --store /home/ada/.cache/demo rm City Bandung Jakarta --dry-run"),
         ("j<enter>jjjj<enter>", "vellum --store /home/ada/.cache/demo get City 'Cafe\u{301} de Flore'"),
         ("<enter><enter>", "vellum --store /home/ada/.cache/demo get Blob picture.png --hex"),

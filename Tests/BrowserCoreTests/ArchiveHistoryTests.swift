@@ -57,6 +57,26 @@ struct ArchiveHistoryTests {
         #expect(before.allSatisfy { $0 == nil })
     }
 
+    @Test func aClockThatIsSetBackBeginsAnew() throws {
+        var history = ArchiveHistory()
+        var counters = ArchiveStatus(name: "A", configuration: ArchiveConfiguration())
+        func add(_ seconds: ClosedRange<Int>) {
+            for second in seconds {
+                counters.hits += 10
+                history.add(counters, at: Fixture.start.adding(seconds: Double(second)))
+            }
+        }
+        add(0...1000)
+        add(500...520)
+        #expect(history.now?.operations == 10)
+        let end = Fixture.start.adding(seconds: 520)
+        for span: Double in [60, 900] {
+            let points = history.points(seconds: span)
+            #expect(points.last?.end == end && points.allSatisfy { $0.end <= end })
+            #expect(zip(points, points.dropFirst()).allSatisfy { $0.end <= $1.start }, "\(span)")
+        }
+    }
+
     @Test func archivesTogetherAreTheirSum() throws {
         var histories = [ArchiveHistory(), ArchiveHistory()]
         var counters = ArchiveStatus(name: "A", configuration: ArchiveConfiguration())

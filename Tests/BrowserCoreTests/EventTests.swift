@@ -96,13 +96,80 @@ struct EventTests {
     }
 
     @Test(arguments: [
-        ("80%<enter>", "No alarm: begin with < or >, as in < 80%"),
-        ("<lt> 180%<enter>", "No alarm: 180% is no bound for it; write < 80%"),
-        ("<lt> many<enter>", "No alarm: many is no bound for it"),
+        ("80%<enter>", "No alarm was set: begin with < or >, as in < 80%"),
+        ("<lt> 180%<enter>", "No alarm was set: 180% is no bound for it; write < 80%"),
+        ("<lt> many<enter>", "No alarm was set: many is no bound for it"),
+        ("<lt> 0%<enter>", "No alarm was set: it is never below 0%"),
+        ("> 100%<enter>", "No alarm was set: it is never above 100%"),
+        ("<lt> 80%<enter>A<ctrl+u>many<enter>", "; < 80% stays"),
     ])
     func whatIsNoBoundIsSaid(keys: String, answer: String) throws {
         let browser = try Fixture.browser(source(), keys: "jTA" + keys)
         #expect(browser.frame.plainText.contains(answer), "\(browser.frame.plainText)")
+    }
+
+    /// A bound that no number of ours can hold ended the browser when it was said.
+    @Test(arguments: [("jTj", "> 1e30"), ("jTjj", "> 18446744073709551615"), ("jTj", "> 12345")])
+    func aBoundIsSaidAsItWasWritten(keys: String, bound: String) throws {
+        var browser = try Fixture.browser(source(), keys: keys + "A" + bound + "<enter>")
+        #expect(browser.frame.plainText.contains(" is \(bound)."), "\(browser.frame.plainText)")
+        browser.press(try Key.script("A<enter>"))
+        #expect(browser.frame.plainText.contains("is \(bound)."), "\(browser.frame.plainText)")
+    }
+
+    /// An alarm of an archive that was removed rang for ever.
+    @Test func anAlarmEndsWithItsArchive() throws {
+        let (source, clock) = (source(), TestClock())
+        var browser = try graphs(source, clock, seconds: 3, keys: "jTA<lt> 99%<enter>")
+        for _ in 0..<4 {
+            clock.advance(1)
+            source.with { $0.summaries["City"]?.misses += 50 }
+            browser.refresh()
+        }
+        #expect(browser.frame.plainText.contains(" ALARM "), "\(browser.frame.plainText)")
+        source.with { $0.summaries["City"] = nil }
+        clock.advance(1)
+        browser.refresh()
+        let text = browser.frame.plainText
+        #expect(!text.contains(" ALARM ") && text.contains("the archive is gone"), "\(text)")
+    }
+
+    /// The graph leaves logs out; the alarm on it counted them.
+    @Test func graphAndAlarmOfAllAreOfTheSameArchives() throws {
+        let (source, clock) = (source(), TestClock())
+        Fixture.addMessages(source)
+        var browser = try graphs(source, clock, seconds: 3, keys: "E<tab><tab>jjA> 1B<enter>")
+        for _ in 0..<4 {
+            clock.advance(1)
+            browser.refresh()
+        }
+        let text = browser.frame.plainText
+        let said = try #require(text.range(of: "disk of all archives is ").map { text[$0.upperBound...] })
+        let figure = said.prefix { $0 != "," }
+        #expect(text.contains("disk \(figure) "), "\(text)")
+    }
+
+    /// What waited for a moment waited for the hour until the clock was there again.
+    @Test func aClockThatIsSetBackStopsNothing() throws {
+        let (source, clock) = (source(), TestClock())
+        var browser = try graphs(source, clock, seconds: 5, keys: "j<enter>j")
+        clock.advance(-3600)
+        browser.refresh()
+        source.record("Oslo", [0xa0], archive: "City", at: clock.now)
+        for _ in 0..<30 {
+            clock.advance(1)
+            source.with { $0.summaries["City"]?.misses += 50 }
+            browser.refresh()
+        }
+        #expect(browser.frame.plainText.contains("of 17"), "\(browser.frame.plainText)")
+        browser.press(try Key.script("TjA> 1<enter>"))
+        for _ in 0..<4 {
+            clock.advance(1)
+            source.with { $0.summaries["City"]?.misses += 50 }
+            browser.refresh()
+        }
+        let text = browser.frame.plainText
+        #expect(text.contains("operations/s 50") && text.contains("ALARM"), "\(text)")
     }
 
     /// From an event to what became of its entry, and to the entry.

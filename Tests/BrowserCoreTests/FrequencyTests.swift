@@ -51,7 +51,11 @@ struct FrequencyTests {
         #expect(
             lines(browser)[1].contains("6 of 16 entries") && lines(browser)[1].contains("of at.country JP"))
         // And further, among these; the way back is the same.
-        browser.press(try Key.script("fn<enter>"))
+        browser.press(try Key.script("c"))
+        #expect(
+            browser.frame.plainText.contains("query City 'find at.country = \"JP\"'"),
+            "\(browser.frame.plainText)")
+        browser.press(try Key.script("<enter>fn<enter>"))
         #expect(lines(browser)[1].contains("2 groups by n") && lines(browser)[1].contains("of at.country JP"))
         #expect(words(browser, 3).prefix(2) == ["0", "3"], "\(browser.frame.plainText)")
         browser.press(try Key.script("<enter>"))

@@ -91,4 +91,60 @@ struct SavedQueryTests {
         }
         #expect(try state.columns.read().count == ChosenColumns.most)
     }
+
+    /// Another browser's queries were not seen, and one of the same name went without a question.
+    @Test func whatAnotherBrowserSavedIsSeen() throws {
+        let source = Fixture.source()
+        var browser = try browser(source, "limit 3<ctrl+s>few<enter>")
+        source.with { $0.savedQueries.save(SavedQuery(name: "more", archive: "City", text: "limit 9")) }
+        browser.press(try Key.script("<ctrl+o>"))
+        #expect(browser.frame.plainText.contains("more  limit 9"), "\(browser.frame.plainText)")
+        source.with { $0.savedQueries.save(SavedQuery(name: "last", archive: "City", text: "limit 7")) }
+        browser.press(try Key.script("<esc><ctrl+s><ctrl+u>last<enter>"))
+        #expect(browser.frame.plainText.contains("last is now: limit 7"), "\(browser.frame.plainText)")
+    }
+
+    /// What is saved for the session only stays for the session.
+    @Test func whatCouldntBeKeptIsStillListed() throws {
+        let source = Fixture.source()
+        source.with { $0.keepingProblem = "no room" }
+        let browser = try browser(source, "limit 3<ctrl+s>few<enter><ctrl+o>")
+        #expect(browser.frame.plainText.contains("few  limit 3"), "\(browser.frame.plainText)")
+    }
+
+    /// The latest was too long for the file, and the file was emptied; the oldest of too many went without a word.
+    @Test func noneIsLostBecauseOfAnother() throws {
+        let folder = try EngineSourceTests.Folder()
+        let state = StateFolder(path: folder.path + "/vellum")
+        let source = EngineSource(folder: folder.path, state: state)
+        try source.save(SavedQuery(name: "few", archive: "City", text: "limit 3"))
+        let long = SavedQuery(name: "long", archive: "City", text: String(repeating: "a", count: 5 << 20))
+        #expect(throws: SourceError.self) { try source.save(long) }
+        #expect(try source.savedQueries().map(\.name) == ["few"])
+        try state.savedQueries.change { records in
+            for number in 1..<SavedQuery.most {
+                records.save(SavedQuery(name: "\(number)", archive: "City", text: "limit 3"))
+            }
+        }
+        #expect(throws: SourceError.self) {
+            try source.save(SavedQuery(name: "one more", archive: "City", text: "limit 3"))
+        }
+        #expect(try source.savedQueries().first?.name == "few")
+        try source.save(SavedQuery(name: "few", archive: "City", text: "limit 4"))
+        #expect(try source.savedQueries().count == SavedQuery.most)
+    }
+
+    /// Lines of a version to come went with the next change.
+    @Test func whatAnotherVersionWroteStays() throws {
+        let folder = try EngineSourceTests.Folder()
+        let state = StateFolder(path: folder.path + "/vellum")
+        let source = EngineSource(folder: folder.path, state: state)
+        try source.save(SavedQuery(name: "few", archive: "City", text: "limit 3"))
+        let other = "{\"archives\":[\"City\"],\"kind\":2}"
+        let file = URL(fileURLWithPath: state.savedQueries.path)
+        try Data((other + "\nno object\n" + String(contentsOf: file, encoding: .utf8)).utf8).write(to: file)
+        try source.save(SavedQuery(name: "more", archive: "City", text: "limit 9"))
+        #expect(try source.savedQueries().map(\.name) == ["few", "more"])
+        #expect(try String(contentsOf: file, encoding: .utf8).hasPrefix(other + "\n"))
+    }
 }

@@ -110,4 +110,23 @@ struct BrowsedProgramsTests {
         let without = [("oslo", "y"), ("Copy", "k"), ("clipboard", "\rq")]
         #expect(try await !run(["TERM": "vt100"], without).text.contains("]52;"))
     }
+
+    /// Columns from values, graphs with an alarm, and a query with a name, as a person types them.
+    @Test func columnsGraphsAndSavedQueries() async throws {
+        let state = store.folder / "state"
+        let (_, text) = try await run(
+            ["XDG_STATE_HOME": state],
+            [
+                ("oslo", "C"), ("1 of 1", " qT"), ("expiries/s", "A"),
+                ("alarm when", "> 100%\r"),
+                ("it is never", "A"), ("alarm when", "< 80%\r"), ("The bell rings", "hQ"),
+                ("find population", "limit 3\u{13}"), ("save as", "few\r"), ("Saved as few", "\u{0f}"),
+                ("Saved queries", "\u{3}"),
+            ])
+        #expect(text.contains("few"))
+        let columns = try String(contentsOfFile: state + "/vellum/columns", encoding: .utf8)
+        #expect(columns.contains("\"name\""))
+        let saved = try String(contentsOfFile: state + "/vellum/saved-queries", encoding: .utf8)
+        #expect(saved.contains("limit 3"))
+    }
 }

@@ -94,6 +94,9 @@ struct ConfigurationTests {
         ("[keys]\nopne = \"o\"", "2: keys.opne: there is no such action; did you mean open?"),
         ("[keys]\nopen = \"hyper+o\"", "2: keys.open: no key is called “hyper+o”"),
         ("[keys]\nopen = \"o\"\nquit = \"o\"", "3: keys.quit: o was given to open above"),
+        ("[keys]\nopen = \"ctrl+C\"", "2: keys.open: ctrl+c always leaves the browser"),
+        ("[keys]\nopen = \"ctrl+z\"", "2: keys.open: ctrl+z always suspends the browser"),
+        ("[keys]\nopen = \"ctrl+i\"", "2: keys.open: terminals send tab for ctrl+i; write tab"),
     ])
     func mistakesAreNamedWithTheirLine(text: String, problem: String) throws {
         try write(text)
@@ -131,6 +134,21 @@ struct ConfigurationTests {
         #expect(try run("keys", "City", "--store", other.path).lines.count == 1)
         try write("\nstore = \"\(folder.path)/gone\"\n")
         #expect(try run("keys", "City").errors.contains("(the store of \(path):2)"))
+    }
+
+    /// Each command waited for somebody to write into it.
+    @Test(.timeLimit(.minutes(1))) func aPipeInItsPlaceKeepsNobodyWaiting() throws {
+        try write("")
+        try FileManager.default.removeItem(atPath: path)
+        #expect(mkfifo(path, 0o600) == 0)
+        let result = try run("config")
+        #expect(result.status == 1 && result.errors == "vellum: \(path) is a pipe and no file\n")
+    }
+
+    /// Control-C leaves whatever is assigned, and the list says so.
+    @Test func whatLeavesIsListed() throws {
+        try write("[keys]\nquit = \"X\"\n")
+        #expect(try run("config").lines.contains { $0.hasPrefix("quit = [\"X\", \"ctrl+c\"]") })
     }
 
     @Test func timesAreShownInTheZoneThatIsAskedFor() throws {

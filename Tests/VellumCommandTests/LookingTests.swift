@@ -111,4 +111,25 @@ struct LookingTests {
             if command == "ls" { #expect(text.hasPrefix("ARCHIVE") && text.contains("2.05 kB")) }
         }
     }
+
+    /// The empty text was a text of two quotes, and what has nothing could be taken for it.
+    @Test func groupsByWhatValuesHave() throws {
+        for (key, value) in [
+            ("k1", "{\"t\":\"x\\n\"}"), ("k2", "{\"t\":\"x\\n\"}"), ("k3", "{\"t\":\"\"}"),
+            ("k4", "{\"t\":null}"),
+            ("k5", "{\"u\":1}"),
+        ] {
+            try store.done("put", "B", key, "--disk", "1KB", input: value)
+        }
+        let groups = try store.done("groups", "B", "--by", "t", "--order", "group", "--json").lines.map(
+            JSON.object)
+        var counts: [String?: Int] = [:]
+        for group in groups { counts[group["group"] as? String] = group["entries"] as? Int }
+        #expect(counts == ["": 1, "x\n": 2, nil: 2])
+        #expect(
+            try store.done("groups", "B", "--by", "kind").lines.map { $0.prefix { $0 != "\t" } } == ["CBOR"])
+        #expect(try store.run("groups", "B", "--by", "t[]").errors.contains("an entry has many of t[]"))
+        let both = try store.run("groups", "B", "--by", "t", "--prefix", "k")
+        #expect(both.errors.contains("are for groups by"))
+    }
 }

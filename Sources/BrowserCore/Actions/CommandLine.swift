@@ -7,6 +7,8 @@ package enum CommandLine {
         var name: String
         var arguments: [String]
         var options: [String]
+        /// What the screen shows otherwise than the command does; nil: nothing.
+        var remark: String?
 
         init(_ name: String, _ arguments: [String] = [], options: [String] = []) {
             (self.name, self.arguments, self.options) = (name, arguments, options)
@@ -20,6 +22,12 @@ package enum CommandLine {
             Words(
                 "rm", [archive.name] + marks.list.prefix(maximumKeys).map(\.key), options: ["--dry-run"])
         }
+    }
+
+    /// The command line, and what of the screen it leaves out.
+    static func lines(for model: Model) -> [String] {
+        let remark = model.parts.command(model).remark
+        return [words(for: model)] + (remark.map { ["", $0] } ?? [])
     }
 
     package static func words(for model: Model) -> String {

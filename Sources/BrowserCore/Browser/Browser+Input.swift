@@ -115,7 +115,7 @@ extension Browser {
             return []
         case .commandLine:
             model.overlay = .message(
-                MessageBox(title: "The same on the command line", lines: [CommandLine.words(for: model)]))
+                MessageBox(title: "The same on the command line", lines: CommandLine.lines(for: model)))
             return []
         case .pause:
             model.pausedSince = model.pausedSince == nil ? model.now : nil

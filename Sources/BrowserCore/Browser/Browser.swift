@@ -29,11 +29,34 @@ package enum Browser {
 
     /// Time passes: what was shown for a while goes.
     private static func advance(_ model: inout Model, to now: Timestamp) {
+        if now < model.now { setBack(&model, to: now) }
         model.now = now
         if let notice = model.notice, notice.until <= now { model.notice = nil }
         if let flashes = model.entries?.flashes, !flashes.isEmpty {
             model.entries?.flashes = flashes.filter { $0.value.until > now }
         }
+    }
+
+    /// The clock was set back: what waits for a moment would wait for all the time until the clock is there again.
+    private static func setBack(_ model: inout Model, to now: Timestamp) {
+        let jump = now.seconds(since: model.now)
+        func atLatestNow(_ moment: inout Timestamp?) { moment = moment.map { min($0, now) } }
+        if let notice = model.notice { model.notice?.until = notice.until.adding(seconds: jump) }
+        if let job = model.job { model.job?.since = min(job.since, now) }
+        atLatestNow(&model.touched)
+        atLatestNow(&model.pausedSince)
+        model.stores.loaded = nil
+        if var query = model.query {
+            atLatestNow(&query.askedAt)
+            model.query = query
+        }
+        if var entries = model.entries {
+            entries.notBefore = nil
+            entries.flashes = [:]
+            atLatestNow(&entries.preview.since)
+            model.entries = entries
+        }
+        model.events.lookAway()
     }
 
     /// Requests what the screen shows from the store again. A forced refresh also ends what is frozen.

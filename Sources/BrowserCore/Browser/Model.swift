@@ -31,6 +31,8 @@ package struct Model: Sendable {
     var queryHistory: [PastQuery] = []
     /// Queries that have a name.
     var savedQueries: [SavedQuery] = []
+    /// Those of them that could be saved for this session only.
+    var unkeptQueries: [SavedQuery] = []
     /// Whether those of earlier sessions were asked for.
     var knowsEarlierQueries = false
     var log: LogState?

@@ -50,7 +50,9 @@ enum Legend {
             Line(
                 sign: "frozen",
                 words: "Rows keep their order while you move or type, for so many seconds by now."),
-            Line(sign: "PAUSED", words: "Nothing is read until you go on."),
+            Line(
+                sign: "PAUSED",
+                words: "The screen stands still until you go on; graphs and alarms miss nothing."),
         ]
     }
 }

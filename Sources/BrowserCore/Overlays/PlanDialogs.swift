@@ -64,7 +64,7 @@ extension OverlayPlaces {
         let undoes = "\(Browser.keyName(model, .undo)) undoes it \(PlannedAction.grace(room: room))."
         guard let room else { return undoes }
         let start = change.isOfDeadlines ? undoes : "More than is kept for an undo: \(undoes)"
-        guard let sample, let rates = model.archives.histories[plan.archive.name]?.now,
+        guard let sample, let rates = model.archives.histories[ExactText(plan.archive.name)]?.now,
             let seconds = rates.seconds(toWrite: room, in: sample.status), seconds < 600
         else { return start }
         return

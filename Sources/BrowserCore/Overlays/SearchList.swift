@@ -19,6 +19,7 @@ struct SearchList: Sendable {
     /// What the footer says.
     var keys = [("enter", "Take it"), ("esc", "Close"), ("up/down", "Choose")]
     var isOfFrequencies = false
+    var isOfSavedQueries = false
     /// A place among those that hold what was typed.
     var selected = 0
     var first = 0

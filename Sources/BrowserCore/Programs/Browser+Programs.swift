@@ -213,7 +213,7 @@ extension Browser {
         let text = prompt.field.text
         switch prompt.purpose {
         case .screen, .condition: return []
-        case .column(let archive): return EntriesScreen.addColumn(&model, text, archive, prompt)
+        case .column(let archive): return EntriesScreen.addColumn(&model, text, archive)
         case .saveQuery(let query): return QueryScreen.save(&model, query, named: text)
         case .pipe(let entry): return pipe(&model, entry, to: text)
         case .write(let entry): return write(&model, entry, to: text)

@@ -21,7 +21,7 @@ package struct EffectPerformer: Sendable {
         var last = clock()
         let context = QuestionContext(source: source, clock: clock) { share in
             let now = clock()
-            if let ticket = question.ticket, now.seconds(since: last) >= EffectPerformer.reportInterval {
+            if let ticket = question.ticket, abs(now.seconds(since: last)) >= EffectPerformer.reportInterval {
                 last = now
                 send(.progress(ticket: ticket, share))
             }

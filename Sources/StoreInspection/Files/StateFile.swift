@@ -28,10 +28,16 @@ package struct StateFile: Sendable, Hashable {
     /// All of it; empty where there is no file.
     /// - Throws: also where it is longer than `limit` bytes.
     package func read(limit: Int) throws(SourceError) -> Data {
-        guard let file = FileHandle(forReadingAtPath: path) else {
+        // A pipe must keep nobody waiting.
+        let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else {
             if errno == ENOENT { return Data() }
             throw SourceError(path, errno: errno)
         }
+        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        var facts = stat()
+        guard fstat(descriptor, &facts) == 0 else { throw SourceError(path, errno: errno) }
+        guard facts.st_mode & S_IFMT != S_IFIFO else { throw SourceError("\(path) is a pipe and no file") }
         let data: Data
         do { data = try file.read(upToCount: limit + 1) ?? Data() } catch {
             throw SourceError("\(path) can't be read: \(error.localizedDescription)")

@@ -43,6 +43,21 @@ package indirect enum GroupMembership: Sendable, Hashable {
         }
     }
 
+    /// The condition that its entries meet and no others; nil: the query language has none.
+    package var predicate: QueryPredicate? {
+        switch self {
+        case .prefix(let beginning): return .startsWith(.metadata(.key), beginning.text)
+        case .owner(let owner?): return .compare(.metadata(.owner), .equal, .text(owner.text))
+        case .owner(nil): return .presence(.metadata(.owner), .null)
+        case .value(let property, .absent, _): return .presence(property, .null)
+        case .value(let property, let key, _): return key.literal.map { .compare(property, .equal, $0) }
+        case .both(let one, let other):
+            guard let one = one.predicate, let other = other.predicate else { return nil }
+            return .and([one, other])
+        case .last, .kind: return nil
+        }
+    }
+
     /// How a person calls it: the beginning of its keys, the owner, the value.
     package var name: String {
         switch self {
@@ -62,6 +77,19 @@ package indirect enum GroupMembership: Sendable, Hashable {
         case .value(let property, let key, _) where key != .absent: "\(property.columnName) \(name)"
         case .both(let one, let other): "\(one.description), \(other.description)"
         default: name
+        }
+    }
+}
+
+extension GroupKey {
+    /// The value, where a condition can name it.
+    fileprivate var literal: QueryLiteral? {
+        switch self {
+        case .boolean(let flag): .boolean(flag)
+        case .integer(let number): Int64(exactly: number).map { .integer($0) }
+        case .float(let number): number.isFinite ? .number(number) : nil
+        case .text(let text): .text(text)
+        case .absent, .decimal, .date, .encoded, .several: nil
         }
     }
 }

@@ -63,6 +63,7 @@ package enum Figures {
     /// A decimal number without zeros at its end.
     package static func decimal(_ value: Double, digits: Int) -> String {
         let scale = [1, 10, 100, 1000][min(3, max(0, digits))]
+        guard abs(value) < 1e15 else { return String(value) }
         let scaled = Int((abs(value) * Double(scale)).rounded())
         var fraction = String(scaled % scale)
         fraction = String(repeating: "0", count: max(0, digits - fraction.count)) + fraction

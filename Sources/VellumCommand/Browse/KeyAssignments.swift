@@ -28,7 +28,20 @@ struct KeyAssignments: Sendable {
             }
             do throws(KeySpellingError) {
                 var keys: [String] = []
-                for key in assignment.keys { keys.append(try Key(parsing: key).description) }
+                var reason: String?
+                for spelling in assignment.keys {
+                    let key = try Key(parsing: spelling)
+                    reason = reason ?? Self.objection(to: key, for: assignment.action)
+                    keys.append(key.description)
+                }
+                if let reason {
+                    object(assignment, reason)
+                    continue
+                }
+                // It leaves the browser from everywhere, whatever else does.
+                if assignment.action == ActionID.quit.rawValue, !keys.contains("ctrl+c") {
+                    keys.append("ctrl+c")
+                }
                 text += "\(assignment.action) = \(keys.joined(separator: ", "))\n"
                 used.append(assignment)
             } catch {
@@ -42,6 +55,20 @@ struct KeyAssignments: Sendable {
                 continue
             }
             object(assignment, mistake.reason)
+        }
+    }
+
+    /// Why a key would never come; nil: nothing is known against it.
+    private static func objection(to key: Key, for action: String) -> String? {
+        guard key.modifiers.contains(.control), case .character(let character) = key.code else { return nil }
+        switch character {
+        case "c": return action == ActionID.quit.rawValue ? nil : "ctrl+c always leaves the browser"
+        case "z": return "ctrl+z always suspends the browser"
+        case "i": return "terminals send tab for ctrl+i; write tab"
+        case "m", "j": return "terminals send enter for ctrl+\(character); write enter"
+        case "h": return "terminals send backspace for ctrl+h; write backspace"
+        case "[": return "terminals send esc for ctrl+[; write esc"
+        default: return nil
         }
     }
 }

@@ -131,6 +131,8 @@ struct GroupsCommand: ParsableCommand {
         case .last: return nil
         case .owner(let owner): return owner?.text
         case .value(_, .absent, _): return nil
+        // A text as it is, even the empty one.
+        case .value(_, .text(let text), _): return text
         case .kind, .value, .both: return group.name
         }
     }

@@ -41,10 +41,11 @@ extension ArchivesScreen {
         _ model: inout Model, _ figures: StoreFigures, at moment: Timestamp
     ) -> [Effect] {
         for archive in figures.archives where archive.problem == nil {
-            model.archives.histories[archive.name, default: ArchiveHistory()].add(archive.status, at: moment)
+            model.archives.histories[ExactText(archive.name), default: ArchiveHistory()]
+                .add(archive.status, at: moment)
         }
         model.archives.histories = model.archives.histories.filter { name, _ in
-            figures.archives.contains { $0.name == name }
+            figures.archives.contains { ExactText($0.name) == name }
         }
         return Browser.watchAlarms(&model, figures, at: moment)
     }

@@ -11,10 +11,10 @@ struct ArchivesState: Sendable {
     var top = 0
     var isPending = false
     /// What each archive did while the store was looked at.
-    var histories: [String: ArchiveHistory] = [:]
+    var histories: [ExactText: ArchiveHistory] = [:]
     /// As they were when the screen was paused, which is what it shows.
-    var pausedHistories: [String: ArchiveHistory]?
-    var shownHistories: [String: ArchiveHistory] { pausedHistories ?? histories }
+    var pausedHistories: [ExactText: ArchiveHistory]?
+    var shownHistories: [ExactText: ArchiveHistory] { pausedHistories ?? histories }
     var alarms: [Alarm] = []
     /// Seconds that graphs show.
     var span = 300.0

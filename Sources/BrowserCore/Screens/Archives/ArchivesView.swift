@@ -1,3 +1,4 @@
+import StorageEngine
 import StoreInspection
 import TerminalKit
 
@@ -26,7 +27,7 @@ enum ArchivesView {
             selectedRow: archives.isEmpty ? nil : model.archives.cursor,
             emptyText: model.archives.figures == nil ? "" : "No archives yet."
         ) { row in
-            ArchivesView.row(archives[row], histories[archives[row].name])
+            ArchivesView.row(archives[row], histories[ExactText(archives[row].name)])
         }
     }
 
@@ -78,7 +79,7 @@ enum ArchivesView {
         table(model).draw(into: &frame, in: layout.list, look: look)
         EventsTable.drawTail(model, archive: nil, into: &frame, in: layout.events)
         if !layout.pane.isEmpty, let archive = model.archives.summary(model.archives.selected ?? "") {
-            ArchivePane(archive: archive, history: model.archives.shownHistories[archive.name])
+            ArchivePane(archive: archive, history: model.archives.shownHistories[ExactText(archive.name)])
                 .draw(into: &frame, in: layout.pane, look: look)
         }
     }

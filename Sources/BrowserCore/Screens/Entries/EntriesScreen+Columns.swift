@@ -53,7 +53,7 @@ extension EntriesScreen {
     }
 
     /// Shows a property that a person named as the last of them.
-    static func addColumn(_ model: inout Model, _ text: String, _ archive: ArchiveAddress, _ prompt: Prompt)
+    static func addColumn(_ model: inout Model, _ text: String, _ archive: ArchiveAddress)
         -> [Effect]
     {
         guard model.screen == .entries, var properties = model.entries?.properties,
@@ -61,9 +61,7 @@ extension EntriesScreen {
         else { return [] }
         let property: QueryProperty
         do throws(QuerySyntaxError) { property = try QueryProperty(text) } catch {
-            var prompt = prompt
-            prompt.note = "  \(error.message)"
-            model.prompt = prompt
+            model.say("\(text) is no property: \(error.message)", role: .warning, seconds: 10)
             return []
         }
         if !properties.contains(property) { properties.append(property) }

@@ -40,7 +40,8 @@ enum EntriesScreen: ScreenParts {
 
     private static func listing(_ entries: EntriesState) -> CommandLine.Words {
         let order = entries.order
-        if let column = order.column, entries.condition == nil {
+        let isAll = entries.condition == nil && entries.filter.isEmpty && entries.group == nil
+        if let column = order.column, isAll {
             // The command line's orders begin where these columns begin.
             let isReversed = order.descending != column.beginsDescending
             return .init(
@@ -48,11 +49,28 @@ enum EntriesScreen: ScreenParts {
                 options: ["--order", column.word] + (isReversed ? ["--reverse"] : []))
         }
         var stages: [PipelineStage] = []
-        if let condition = entries.condition { stages.append(.find(condition.predicate)) }
-        if let property = order.property {
-            stages.append(.sort([QuerySortKey(property, isDescending: order.descending)]))
+        if !entries.filter.isEmpty {
+            stages.append(.find(.contains(.metadata(.key), entries.filter, caseSensitive: false)))
         }
-        return .init("query", [entries.archive.name, QueryPipeline(stages).description])
+        let group = entries.group?.predicate
+        if let group { stages.append(.find(group)) }
+        if let condition = entries.condition { stages.append(.find(condition.predicate)) }
+        let basis =
+            order.property
+            ?? order.column.flatMap { QueryMetadata(rawValue: $0.rawValue) }
+            .map(QueryProperty.metadata)
+        if let basis, order != .recency {
+            stages.append(.sort([QuerySortKey(basis, isDescending: order.descending)]))
+        }
+        var words =
+            stages.isEmpty
+            ? CommandLine.Words("keys", [entries.archive.name])
+            : CommandLine.Words("query", [entries.archive.name, QueryPipeline(stages).description])
+        if let unsaid = entries.group, group == nil {
+            words.remark =
+                "It lists more than the screen: no condition tells which entries are of \(unsaid.description)."
+        }
+        return words
     }
 
     static func shows(eventsOf archive: String, _ model: Model) -> Bool {

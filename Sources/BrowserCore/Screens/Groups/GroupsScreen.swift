@@ -26,6 +26,14 @@ enum GroupsScreen: ScreenParts {
 
     static func command(_ model: Model) -> CommandLine.Words {
         guard let state = model.groups else { return .init("ls") }
+        var words = command(state)
+        if let scope = state.scope.words {
+            words.remark = "It is about all entries, the screen about those \(scope)."
+        }
+        return words
+    }
+
+    private static func command(_ state: GroupsState) -> CommandLine.Words {
         switch state.level.groups?.grouping {
         case .property(let property)?:
             return .init("groups", [state.archive.name], options: ["--by", property.description])

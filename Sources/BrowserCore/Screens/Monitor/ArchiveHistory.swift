@@ -39,8 +39,7 @@ package struct ArchiveHistory: Sendable {
         mutating func add(_ sample: Sample) {
             disk = max(disk, sample.status.diskBytes)
             memory = max(memory, sample.status.memoryBytes)
-            // A clock may be set back.
-            guard let start, sample.time >= start.time else { return begin(sample) }
+            guard let start else { return begin(sample) }
             // What is a little early counts, or each point would be a refresh too long.
             guard sample.time.seconds(since: start.time) >= step - 0.05 else { return }
             points.append(
@@ -49,6 +48,13 @@ package struct ArchiveHistory: Sendable {
                     memory: memory))
             if points.count > maximum { points.removeFirst() }
             begin(sample)
+        }
+
+        /// Forgets what lies behind a moment.
+        mutating func forget(after moment: Timestamp) {
+            points.removeAll { $0.end > moment }
+            start = nil
+            (disk, memory) = (0, 0)
         }
 
         private mutating func begin(_ sample: Sample) {
@@ -69,6 +75,11 @@ package struct ArchiveHistory: Sendable {
 
     package mutating func add(_ status: ArchiveStatus, at time: Timestamp) {
         let sample = Sample(time: time, status: status)
+        if let last = recent.last, time < last.time {
+            // The clock was set back: what was noted for times to come would be in the way until they come.
+            recent = []
+            for index in levels.indices { levels[index].forget(after: time) }
+        }
         recent.append(sample)
         // One sample at or beyond the window's edge is kept, so that the window is filled.
         while recent.count > 2, time.seconds(since: recent[1].time) >= ArchiveHistory.window {

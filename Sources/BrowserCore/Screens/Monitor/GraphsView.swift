@@ -46,40 +46,29 @@ enum GraphsView {
         _ metric: Metric, _ model: Model, _ monitor: MonitorState, columns: Int
     ) -> TimeGraph {
         let look = model.look
-        let archives = samples(model, monitor)
-        let histories = archives.compactMap { model.archives.shownHistories[$0.name] }
+        let archives = Metric.archives(of: monitor.filter.archive, in: model.archives.archives)
+        let histories = archives.compactMap { model.archives.shownHistories[ExactText($0.name)] }
         let values = GraphColumn.columns(
             columns, seconds: monitor.span, until: model.shownNow, of: histories
         ).map { $0.flatMap(metric.value) }
-        // Limits of several archives have no sum where one has none.
-        let limits = archives.map(metric.limit)
-        let limit = limits.contains(nil) ? nil : limits.reduce(0) { $0 + ($1 ?? 0) }
-        let top = metric.top(values, limit: metric.isBytes ? limit : nil)
-        let alarm = model.archives.alarms.first {
-            $0.metric == metric && $0.archive == monitor.filter.archive
-        }
+        let limit = metric.limit(of: archives)
+        let top = metric.top(values, limit: limit)
+        let alarm = model.archives.alarms.first { $0.watches(metric, of: monitor.filter.archive) }
         let isSelected = metric == monitor.metric
         var title = [
             Span(
                 isSelected ? "\(look.glyphs.pointer) " : "  ", look[.accent]),
             Span(metric.title + " ", look[isSelected ? .accent : .text]),
-            Span(values.last { $0 != nil }.flatMap { $0 }.map(metric.text) ?? "-", look[.text]),
+            // A column stands for minutes, and what was before isn't now.
+            Span(
+                metric.now(of: archives, model.archives.shownHistories).map(metric.text) ?? "-", look[.text]),
         ]
-        if metric.isBytes, let limit { title.append(Span(" of \(Figures.bytes(limit))", look[.dim])) }
+        if let limit { title.append(Span(" of \(Figures.bytes(limit))", look[.dim])) }
         if let alarm {
             title += [Span(" "), Span(" alarm \(alarm.condition) ", look[alarm.isRinging ? .badge : .dim])]
         }
         return TimeGraph(
             title: title, values: values, maximum: top, topLabel: metric.text(top),
             role: alarm?.isRinging == true ? .danger : metric.role)
-    }
-
-    /// The archives that are shown.
-    private static func samples(_ model: Model, _ monitor: MonitorState) -> [ArchiveSample] {
-        model.archives.archives.filter {
-            $0.problem == nil && (monitor.filter.archive ?? $0.name) == $0.name
-                // What a log holds is no cache's.
-                && (monitor.filter.archive != nil || $0.kind != .log)
-        }
     }
 }

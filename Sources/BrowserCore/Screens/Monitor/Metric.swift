@@ -43,7 +43,7 @@ enum Metric: CaseIterable, Sendable, Hashable {
     func text(_ value: Double) -> String {
         switch self {
         case .hitRatio: Figures.percent(value)
-        case .disk, .memory: Figures.bytes(UInt64(max(0, value)))
+        case .disk, .memory: Figures.bytes(UInt64(exactly: value.rounded()) ?? .max)
         default: Figures.rate(value)
         }
     }
@@ -60,11 +60,35 @@ enum Metric: CaseIterable, Sendable, Hashable {
         return [1, 2, 5, 10].map { $0 * scale }.first { $0 >= most } ?? most
     }
 
-    func limit(of archive: ArchiveSample) -> UInt64? {
-        switch self {
-        case .disk: archive.diskLimit
-        case .memory: archive.memoryLimit
-        default: nil
+    /// The limits of archives together; nil where one has none, for then there is no sum.
+    func limit(of archives: [ArchiveSample]) -> UInt64? {
+        guard isBytes, !archives.isEmpty else { return nil }
+        var sum: UInt64 = 0
+        for archive in archives {
+            guard let limit = self == .disk ? archive.diskLimit : archive.memoryLimit else { return nil }
+            let (more, overflow) = sum.addingReportingOverflow(limit)
+            sum = overflow ? .max : more
+        }
+        return sum
+    }
+
+    /// What it is now, of archives together; nil where nothing tells.
+    func now(of archives: [ArchiveSample], _ histories: [ExactText: ArchiveHistory]) -> Double? {
+        var sum: GraphColumn?
+        for sample in archives {
+            guard let rates = histories[ExactText(sample.name)]?.now else { continue }
+            sum =
+                (sum ?? GraphColumn())
+                + GraphColumn(rates, disk: sample.diskBytes, memory: sample.memoryBytes)
+        }
+        return sum.flatMap(value)
+    }
+
+    /// The archives that graphs and alarms of one archive, or of all, are of; what a log holds is no cache's.
+    static func archives(of name: String?, in all: [ArchiveSample]) -> [ArchiveSample] {
+        all.filter { sample in
+            guard let name else { return sample.problem == nil && sample.kind != .log }
+            return sample.problem == nil && ExactText(sample.name) == ExactText(name)
         }
     }
 }
@@ -77,6 +101,8 @@ struct Alarm: Sendable, Hashable {
     /// Whether it is to stay above the bound.
     let isBelow: Bool
     let bound: Double
+    /// The bound as it was written: `< 80%`.
+    let condition: String
     /// Since when it has crossed it.
     private(set) var since: Timestamp?
     private(set) var isRinging = false
@@ -102,7 +128,11 @@ struct Alarm: Sendable, Hashable {
         guard let value, value.isFinite, value >= 0, metric != .hitRatio || value <= 1 else {
             throw AlarmFault(description: "\(number) is no bound for it; write \(Alarm.example(metric))")
         }
+        guard !isBelow || value > 0, isBelow || metric != .hitRatio || value < 1 else {
+            throw AlarmFault(description: "it is never \(isBelow ? "below" : "above") \(number)")
+        }
         bound = value
+        condition = "\(sign) \(number)"
     }
 
     static func example(_ metric: Metric) -> String {
@@ -114,26 +144,28 @@ struct Alarm: Sendable, Hashable {
         }
     }
 
-    /// `< 80%`
-    var condition: String {
-        let share = "\(Figures.decimal(bound * 100, digits: 1))%"
-        return (isBelow ? "< " : "> ") + (metric == .hitRatio ? share : metric.text(bound))
+    func watches(_ metric: Metric, of archive: String?) -> Bool {
+        self.metric == metric && self.archive.map(ExactText.init) == archive.map(ExactText.init)
     }
 
     /// `hit ratio of City`
     var subject: String { "\(metric.title) of \(archive ?? "all archives")" }
 
-    /// What it becomes when the figure is that now.
+    /// What it becomes when the figure is that now, and for how many seconds the bound was crossed.
     enum Change { case rings, ends(Double) }
+
+    /// Its archive is no more.
+    mutating func end(at now: Timestamp) -> Change? {
+        defer { (since, isRinging) = (nil, false) }
+        return isRinging ? .ends(since.map { max(0, now.seconds(since: $0)) } ?? 0) : nil
+    }
 
     /// Takes the figure of a moment; nil: there is none.
     mutating func take(_ value: Double?, at now: Timestamp) -> Change? {
         guard let value else { return nil }
-        guard isBelow ? value < bound : value > bound else {
-            defer { (since, isRinging) = (nil, false) }
-            return isRinging ? .ends(since.map { now.seconds(since: $0) } ?? 0) : nil
-        }
-        let start = since ?? now
+        guard isBelow ? value < bound : value > bound else { return end(at: now) }
+        // A clock may be set back.
+        let start = min(since ?? now, now)
         since = start
         guard !isRinging, now.seconds(since: start) >= Alarm.patience else { return nil }
         isRinging = true
@@ -145,43 +177,43 @@ struct Alarm: Sendable, Hashable {
 struct AlarmFault: Error { let description: String }
 
 extension Browser {
-    /// What a metric is now, of an archive or of all.
-    private static func value(
-        _ metric: Metric, of archive: String?, _ figures: StoreFigures, _ model: Model
-    ) -> Double? {
-        var sum: GraphColumn?
-        for sample in figures.archives
-        where sample.problem == nil && (archive.map { ExactText($0) == ExactText(sample.name) } ?? true) {
-            guard let rates = model.archives.histories[sample.name]?.now else { continue }
-            sum =
-                (sum ?? GraphColumn())
-                + GraphColumn(rates, disk: sample.diskBytes, memory: sample.memoryBytes)
-        }
-        return sum.flatMap(metric.value)
-    }
-
     /// Says which alarms ring and which have ended, with the terminal's bell.
     static func watchAlarms(
         _ model: inout Model, _ figures: StoreFigures, at moment: Timestamp
     ) -> [Effect] {
-        var effects: [Effect] = []
+        var ringing: [String] = []
+        var over: [String] = []
         for index in model.archives.alarms.indices {
             let alarm = model.archives.alarms[index]
-            let value = value(alarm.metric, of: alarm.archive, figures, model)
-            switch model.archives.alarms[index].take(value, at: moment) {
+            let archives = Metric.archives(of: alarm.archive, in: figures.archives)
+            let value = alarm.metric.now(of: archives, model.archives.histories)
+            // One that can't be read for a moment is still there.
+            let isThere = figures.archives.contains { sample in
+                alarm.archive.map { ExactText($0) == ExactText(sample.name) } ?? true
+            }
+            let change =
+                isThere
+                ? model.archives.alarms[index].take(value, at: moment)
+                : model.archives.alarms[index].end(at: moment)
+            switch change {
             case .rings?:
                 let text = value.map(alarm.metric.text) ?? ""
-                model.say(
-                    "ALARM: \(alarm.subject) is \(text), \(alarm.condition)", role: .error, seconds: 30)
-                effects = [.send([7])]
+                ringing.append("\(alarm.subject) is \(text), \(alarm.condition)")
             case .ends(let seconds)?:
-                model.say(
-                    "The alarm is over: \(alarm.subject) was \(alarm.condition) for \(Figures.duration(seconds)).",
-                    role: .good, seconds: 10)
+                let gone = isThere ? "" : "; the archive is gone"
+                over.append(
+                    "\(alarm.subject) was \(alarm.condition) for \(Figures.duration(seconds))\(gone)")
             case nil: break
             }
         }
-        return effects
+        let ends = over.isEmpty ? nil : "The alarm is over: \(over.joined(separator: ", "))."
+        guard !ringing.isEmpty else {
+            if let ends { model.say(ends, role: .good, seconds: 10) }
+            return []
+        }
+        let rings = "ALARM: \(ringing.joined(separator: ", "))"
+        model.say([rings, ends].compactMap { $0 }.joined(separator: "  "), role: .error, seconds: 30)
+        return [.send([7])]
     }
 
     /// Asks for the bound of what the cursor is on.
@@ -189,7 +221,7 @@ extension Browser {
         guard let monitor = model.monitor else { return }
         let metric = monitor.metric
         let archive = monitor.filter.archive
-        let old = model.archives.alarms.first { $0.metric == metric && $0.archive == archive }
+        let old = model.archives.alarms.first { $0.watches(metric, of: archive) }
         var prompt = Prompt(
             label: "alarm when \(metric.title) ",
             field: TextField(old?.condition ?? "", placeholder: Alarm.example(metric)),
@@ -202,7 +234,7 @@ extension Browser {
     static func setAlarm(
         _ model: inout Model, _ text: String, _ metric: Metric, of archive: String?
     ) -> [Effect] {
-        let others = model.archives.alarms.filter { $0.metric != metric || $0.archive != archive }
+        let others = model.archives.alarms.filter { !$0.watches(metric, of: archive) }
         guard !text.allSatisfy({ $0 == " " }) else {
             if others.count < model.archives.alarms.count { model.say("The alarm is taken away.") }
             model.archives.alarms = others
@@ -213,7 +245,9 @@ extension Browser {
             model.archives.alarms = others + [alarm]
             model.say("The bell rings when \(alarm.subject) is \(alarm.condition).")
         } catch {
-            model.say("No alarm: \(error.description)", role: .error)
+            let old = model.archives.alarms.first { $0.watches(metric, of: archive) }
+            let rest = old.map { "; \($0.condition) stays" } ?? ""
+            model.say("No alarm was set: \(error.description)\(rest)", role: .error)
         }
         return []
     }

@@ -28,7 +28,7 @@ extension QueryScreen {
         }
         model.query = query
         retyped(&model)
-        return [loadProperties(of: archive)] + loadEarlierQueries(&model) + loadSavedQueries(model)
+        return [loadProperties(of: archive)] + loadEarlierQueries(&model) + loadSavedQueries()
     }
 
     /// What the values have, for completion.
@@ -50,7 +50,7 @@ extension QueryScreen {
         case .explain: explain(&model)
         case .frequency: chooseFrequency(&model)
         case .saveQuery: askName(&model)
-        case .savedQueries: showSaved(&model)
+        case .savedQueries: return askSaved(&model)
         case .copySwift: showSwift(&model)
         case .mark: return toggleMark(&model)
         case .markAll: return markAll(&model)

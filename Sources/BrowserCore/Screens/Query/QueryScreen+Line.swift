@@ -38,8 +38,7 @@ extension QueryScreen {
             askName(&model)
             return []
         case (.character("o"), .control):
-            showSaved(&model)
-            return []
+            return askSaved(&model)
         case (.tab, _): complete(&query.field, query.completions, &query.cycle, step: 1)
         case (.backTab, _): complete(&query.field, query.completions, &query.cycle, step: -1)
         case (.up, _): recall(&query, model.queryHistory, step: 1)

@@ -4,7 +4,7 @@ import TerminalKit
 /// Queries that got a name: saving them, choosing one, and forgetting it.
 extension QueryScreen {
     /// Reads what was saved, by this browser or another one.
-    static func loadSavedQueries(_ model: Model, then: @escaping @Sendable (inout Model) -> Void = { _ in })
+    static func loadSavedQueries(then: @escaping @Sendable (inout Model) -> [Effect] = { _ in [] })
         -> [Effect]
     {
         [
@@ -12,11 +12,12 @@ extension QueryScreen {
                 try context.source.savedQueries()
             } then: { model, result in
                 switch result {
-                case .success(let saved): model.savedQueries = saved
+                case .success(let saved):
+                    model.savedQueries = saved
+                    for query in model.unkeptQueries { model.savedQueries.save(query) }
                 case .failure(let error): model.say(error.description, role: .warning, seconds: 10)
                 }
-                then(&model)
-                return []
+                return then(&model)
             }
         ]
     }
@@ -44,14 +45,20 @@ extension QueryScreen {
         }
         var named = query
         named.name = name
-        let old = model.savedQueries.first { $0.isNamed(name, of: query.archive) }
-        guard let old, old.text != query.text else { return keep(&model, named) }
-        let replacing = named
+        let wanted = named
+        // Another browser may have saved one under that name since.
+        return loadSavedQueries { model in saveUnlessOther(&model, wanted) }
+    }
+
+    private static func saveUnlessOther(_ model: inout Model, _ named: SavedQuery) -> [Effect] {
+        let old = model.savedQueries.first { $0.isNamed(named.name, of: named.archive) }
+        guard let old, old.text != named.text else { return keep(&model, named) }
         model.overlay = .choice(
             Choice(
-                title: "Replace the saved query?", lines: ["\(name) is now: \(old.text)"], button: "Replace"
+                title: "Replace the saved query?", lines: ["\(named.name) is now: \(old.text)"],
+                button: "Replace"
             ) { model in
-                keep(&model, replacing)
+                keep(&model, named)
             } left: { model in
                 model.say("Nothing was saved.", seconds: 3)
             })
@@ -60,6 +67,7 @@ extension QueryScreen {
 
     private static func keep(_ model: inout Model, _ query: SavedQuery) -> [Effect] {
         model.savedQueries.save(query)
+        model.unkeptQueries.remove(query.name, of: query.archive)
         return [
             .ask("save the query \(query.name)") { (context) throws(SourceError) in
                 try context.source.save(query)
@@ -67,6 +75,7 @@ extension QueryScreen {
                 switch result {
                 case .success: model.say("Saved as \(query.name).", role: .good, seconds: 3)
                 case .failure(let error):
+                    model.unkeptQueries.save(query)
                     model.say(
                         "The query is saved for this session only: \(error.description)", role: .warning,
                         seconds: 10)
@@ -76,8 +85,30 @@ extension QueryScreen {
         ]
     }
 
-    /// Opens the list of what was saved; those of the archive come first.
-    static func showSaved(_ model: inout Model) {
+    /// Opens the list of what was saved, by this browser or another one.
+    static func askSaved(_ model: inout Model) -> [Effect] {
+        // What is known is shown at once: a person goes on typing.
+        let isShown = !model.savedQueries.isEmpty
+        if isShown { showSaved(&model) }
+        return loadSavedQueries { model in
+            if case .search(let old)? = model.overlay, old.isOfSavedQueries {
+                showSaved(&model)
+                guard case .search(var list)? = model.overlay else { return [] }
+                list.field = old.field
+                let found = old.found
+                let held = found.indices.contains(old.selected) ? old.items[found[old.selected]] : nil
+                list.selected = list.found.firstIndex { list.items[$0] == held } ?? 0
+                list.first = old.first
+                model.overlay = .search(list)
+            } else if !isShown, model.screen == .query, model.overlay == nil, model.prompt == nil {
+                showSaved(&model)
+            }
+            return []
+        }
+    }
+
+    /// Those of the archive come first.
+    private static func showSaved(_ model: inout Model) {
         guard let query = model.query else { return }
         let own = model.savedQueries.filter { $0.archive == query.archive.name }
         let others = model.savedQueries.filter { $0.archive != query.archive.name }
@@ -98,6 +129,7 @@ extension QueryScreen {
             take(&model, all[number].text)
             return []
         }
+        list.isOfSavedQueries = true
         list.keys.insert(("ctrl+x", "Delete"), at: 1)
         list.removed = { model, number in
             askToForget(&model, all[number])
@@ -119,6 +151,7 @@ extension QueryScreen {
 
     private static func forget(_ model: inout Model, _ query: SavedQuery) -> [Effect] {
         model.savedQueries.remove(query.name, of: query.archive)
+        model.unkeptQueries.remove(query.name, of: query.archive)
         if model.savedQueries.isEmpty { model.overlay = nil } else { showSaved(&model) }
         return [
             .ask("forget the query \(query.name)") { (context) throws(SourceError) in
