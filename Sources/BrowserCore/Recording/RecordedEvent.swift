@@ -33,7 +33,7 @@ package struct RecordedEvent: Sendable, Equatable {
             switch content {
             case .update(let update): ("o", update)
             case .keys(let keys): ("i", keys)
-            case .resize(let size): ("r", "\(size.columns)x\(size.rows)")
+            case .resize(let size): ("r", size.spelling)
             case .marker(let name): ("m", name)
             case .other: ("x", "")
             }
@@ -57,16 +57,5 @@ package struct RecordedEvent: Sendable, Equatable {
             content = .resize(size)
         default: content = .other
         }
-    }
-}
-
-extension Size {
-    /// `COLUMNSxROWS`, 1 to 1,000 each.
-    package init?(spelled text: String) {
-        let parts = text.lowercased().split(separator: "x", omittingEmptySubsequences: false)
-        guard parts.count == 2, let columns = Int(parts[0]), let rows = Int(parts[1]),
-            (1...1000).contains(columns), (1...1000).contains(rows)
-        else { return nil }
-        self.init(columns: columns, rows: rows)
     }
 }

@@ -78,7 +78,7 @@ package struct Replay: Sendable {
     package mutating func move(to wanted: Double) throws(SourceError) {
         let wanted = min(max(0, wanted), recording.duration)
         if wanted < time {
-            let kept = checkpoints.last { $0.event == 0 || recording.events[$0.event - 1].time <= wanted }
+            let kept = checkpoints.last { recording.events[$0.event - 1].time <= wanted }
             (next, reader) = kept ?? (0, FrameReader(size: recording.size))
             lastKeys = nil
         }
@@ -152,7 +152,7 @@ package struct Replay: Sendable {
         if Self.speeds[speed] != 1 { parts.append("speed \(Self.speeds[speed])") }
         let recorded = reader.frame.size
         if recorded.columns > size.columns || recorded.rows > size.rows {
-            parts.append("cut to \(size.columns)x\(size.rows) of \(recorded.columns)x\(recorded.rows)")
+            parts.append("cut to \(size.spelling) of \(recorded.spelling)")
         }
         if let lastKeys, time - lastKeys.time < Self.keysStay { parts.append("keys \(lastKeys.text)") }
         let space = isAtEnd ? "again" : isPaused ? "on" : "pause"

@@ -1,5 +1,3 @@
-import StorageEngine
-
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -16,10 +14,7 @@ package final class GrowingFile {
 
     /// - Throws: where there is something under the name, which is left alone.
     package init(at path: String) throws(SourceError) {
-        guard !Store.holdsFile(at: path) else {
-            throw SourceError(
-                "\(path) can't be written: it lies in the folder of a store; choose another folder")
-        }
+        try WholeFile.refuse(inStore: path, named: path)
         self.path = path
         descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0o600)
         guard descriptor < 0 else { return }

@@ -33,10 +33,7 @@ package final class WholeFile {
             return
         }
         target = try WholeFile.target(of: path)
-        guard !Store.holdsFile(at: target) else {
-            throw SourceError(
-                "\(path) can't be written: it lies in the folder of a store; choose another folder")
-        }
+        try WholeFile.refuse(inStore: target, named: path)
         var facts = stat()
         let isThere = stat(target, &facts) == 0
         if isThere, facts.st_mode & S_IFMT != S_IFREG {
@@ -171,6 +168,12 @@ package final class WholeFile {
     }
 
     // MARK: What went wrong
+
+    /// Throws where a file would lie in the folder of a store; `path` is what the person called it.
+    static func refuse(inStore target: String, named path: String) throws(SourceError) {
+        guard Store.holdsFile(at: target) else { return }
+        throw SourceError("\(path) can't be written: it lies in the folder of a store; choose another folder")
+    }
 
     private static func taken(_ path: String) -> SourceError {
         SourceError(

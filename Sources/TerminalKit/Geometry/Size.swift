@@ -12,6 +12,18 @@ package struct Size: Sendable, Hashable {
     }
 
     package var isEmpty: Bool { columns == 0 || rows == 0 }
+
+    /// Reads `COLUMNSxROWS`, 1 to 1,000 each.
+    package init?(spelled text: String) {
+        let parts = text.lowercased().split(separator: "x", omittingEmptySubsequences: false)
+        guard parts.count == 2, let columns = Int(parts[0]), let rows = Int(parts[1]),
+            (1...1000).contains(columns), (1...1000).contains(rows)
+        else { return nil }
+        self.init(columns: columns, rows: rows)
+    }
+
+    /// `COLUMNSxROWS`
+    package var spelling: String { "\(columns)x\(rows)" }
 }
 
 /// A place on the screen, counted from 0 at the top left. A value; safe to share between threads.

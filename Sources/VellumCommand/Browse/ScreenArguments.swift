@@ -1,5 +1,4 @@
 import ArgumentParser
-import BrowserCore
 import StoreInspection
 import TerminalKit
 
