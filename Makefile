@@ -26,9 +26,9 @@ FORMATTED := Sources Tests Package.swift
 # million times over, takes ten times as long otherwise. Assertions stay, and what only debug builds have: crash points, clocks.
 # Nothing is imported as testable, and to have it ready takes as long again; what a debugger needs takes a quarter of the time.
 # An undeclared import may pass an incremental build and fail a clean one, so it fails always.
-TESTED := -c release -Xswiftc -DDEBUG -Xswiftc -assert-config -Xswiftc Debug --disable-testable-imports \
-    -debug-info-format none \
-    --explicit-target-dependency-import-check error --scratch-path .build-test
+OPTIMISED := -c release -Xswiftc -DDEBUG -Xswiftc -assert-config -Xswiftc Debug --disable-testable-imports \
+    --explicit-target-dependency-import-check error
+TESTED := $(OPTIMISED) -debug-info-format none --scratch-path .build-test
 # `swift build` can't do without testable imports; listing the tests builds them. Four modules at once, however few the cores:
 # otherwise the longest begin last, and all others wait for them.
 BUILD_TESTS := $(SWIFT) test list $(TESTED) --jobs 4 >/dev/null
@@ -105,7 +105,7 @@ fuzz: deps ## feed TARGET="cbor …" (all in turn) with arbitrary bytes, SECONDS
 SANITIZED := CBORTests|ArchiveQueryTests|TerminalKitTests|StorageEngineTests|VellumTests|FuzzTests
 SANITIZERS ?= address thread undefined
 STORMS := KillTests|StormTests|HistoryTests|SharingTests
-# Bounds of processor time are for a build like that of `test`; this one is neither optimised nor free of the sanitizer's work.
+# Bounds of processor time are for a build like that of `test`, without the sanitizer's work.
 # Swift traps by itself on what C leaves undefined, so only the C is told to: with an instruction, which needs no library.
 SANITIZE_undefined := -Xcc -fsanitize=undefined -Xcc -fsanitize-trap=undefined
 sanitize: deps ## run the libraries' tests below the SANITIZERS="address thread undefined"
@@ -116,9 +116,9 @@ define newline
 
 endef
 define sanitize
-	$(SWIFT) build --build-tests $(2) --scratch-path .build-$(1)
-	VELLUM_SLOWDOWN=30 ASAN_OPTIONS=detect_leaks=0 $(SWIFT) test --skip-build --disable-xctest --no-parallel $(2) \
-	    --scratch-path .build-$(1) --filter '$(SANITIZED)' $(if $(filter thread,$(1)),--skip '$(STORMS)')
+	$(SWIFT) test list $(OPTIMISED) $(2) --scratch-path .build-$(1) --jobs 4 >/dev/null
+	VELLUM_SLOWDOWN=30 ASAN_OPTIONS=detect_leaks=0 $(SWIFT) test --skip-build --disable-xctest --no-parallel $(OPTIMISED) \
+	    $(2) --scratch-path .build-$(1) --filter '$(SANITIZED)' $(if $(filter thread,$(1)),--skip '$(STORMS)')
 endef
 
 pictures: build ## draw the pictures of README.md anew

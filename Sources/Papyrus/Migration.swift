@@ -31,7 +31,8 @@ extension Migration {
 
     /// Deletes each old object in the batch that stores its new one, so a migration that is killed and started again
     /// finds each object once. An object stays as it is if it can't be decoded as the old type, its new object can't
-    /// be encoded, an existing object under the new key is damaged, or another object has its new identifier.
+    /// be encoded, an existing object under the new key is damaged, or another object has its new identifier: one that has it
+    /// already, or an old one that keeps it, whichever of the two comes first.
     private func run(in archive: Archive, _ from: StoredType, _ to: StoredType) throws {
         var entries = SnapshotEntries(snapshot: try archive.snapshot())
         var misread = Misread()
@@ -93,8 +94,12 @@ extension Migration {
                     let isKept =
                         given.object.key.dropFirst(to.prefix.count) == key.dropFirst(from.prefix.count)
                     let isTaken = taken.contains(given.object.key) || changes.taken.contains(given.object.key)
-                    if isTaken || given.present != nil && !isKept {
-                        let reason = "another object has its new identifier already: \(given.object.key)"
+                    if try isTaken
+                        || !isKept
+                            && (given.present != nil
+                                || isKeptByOther(given.object.key, from, to, entries, loader))
+                    {
+                        let reason = "another object has its new identifier: \(given.object.key)"
                         misread.add(key, StoredProblem(description: reason))
                         continue
                     }
@@ -104,6 +109,25 @@ extension Migration {
                 Migration.add(new, of: entry, isRenamed: from != to, in: &changes)
             }
             return changes
+        }
+    }
+
+    /// Whether an old object has this new key's identifier and keeps it, or can't be read, so that it may. Otherwise it
+    /// would depend on the order which of two is converted, and a later run would take the other for an earlier version of it.
+    private func isKeptByOther(
+        _ key: String, _ from: StoredType, _ to: StoredType, _ entries: SnapshotEntries,
+        _ loader: ObjectLoader
+    ) throws -> Bool {
+        let former = from.prefix + key.dropFirst(to.prefix.count)
+        guard from != to, let holder = try entries.find(former) else { return false }
+        do {
+            let new = try ObjectWriter.entries(of: [onMigrate(try loader.object(FromObject.self, of: holder))]
+            )
+            return new.contains { $0.isGiven && $0.key == key }
+        } catch {
+            let error = ObjectLoader.orDamaged(error)
+            guard !(error is StorageError) else { throw error }
+            return true
         }
     }
 

@@ -8,8 +8,8 @@ import Testing
 @Suite struct RecordingTests {
     /// A clock by hand.
     private final class Hand {
-        var now = Timestamp(microseconds: 1_700_000_000_000_000)
-        func pass(_ seconds: Double) { now = now.adding(seconds: seconds) }
+        var now = ContinuousClock.now
+        func pass(_ seconds: Double) { now = now.advanced(by: .seconds(seconds)) }
     }
 
     /// Goes with its contents.
@@ -44,10 +44,9 @@ import Testing
         for _ in 0..<3 { _ = recorded.nextEvent(timeout: 0) }
         hand.pass(1)
         recorded.present(frame("second"))
-        hand.pass(-30)
         recorded.present(frame("first"))
         _ = try recorded.run("less", arguments: [])
-        hand.pass(31)
+        hand.pass(1)
         recorded.present(frame("東京", columns: 6))
         #expect(terminal.frames.count == 4)
         withExtendedLifetime(file) {}
@@ -56,8 +55,7 @@ import Testing
 
     private func replay(_ path: String) throws -> Replay {
         try Replay(
-            Recording(contentsOf: path), named: path, look: Look(theme: Theme(.dark, depth: .mono)),
-            now: Timestamp(microseconds: 0))
+            Recording(contentsOf: path), named: path, look: Look(theme: Theme(.dark, depth: .mono)))
     }
 
     private func text(_ replay: Replay) -> String {
@@ -77,7 +75,6 @@ import Testing
         #expect(try Key.script(keys.joined()) == [.character("<"), .control("x")] + "é b".map(Key.character))
         var replay = try replay(path)
         #expect(text(replay) == "first")
-        // A clock that was set back meanwhile turned nothing round.
         for (seconds, shown) in [
             (0.9, "first"), (1, "first"), (1.9, "first"), (2, "東京"), (0, "first"), (9, "東京"),
         ] {
@@ -128,8 +125,7 @@ import Testing
         #expect {
             let recording = try Recording(Array(content.utf8), named: "it")
             var replay = try Replay(
-                recording, named: "it", look: Look(theme: Theme(.dark, depth: .mono)),
-                now: Timestamp(microseconds: 0))
+                recording, named: "it", look: Look(theme: Theme(.dark, depth: .mono)))
             try replay.move(to: 10)
         } throws: { "\($0)".contains("it") && "\($0)".contains(reason) }
     }
@@ -140,9 +136,9 @@ import Testing
         for number in 0..<2_000 { text += "[\(number),\"o\",\"\\u001b[1;1H\(number)\"]\n" }
         let recording = try Recording(Array(text.utf8), named: "it")
         let look = Look(theme: Theme(.dark, depth: .mono))
-        var replay = try Replay(recording, named: "it", look: look, now: Timestamp(microseconds: 0))
+        var replay = try Replay(recording, named: "it", look: look)
         for moment in [1_999.0, 3, 700, 255, 256, 257, 511.5, 1_800, 0] {
-            var other = try Replay(recording, named: "it", look: look, now: Timestamp(microseconds: 0))
+            var other = try Replay(recording, named: "it", look: look)
             try replay.move(to: moment)
             try other.move(to: moment)
             #expect(replay.frame == other.frame)

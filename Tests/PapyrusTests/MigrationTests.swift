@@ -61,6 +61,29 @@ import Testing
         }
     }
 
+    /// What broke: who came first got an identifier that another one keeps. The second registration then took that for what
+    /// the other had become since, and deleted the other.
+    @Test(arguments: [true, false]) func whoKeepsAnIdentifierHasIt(isFirst: Bool) async throws {
+        let migration = Migration<First, Second> {
+            // Two get the identifiers of others: 5 keeps its own, 7 becomes 8, so 7 is free.
+            Second(id: $0.id == 1 ? 5 : $0.id == 7 ? 8 : $0.id == 9 ? 7 : $0.id, text: $0.text, year: 0)
+        }
+        let first = [1, 5, 7, 9].map { First(id: $0, text: "was \($0)") }
+        for object in isFirst ? first : first.reversed() { await store.save(object) }
+        for _ in 0..<3 {
+            do {
+                try await store.throwing.register(migration: migration)
+                Issue.record("nobody said that 1 stays")
+            } catch PapyrusStore.QueryError.invalidSchema(let details) {
+                #expect("\(details)".contains("another object has its new identifier"), "\(details)")
+            }
+            #expect(await store.objects(type: First.self).execute().map(\.text) == ["was 1"])
+            let second = await store.objects(type: Second.self).sort { $0.id < $1.id }.execute()
+            #expect(second.map(\.id) == [5, 7, 8])
+            #expect(second.map(\.text) == ["was 5", "was 9", "was 7"])
+        }
+    }
+
     @Test(arguments: [true, false]) func chainsGoOnInAnyOrder(isForward: Bool) async {
         await store.save(objects: (0..<10).map { First(id: $0, text: "t") })
         if isForward {

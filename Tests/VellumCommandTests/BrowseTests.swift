@@ -57,6 +57,40 @@ struct BrowseTests {
         #expect(entered.upperBound < left.lowerBound)
     }
 
+    @Test func whatIsRecordedIsReplayed() throws {
+        let file = store.folder / "recording.cast"
+        func record() throws -> (status: Int32, text: String) {
+            try PseudoTerminal.run("--store '\(store.path)' --record '\(file)'", input: "?q")
+        }
+        let (status, text) = try record()
+        #expect(status == 0)
+        #expect(text.contains("in \(file)"))
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: file))
+        // The last screen but what leaving shows; in another process, without a terminal.
+        let screen = try Vellum.run(["browse", "--replay", file, "--print", "text"])
+        #expect(screen.status == 0, "\(screen.errors)")
+        #expect(screen.text.contains("vellum › store"))
+        // A second one doesn't replace it.
+        let again = try record()
+        #expect(again.status == 1)
+        #expect(again.text.contains(file))
+        #expect(try Data(contentsOf: URL(fileURLWithPath: file)) == bytes)
+    }
+
+    @Test func withoutATerminalNothingIsRecordedOrPlayed() throws {
+        let file = store.folder / "recording.cast"
+        let recorded = try screen("--record", file)
+        #expect(recorded.status == 2)
+        #expect(recorded.errors.contains("without a terminal use browse --size 100x30 --print text"))
+        #expect(!FileManager.default.fileExists(atPath: file))
+        let header = "{\"version\":2,\"width\":20,\"height\":5,\"timestamp\":0,\"title\":\"\"}\n"
+        try Data(header.utf8).write(to: URL(fileURLWithPath: file))
+        let played = try Vellum.run(["browse", "--replay", file])
+        #expect(played.status == 2)
+        #expect(played.errors.contains("--print text"))
+        #expect(try Vellum.run(["browse", "--replay", file, "--print", "text"]).status == 0)
+    }
+
     @Test func withoutColorsNothingIsColored() throws {
         let arguments = ["browse", "--store", store.path, "--size", "80x24", "--print", "ansi"]
         let text = try Vellum.run(arguments, environment: ["NO_COLOR": "1"]).text

@@ -42,17 +42,18 @@ package struct RecordedTerminal<Base: BrowserTerminal>: BrowserTerminal {
 /// Writes a recording, each event when it happens: what is there is whole, however the program ends. For one thread.
 package final class Recorder {
     private let output: OutputWriter
-    private let clock: () -> Timestamp
-    private let start: Timestamp
+    private let clock: () -> ContinuousClock.Instant
+    private let start: ContinuousClock.Instant
     private var size: Size
     private var shown: Frame?
-    private var latest = 0.0
     /// Why nothing is recorded any more; nil while everything is.
     package private(set) var failure: SourceError?
 
-    /// Begins a recording on a terminal of this size; the first frame may have another.
+    /// Begins a recording on a terminal of this size; the first frame may have another. `clock` isn't the wall clock, which
+    /// may be set meanwhile.
     package init(
-        to output: OutputWriter, size: Size, title: String, clock: @escaping () -> Timestamp
+        to output: OutputWriter, size: Size, title: String, date: Timestamp = .now(),
+        clock: @escaping () -> ContinuousClock.Instant = { .now }
     ) throws(SourceError) {
         self.output = output
         self.size = size
@@ -60,7 +61,7 @@ package final class Recorder {
         start = clock()
         let header = JSONTree.object([
             ("version", .count(2)), ("width", .count(size.columns)), ("height", .count(size.rows)),
-            ("timestamp", .count(max(0, start.microseconds / 1_000_000))), ("title", .text(title)),
+            ("timestamp", .count(max(0, date.microseconds / 1_000_000))), ("title", .text(title)),
         ])
         try output.write(header.text + "\n")
         try output.flush()
@@ -83,15 +84,12 @@ package final class Recorder {
     }
 
     /// Seconds since it began.
-    package var duration: Double { clock().seconds(since: start) }
+    package var duration: Double { start.duration(to: clock()) / .seconds(1) }
 
     private func add(_ content: RecordedEvent.Content) {
         guard failure == nil else { return }
-        // A clock that is set back doesn't turn the recording round.
-        let time = min(max(latest, duration), 1e9)
-        latest = time
         do throws(SourceError) {
-            try output.write(RecordedEvent(time: time, content).line + "\n")
+            try output.write(RecordedEvent(time: min(duration, 1e9), content).line + "\n")
             try output.flush()
         } catch {
             failure = error

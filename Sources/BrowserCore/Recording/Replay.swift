@@ -19,7 +19,7 @@ package struct Replay: Sendable {
     /// Index of the speed among ``speeds``.
     private var speed = 2
     /// When ``time`` was right.
-    private var moment: Timestamp
+    private var moment: ContinuousClock.Instant
     private var lastKeys: (text: String, time: Double)?
 
     private static let speeds = [0.25, 0.5, 1, 2, 4, 8, 16]
@@ -28,7 +28,9 @@ package struct Replay: Sendable {
     private static let step = 5.0
     private static let keysStay = 2.0
 
-    package init(_ recording: Recording, named name: String, look: Look, now: Timestamp) throws(SourceError) {
+    package init(
+        _ recording: Recording, named name: String, look: Look, now: ContinuousClock.Instant = .now
+    ) throws(SourceError) {
         self.recording = recording
         self.name = name
         self.look = look
@@ -46,12 +48,11 @@ package struct Replay: Sendable {
     }
 
     /// Plays on until now.
-    mutating func advance(to now: Timestamp) throws(SourceError) {
-        let passed = max(0, now.seconds(since: moment))
+    mutating func advance(to now: ContinuousClock.Instant) throws(SourceError) {
+        let passed = moment.duration(to: now) / .seconds(1)
         moment = now
         guard !isPaused, !isAtEnd else { return }
-        // A day at once would be a mistake of the clock.
-        try move(to: time + min(passed, 86_400) * Self.speeds[speed])
+        try move(to: time + passed * Self.speeds[speed])
     }
 
     /// - Returns: whether it goes on.
@@ -176,7 +177,8 @@ package enum ReplayLoop {
     private static let interval = 0.1
 
     package static func run<Terminal: BrowserTerminal>(
-        _ start: Replay, terminal: inout Terminal, clock: () -> Timestamp
+        _ start: Replay, terminal: inout Terminal,
+        clock: () -> ContinuousClock.Instant = { .now }
     ) throws(SourceError) {
         var replay = start
         var size = terminal.size

@@ -144,9 +144,9 @@ extension ArchiveEngine {
         section.drainTouches()
         let before = index.appendedBytes
         let head = index.head
-        // Reclaiming what the last run expired comes first.
+        // Reclaiming comes first: what calls left over, and what the last run expired.
         let owesReclaiming = housekeeping.withLock { $0.owesReclaiming }
-        let isReclaimed = owesReclaiming && section.reclaimSome { isReclaimingDue }
+        let isReclaimed = section.payPart() || owesReclaiming && section.reclaimSome { isReclaimingDue }
         let expired = isReclaimed ? 0 : try? section.expireSome()
         var isBusy = isReclaimed || expired ?? 0 > 0
         housekeeping.withLock { $0.owesReclaiming = isBusy }

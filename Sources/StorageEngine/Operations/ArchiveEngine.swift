@@ -50,7 +50,8 @@ final class ArchiveEngine: Sendable {
     /// Whether more space was dead than allowed at the last check.
     let isRoomDue = Atomic<Bool>(false)
     /// The thread whose call has to reclaim space before it ends; 0 if none has to. Others' calls go on: they must not wait for
-    /// what one has removed.
+    /// what one has removed. Of a call that ends without, the background does it (``ArchiveSection/payPart()``). Set under
+    /// the lock.
     let roomDebtor = Atomic<UInt>(0)
     /// While the index is rebuilt from the log: for each line of the undo table, the entries that were marked with it.
     /// So an action's entries are found without looking at all entries. Empty at other times.

@@ -79,6 +79,18 @@ extension ArchiveSection {
 
     // MARK: Without writes
 
+    /// Does a slice of what a call owes, for that call may have failed, or be a look-up, which doesn't wait for it. Ends
+    /// the debt when nothing more can be done. Returns whether it did something.
+    func payPart() -> Bool {
+        let debtor = engine.roomDebtor.load(ordering: .relaxed)
+        guard debtor != 0 else { return false }
+        let reclaims = reclaimSome { engine.isOverbooked(index.segmentBytes) }
+        if reclaims || dropDeadSegment() || compactSome() { return true }
+        // Debts begin under the lock, so this ends no newer one.
+        _ = engine.roomDebtor.compareExchange(expected: debtor, desired: 0, ordering: .relaxed)
+        return false
+    }
+
     /// Reclaims a slice; returns `true` if it did something.
     func giveRoomBack() -> Bool {
         guard engine.kind != .log else { return false }
@@ -326,8 +338,11 @@ extension ArchiveEngine {
         kind != .log && index.segmentBytes > allowedSegmentBytes - segmentTarget / 2
     }
 
-    /// Whether the segments exceed their bound by more than a change may leave to the next one.
-    fileprivate func isOverbooked(_ used: Int) -> Bool { used > allowedSegmentBytes + segmentTarget }
+    /// Whether the segments exceed their bound by more than a change may leave to the next one. Never for a log: its
+    /// messages aren't counted by segment, and appending drops the oldest.
+    fileprivate func isOverbooked(_ used: Int) -> Bool {
+        kind != .log && used > allowedSegmentBytes + segmentTarget
+    }
 
     /// Reclaims after many entries were removed, in slices, each under one hold of the lock, at most once over the log.
     func reclaimInSlices() throws(StorageError) { try reclaimInSlices { isReclaimingDue } }
@@ -343,8 +358,19 @@ extension ArchiveEngine {
 
     fileprivate var isOwedByOther: Bool {
         let debtor = roomDebtor.load(ordering: .relaxed)
-        return debtor != 0 && debtor != ArchiveEngine.thread
+        return debtor != 0 && debtor != ArchiveEngine.thread && debtor != ArchiveEngine.nobody
     }
+
+    /// Leaves what the current call owes to whichever comes first: the next change or the background.
+    func leaveDebt() {
+        let (isLeft, _) = roomDebtor.compareExchange(
+            expected: ArchiveEngine.thread, desired: ArchiveEngine.nobody, ordering: .relaxed)
+        // If no thread can be started now, the next change pays.
+        if isLeft { try? beginHousekeeping() }
+    }
+
+    /// In place of a thread, of a debt that is left to whoever comes first. No thread has this number.
+    private static let nobody = UInt.max
 
     private static var thread: UInt {
         #if canImport(Darwin)

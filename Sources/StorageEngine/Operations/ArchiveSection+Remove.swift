@@ -162,6 +162,9 @@ extension ArchiveEngine {
             _ = try? section.expire([entry.number])
         }
         section.reclaim(forAppended: 0)
+        _ = consume section
+        // What is left of it isn't the look-up's to wait for.
+        leaveDebt()
     }
 
     /// Deletes the entries whose last access was longer ago than `interval` (S6).

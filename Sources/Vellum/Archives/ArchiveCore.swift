@@ -233,13 +233,13 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
     }
 
     func deleteAll() throws {
-        flights.outdate()
+        flights.outdateAll()
         try archive.deleteAll()
         _ = try memory.currentBytes()
     }
 
     func deleteAll(ofOwner owner: String) throws {
-        flights.outdate()
+        flights.outdateAll()
         try archive.deleteEntries(ofOwner: owner)
         _ = try memory.currentBytes()
     }

@@ -128,7 +128,7 @@ extension ArchiveCore {
         do {
             prepared.storeProperties()
             recordInOpenTransactions(prepared.name)
-            if !flight.isOutdated { _ = try put(prepared, request.terms, ifSequence: basis) }
+            try flight.storeUnlessOutdated { _ = try put(prepared, request.terms, ifSequence: basis) }
         } catch {
             log("record", request.key, error)
         }

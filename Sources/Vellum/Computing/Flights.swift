@@ -37,15 +37,22 @@ package final class Flights: Sendable {
     }
 
     /// Ends the computations of these keys, or of all, for what was deleted must not come back by one that began before.
-    /// Their callers get what they compute. Costs a look at one word if there are none.
-    func outdate(_ key: String? = nil) {
+    /// Call it before the deletion. Their callers get what they compute. Waits for one that is just being stored. Costs a
+    /// look at one word if there are none.
+    func outdate(_ keys: some Sequence<ExactText>) { outdate { Array(keys) } }
+
+    func outdate(_ key: String) { outdate { [ExactText(key)] } }
+
+    func outdateAll() { outdate(nil) }
+
+    private func outdate(_ keys: (() -> [ExactText])?) {
         guard isAnyUnderWay.load(ordering: .acquiring) else { return }
-        all.withLock { all in
-            for name in key.map({ [ExactText($0)] }) ?? Array(all.keys) {
-                all.removeValue(forKey: name)?.declareOutdated()
-            }
+        let ended = all.withLock { all in
+            let ended = (keys?() ?? Array(all.keys)).compactMap { all.removeValue(forKey: $0) }
             isAnyUnderWay.store(!all.isEmpty, ordering: .releasing)
+            return ended
         }
+        for flight in ended { flight.declareOutdated() }
     }
 
     /// Ends the computation, so that no caller joins it any more.
@@ -71,11 +78,16 @@ final class Flight: Sendable {
     }
 
     private let state = Guarded(State())
-    private let outdated = Atomic<Bool>(false)
-
     /// Whether its key was deleted since it began.
-    var isOutdated: Bool { outdated.load(ordering: .acquiring) }
-    fileprivate func declareOutdated() { outdated.store(true, ordering: .releasing) }
+    private let isOutdated = Guarded(false)
+
+    fileprivate func declareOutdated() { isOutdated.withLock { $0 = true } }
+
+    /// Stores what was computed, unless its key was deleted since it began. A deletion waits for `store`, and so deletes
+    /// that too.
+    func storeUnlessOutdated(_ store: () throws -> Void) rethrows {
+        try isOutdated.withLock { isOutdated throws in if !isOutdated { try store() } }
+    }
 
     fileprivate var waiting: Int { state.withLock { $0.present.count } }
 

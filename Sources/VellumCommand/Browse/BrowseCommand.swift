@@ -119,16 +119,15 @@ struct BrowseCommand: ParsableCommand {
         let recording = try Recording(contentsOf: path)
         if let format {
             var replay = try Replay(
-                recording, named: path, look: Look(theme: Theme(theme, depth: ScreenFormat.depth)),
-                now: .now())
+                recording, named: path, look: Look(theme: Theme(theme, depth: ScreenFormat.depth)))
             try replay.move(to: at ?? recording.duration)
             return try format.print(replay.frame)
         }
-        var screen = try TerminalScreen.open()
+        var screen = try TerminalScreen.open(substitute: "--replay with --print text")
         defer { screen.close() }
-        var replay = try Replay(recording, named: path, look: screen.look(theme), now: .now())
+        var replay = try Replay(recording, named: path, look: screen.look(theme))
         if let at { try replay.move(to: at) }
-        try ReplayLoop.run(replay, terminal: &screen) { .now() }
+        try ReplayLoop.run(replay, terminal: &screen)
     }
 
     /// The folder that a folder lies in.

@@ -22,14 +22,21 @@ struct BrowserSession: Sendable {
     /// Runs it in the terminal until the person leaves.
     /// - Parameter recording: the new file that gets what is shown and pressed.
     func runInTerminal(recording: String? = nil) throws -> BrowserExit {
-        let file = try recording.map { try GrowingFile(at: $0) }
         var screen = try TerminalScreen.open()
-        guard let file, let recording else {
+        guard let recording else {
             defer { screen.close() }
             return run(on: &screen, look: screen.look(theme))
         }
-        let recorder = try Recorder(
-            to: file.output, size: screen.size, title: "vellum \(store ?? source.folder)", clock: { .now() })
+        let recorder: Recorder
+        do {
+            // Without a terminal there is nothing to record, and no file.
+            recorder = try Recorder(
+                to: GrowingFile(at: recording).output, size: screen.size,
+                title: "vellum \(store ?? source.folder)")
+        } catch {
+            screen.close()
+            throw error
+        }
         var recorded = RecordedTerminal(screen, recorder: recorder)
         let exit = run(on: &recorded, look: screen.look(theme))
         screen.close()
@@ -85,13 +92,15 @@ struct TerminalScreen: BrowserTerminal {
     private let terminal: CursesTerminal
 
     /// The terminal that the program was started in.
-    static func open() throws(CommandFailure) -> TerminalScreen {
+    /// - Parameter substitute: what does without one, for the error.
+    static func open(
+        substitute: String = "browse --size 100x30 --print text"
+    ) throws(CommandFailure) -> TerminalScreen {
         do throws(TerminalError) {
             return TerminalScreen(
                 terminal: try CursesTerminal(environment: ProcessInfo.processInfo.environment))
         } catch {
-            throw CommandFailure(
-                "\(error); without a terminal use browse --size 100x30 --print text", status: .usage)
+            throw CommandFailure("\(error); without a terminal use \(substitute)", status: .usage)
         }
     }
 

@@ -61,6 +61,47 @@ import Testing
         #expect(try idle.status().entries == 1)
     }
 
+    /// What broke: a look-up that removed what had expired owed the room of it for ever, and others left it to that look-up.
+    @Test func whatALookUpOwesTheNextChangePays() async throws {
+        let folder = try TemporaryFolder()
+        let hand = ClockHand()
+        // Without the background thread.
+        try Clock.$hand.withValue(hand) {
+            let archive = try Store.open(at: folder.store).archive(
+                named: "Room", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+            let value = [UInt8](repeating: 1, count: 4_000)
+            for number in 0..<2_000 { try archive.put(value, forKey: "k\(number)") }
+            try archive.put(
+                [UInt8](repeating: 2, count: 40_000_000), forKey: "large",
+                attributes: EntryAttributes(lifetime: .seconds(1)))
+            hand.pass(.seconds(2))
+            #expect(try archive.access("large") == nil)
+            #expect(try archive.status().footprint > 30_000_000)
+            let other = Thread { try? archive.put([1], forKey: "one") }
+            other.start()
+            while !other.isFinished { usleep(1_000) }
+            #expect(try archive.status().footprint < 20_000_000)
+            #expect(try archive.status().entries == 2_001)
+            #expect(try archive.check().clean)
+        }
+    }
+
+    /// The same where nobody changes anything: the background does it at once, and rests afterwards.
+    @Test func whatALookUpOwesTheBackgroundPays() async throws {
+        let folder = try TemporaryFolder()
+        let archive = try Store.open(at: folder.store).archive(
+            named: "Room", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let value = [UInt8](repeating: 1, count: 4_000)
+        for number in 0..<2_000 { try archive.put(value, forKey: "k\(number)") }
+        try archive.put(
+            [UInt8](repeating: 2, count: 40_000_000), forKey: "large",
+            attributes: EntryAttributes(lifetime: .milliseconds(50)))
+        while try archive.access("large") != nil { usleep(100) }
+        try await wait(archive, for: 20_000_000)
+        #expect(try archive.status().entries == 2_000)
+        #expect(try archive.check().clean)
+    }
+
     /// Who had read much held the archive's lock, when it next took it, until all that others had reclaimed meanwhile was
     /// unmapped: seconds for some hundred megabytes, and `busy` for everyone else.
     @Test func whatOthersReclaimedIsUnmappedBitByBit() throws {

@@ -78,6 +78,8 @@ import Vellum
             ({ notes.update(Note(primaryKey: "a", text: "newer")) }, "newer"),
             ({ notes.delete(archiveWithKey: "a") }, nil),
             ({ notes.deleteAll() }, nil),
+            ({ notes.delete(keys: ["b", "a"]) }, nil),
+            ({ try? notes.throwing.transaction { $0.delete(archiveWithKey: "a") } }, nil),
         ]
         for (change, left) in changes {
             begin()
