@@ -25,31 +25,62 @@ extension Migration {
         let from = StoredType.of(FromObject.self)
         let to = StoredType.of(ToObject.self)
         return RegisteredMigration(from: from.name, to: to.name) { core in
-            _ = try core.withArchive(creates: false) { try run(in: $0, from, to) }
+            _ = try core.withArchive(creates: false) { archive in
+                let entries = SnapshotEntries(snapshot: try archive.snapshot())
+                var run = MigrationRun(migration: self, from: from, to: to, entries: entries)
+                try run.convertAll(in: archive)
+            }
         }
     }
+}
 
-    /// Deletes each old object in the batch that stores its new one, so a migration that is killed and started again
-    /// finds each object once. An object stays as it is if it can't be decoded as the old type, its new object can't
-    /// be encoded, an existing object under the new key is damaged, or another object has its new identifier: one that has it
-    /// already, or an old one that keeps it, whichever of the two comes first.
-    private func run(in archive: Archive, _ from: StoredType, _ to: StoredType) throws {
-        var entries = SnapshotEntries(snapshot: try archive.snapshot())
-        var misread = Misread()
+/// One conversion of all old objects. For one thread.
+///
+/// Deletes each old object in the batch that stores its new one, so a migration that is killed and started again finds
+/// each object once. An object stays as it is if it can't be decoded as the old type, its new object can't be encoded, an
+/// existing object under the new key is damaged, or another object has its new identifier: one that has it already, or an
+/// old one that keeps it, whichever of the two comes first.
+private struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
+    let migration: Migration<FromObject, ToObject>
+    let from: StoredType
+    let to: StoredType
+    var entries: SnapshotEntries
+    private var misread = Misread()
+    /// The keys that new objects have got.
+    private var taken: Set<String> = []
+    /// Of those asked for: whether an old object keeps the identifier of a new key. Finding out costs a conversion.
+    private var kept: [String: Bool] = [:]
+
+    init(
+        migration: Migration<FromObject, ToObject>, from: StoredType, to: StoredType, entries: SnapshotEntries
+    ) {
+        (self.migration, self.from, self.to, self.entries) = (migration, from, to, entries)
+    }
+
+    mutating func convertAll(in archive: Archive) throws {
         var waiting = try entries.keys(of: from, &misread)[...]
-        var count = Migration.objectsAtOnce
-        var taken: Set<String> = []
-        while !waiting.isEmpty {
+        var count = Self.objectsAtOnce
+        var latest = ContinuousClock.now
+        while let first = waiting.first {
             let part = waiting.prefix(count)
-            let changes = try changes(of: part, from, to, entries, taken, &misread)
+            let changes = try changes(of: part)
             do {
                 if try changes.batch.isEmpty || archive.apply(changes.batch, ifUnchanged: changes.seen) != nil
                 {
                     waiting = waiting.dropFirst(part.count)
                     taken.formUnion(changes.taken)
+                    count = min(2 * count, Self.objectsAtOnce)
+                    latest = .now
                 } else {
-                    // Some of them were changed in the meantime.
+                    // Some of them were changed in the meantime; fewer at once take less time.
+                    count = max(1, part.count / 2)
+                    guard latest.duration(to: .now) < Self.patience else {
+                        throw StorageError.busy(
+                            archive: archive.name, process: 0,
+                            reason: "others keep changing \"\(first)\"; register the migration again")
+                    }
                     entries = SnapshotEntries(snapshot: try archive.snapshot())
+                    kept = [:]
                 }
             } catch let error as StorageError {
                 guard case .batchTooLarge = error, part.count > 1 else { throw error }
@@ -63,93 +94,101 @@ extension Migration {
     /// Few enough to fit into a batch, and to hold the archive's lock only briefly.
     private static var objectsAtOnce: Int { 500 }
 
+    /// How long others may come first before it gives up.
+    private static var patience: Duration { .seconds(10) }
+
     /// The changes, the versions that they depend on, and the keys that they give to new objects.
     private typealias Changes = (batch: Batch, seen: [SeenEntry], taken: Set<String>)
 
-    private func changes(
-        of keys: ArraySlice<String>, _ from: StoredType, _ to: StoredType, _ entries: SnapshotEntries,
-        _ taken: Set<String>, _ misread: inout Misread
-    ) throws -> Changes {
+    /// Objects to be written, each with the existing entry under its key.
+    private typealias NewObjects = [(object: WrittenObject, present: StoredEntry?)]
+
+    private mutating func changes(of keys: ArraySlice<String>) throws -> Changes {
         let loader = ObjectLoader(entries)
         return try loader.use {
             var changes: Changes = (Batch(), [], [])
             for key in keys {
                 let entry: StoredEntry
-                // Each new object, with the existing entry under its key.
-                let new: [(object: WrittenObject, present: StoredEntry?)]
+                let new: NewObjects
                 do {
                     guard let found = try entries.find(key) else { continue }
                     if from == to, (try? loader.object(ToObject.self, of: found)) != nil { continue }
-                    new = try ObjectWriter.entries(
-                        of: [onMigrate(try loader.object(FromObject.self, of: found))]
-                    ).map { ($0, $0.key == key ? nil : try entries.find($0.key)) }
+                    new = try converted(found, loader).map {
+                        ($0, $0.key == key ? nil : try entries.find($0.key))
+                    }
                     entry = found
                 } catch {
-                    let error = ObjectLoader.orDamaged(error)
-                    guard !(error is StorageError) else { throw error }
-                    misread.add(key, error)
+                    misread.add(key, try Self.isOfThisObject(error))
                     continue
                 }
-                if let given = new.first(where: \.object.isGiven) {
-                    let isKept =
-                        given.object.key.dropFirst(to.prefix.count) == key.dropFirst(from.prefix.count)
-                    let isTaken = taken.contains(given.object.key) || changes.taken.contains(given.object.key)
-                    if try isTaken
-                        || !isKept
-                            && (given.present != nil
-                                || isKeptByOther(given.object.key, from, to, entries, loader))
-                    {
-                        let reason = "another object has its new identifier: \(given.object.key)"
+                if let (object, present) = new.first(where: \.object.isGiven) {
+                    let isTaken = isTaken(object.key, changes)
+                    let isKept = object.key.dropFirst(to.prefix.count) == key.dropFirst(from.prefix.count)
+                    if try isTaken || !isKept && (present != nil || isKeptByOld(object.key, loader)) {
+                        let reason = "another object has its new identifier: \(object.key)"
                         misread.add(key, StoredProblem(description: reason))
                         continue
                     }
-                    changes.taken.insert(given.object.key)
+                    changes.taken.insert(object.key)
                 }
                 // Only after all of it succeeded: an old object must not be deleted unless its new one is stored.
-                Migration.add(new, of: entry, isRenamed: from != to, in: &changes)
+                try add(new, of: entry, loader, to: &changes)
             }
             return changes
         }
     }
 
-    /// Whether an old object has this new key's identifier and keeps it, or can't be read, so that it may. Otherwise it
-    /// would depend on the order which of two is converted, and a later run would take the other for an earlier version of it.
-    private func isKeptByOther(
-        _ key: String, _ from: StoredType, _ to: StoredType, _ entries: SnapshotEntries,
-        _ loader: ObjectLoader
-    ) throws -> Bool {
-        let former = from.prefix + key.dropFirst(to.prefix.count)
-        guard from != to, let holder = try entries.find(former) else { return false }
-        do {
-            let new = try ObjectWriter.entries(of: [onMigrate(try loader.object(FromObject.self, of: holder))]
-            )
-            return new.contains { $0.isGiven && $0.key == key }
-        } catch {
-            let error = ObjectLoader.orDamaged(error)
-            guard !(error is StorageError) else { throw error }
-            return true
-        }
+    private func converted(_ old: StoredEntry, _ loader: ObjectLoader) throws -> [WrittenObject] {
+        try ObjectWriter.entries(of: [migration.onMigrate(try loader.object(FromObject.self, of: old))])
     }
 
-    private static func add(
-        _ new: [(object: WrittenObject, present: StoredEntry?)], of entry: StoredEntry, isRenamed: Bool,
-        in changes: inout Changes
-    ) {
+    /// The error, unless it isn't about one object only.
+    private static func isOfThisObject(_ error: any Error) throws -> any Error {
+        let error = ObjectLoader.orDamaged(error)
+        guard !(error is StorageError) else { throw error }
+        return error
+    }
+
+    private func isTaken(_ key: String, _ changes: Changes) -> Bool {
+        taken.contains(key) || changes.taken.contains(key)
+    }
+
+    /// Whether an old object has this new key's identifier and keeps it, or can't be read, so that it may. Without this it
+    /// would depend on the order who gets it, and a later run would take the new object for a later version of the old one.
+    private mutating func isKeptByOld(_ key: String, _ loader: ObjectLoader) throws -> Bool {
+        guard from != to, key.hasPrefix(to.prefix) else { return false }
+        if let known = kept[key] { return known }
+        let isKept: Bool
+        do {
+            let old = try entries.find(from.prefix + key.dropFirst(to.prefix.count))
+            isKept =
+                try old.map { try converted($0, loader).contains { $0.isGiven && $0.key == key } } ?? false
+        } catch {
+            _ = try Self.isOfThisObject(error)
+            isKept = true
+        }
+        kept[key] = isKept
+        return isKept
+    }
+
+    private mutating func add(
+        _ new: NewObjects, of entry: StoredEntry, _ loader: ObjectLoader, to changes: inout Changes
+    ) throws {
         changes.seen.append(SeenEntry(key: entry.key, sequence: entry.sequence))
-        if isRenamed { changes.batch.delete(entry.key) }
+        if from != to { changes.batch.delete(entry.key) }
         for (written, present) in new {
             var object = written
+            if object.isGiven {
+                object.created = entry.created
+            } else if try present != nil || isTaken(object.key, changes) || isKeptByOld(object.key, loader) {
+                // A related object that is stored already stays, and one that is an old object's is stored as that one's.
+                continue
+            }
             if object.key != entry.key {
                 changes.seen.append(SeenEntry(key: object.key, sequence: present?.sequence))
             }
-            if object.isGiven {
-                object.created = entry.created
-                // An object that was saved later with the new type isn't replaced by an older one.
-                if let present, present.sequence > entry.sequence { continue }
-            } else if present != nil {
-                // A related object that is stored already stays.
-                continue
-            }
+            // An object that was saved later with the new type isn't replaced by an older one.
+            if let present, object.isGiven, present.sequence > entry.sequence { continue }
             changes.batch.put(object)
         }
     }

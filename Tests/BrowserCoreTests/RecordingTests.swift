@@ -30,10 +30,9 @@ import Testing
     /// Three frames a second apart on a terminal that gets narrower, with keys in between.
     private func record(to path: String) throws -> Recorder {
         let hand = Hand()
-        let file = try GrowingFile(at: path)
-        let recorder = try Recorder(to: file.output, size: Size(columns: 10, rows: 3), title: "a test") {
-            hand.now
-        }
+        let recorder = try Recorder(
+            to: GrowingFile(at: path), size: Size(columns: 10, rows: 3), title: "a test"
+        ) { hand.now }
         let terminal = BrowserLoopTests.Terminal([
             .init(whenShown: "first", event: .key(.character("<"))),
             .init(whenShown: "first", event: .key(.control("x"))),
@@ -49,7 +48,6 @@ import Testing
         hand.pass(1)
         recorded.present(frame("東京", columns: 6))
         #expect(terminal.frames.count == 4)
-        withExtendedLifetime(file) {}
         return recorder
     }
 

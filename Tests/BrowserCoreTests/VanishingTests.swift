@@ -38,6 +38,23 @@ struct VanishingTests {
         #expect(browser.frame.plainText.contains("\"key 249\""))
     }
 
+    /// What broke: the entries and groups of an archive that was removed stayed on the screen below a header that said live, and
+    /// groups said so while they never followed the store.
+    @Test(arguments: ["j<enter>", "jz"]) func anArchiveThatWentIsNotLive(keys: String) throws {
+        let source = source(20)
+        let clock = TestClock()
+        var browser = try Fixture.browser(source, columns: 100, rows: 30, clock: clock, keys: keys)
+        func header() -> String { String(browser.frame.plainText.prefix { $0 != "\n" }) }
+        #expect(!header().contains("REMOVED"))
+        clock.advance(40)
+        browser.refresh()
+        #expect(header().contains(keys == "jz" ? "asked 40" : "live"), "\(header())")
+        source.with { ($0.archives["City"], $0.summaries["City"]) = (nil, nil) }
+        clock.advance(2)
+        browser.refresh()
+        #expect(header().contains("REMOVED") && !header().contains("live"), "\(header())")
+    }
+
     /// Where there is nothing to take their place, the rows that were seen stay and are marked.
     @Test func rowsWithoutSuccessorsAreMarked() throws {
         let source = source(30)

@@ -69,6 +69,26 @@ import Testing
         #expect(await store.objects(type: Model.self).execute().map(\.id) == ["1", "2", "3"])
     }
 
+    /// What broke: an object that was saved during a merge was deleted, although it didn't pass the filter.
+    @Test(arguments: [true, false]) func whatIsSavedMeanwhileStays(isFiltered: Bool) async throws {
+        await store.save(objects: (0..<20).map { Car(id: "c\($0)", manufacturer: "Ford") })
+        let core = store
+        let entered = Guarded(0)
+        async let merged: Void = core.merge(
+            objects: [Car(id: "new")],
+            into: {
+                entered.withLock { $0 += 1 }
+                usleep(5_000)
+                return isFiltered ? $0.manufacturer == "Ford" : true
+            })
+        while entered.withLock({ $0 }) == 0 { await Task.yield() }
+        await store.save(Car(id: "c19", manufacturer: "Tesla"))
+        await store.save(Car(id: "other", manufacturer: "Ford"))
+        await merged
+        #expect(await cars().map(\.id).sorted() == ["c19", "new", "other"])
+        #expect(entered.withLock { $0 } == 20)
+    }
+
     /// Begins with an empty collection, in which no entry tells one merge from another.
     @Test func ofTwoMergesOneComesAfterTheOther() async {
         let store = store

@@ -84,6 +84,69 @@ import Testing
         }
     }
 
+    private struct Friend1: Papyrus {
+        let id: String
+        var name: String
+        @HasMany var friends: [Friend1]
+    }
+
+    private struct Friend2: Papyrus {
+        let id: String
+        var name: String
+        @HasMany var friends: [Friend2]
+    }
+
+    /// What broke: who was mentioned by another was stored as it was mentioned, and its own object was lost.
+    @Test func whoIsMentionedIsStillConverted() async throws {
+        let migration = Migration<Friend1, Friend2> {
+            Friend2(
+                id: $0.id, name: $0.name + "!",
+                friends: $0.friends.map { Friend2(id: $0.id, name: "", friends: []) }
+                    + ($0.id == "a" ? [Friend2(id: "new", name: "new", friends: [])] : []))
+        }
+        // More than fit into a batch, so that the first one is mentioned with the last one and the reverse.
+        let last = Friend1(id: "1100", name: "last", friends: [])
+        let b = Friend1(id: "b", name: "b", friends: [last])
+        await store.save(b)
+        await store.save(Friend1(id: "a", name: "a", friends: [b, last]))
+        for number in 0..<1_200 where number != 1_100 {
+            await store.save(Friend1(id: "\(number)", name: "n", friends: number == 1_150 ? [b] : []))
+        }
+        let order = await store.objects(type: Friend1.self).execute().map(\.id)
+        await store.register(migration: migration)
+        #expect(await store.objects(type: Friend1.self).execute().isEmpty)
+        let new = await store.objects(type: Friend2.self).execute()
+        #expect(new.map(\.id).filter { $0 != "new" } == order)
+        #expect(new.allSatisfy { $0.name == "new" || $0.name.hasSuffix("!") })
+        #expect(new.first { $0.id == "b" }?.friends.map(\.name) == ["last!"])
+        #expect(new.first { $0.id == "a" }?.friends.map(\.id) == ["b", "1100", "new"])
+    }
+
+    /// What broke: 500 objects were converted again and again, without end, while another one saved one of them.
+    @Test func oneWhoSavesDoesNotHoldUpTheRest() async throws {
+        let count = 600
+        await store.save(objects: (0..<count).map { First(id: $0, text: "t") })
+        let (store, isOver) = (store, Guarded(false))
+        let calls = Guarded(0)
+        async let saving: Void = {
+            while !isOver.withLock({ $0 }) {
+                await store.save(First(id: 3, text: "again"))
+                try? await Task.sleep(for: .milliseconds(5))
+            }
+        }()
+        let migration = Migration<First, Second> {
+            calls.withLock { $0 += 1 }
+            usleep(100)
+            return Second(id: $0.id, text: $0.text, year: 0)
+        }
+        await store.register(migration: migration)
+        isOver.withLock { $0 = true }
+        await saving
+        await store.register(migration: migration)
+        #expect(await store.objects(type: Second.self).execute().count == count)
+        #expect(calls.withLock { $0 } < 10 * count)
+    }
+
     @Test(arguments: [true, false]) func chainsGoOnInAnyOrder(isForward: Bool) async {
         await store.save(objects: (0..<10).map { First(id: $0, text: "t") })
         if isForward {

@@ -29,6 +29,27 @@ struct DumpTests {
         #expect(try store.run("diff", "--with", store.folder / "none").status == 3)
     }
 
+    /// What broke: two logs of anything had no difference.
+    @Test func logsAreComparedByTheirMessages() throws {
+        try store.done("append", "L", "one", "--disk", "1MB")
+        try store.done("append", "L", "two")
+        let copy = store.folder / "copy"
+        try store.done("backup", copy)
+        let same = try store.done("diff", "--with", copy)
+        #expect(same.errors == "0 differences, 0 entries, 2 messages equal\n")
+        try store.done("append", "L", "two")
+        let more = try store.run("diff", "L", "--with", copy)
+        #expect(more.status == 1)
+        #expect(more.lines.count == 1 && more.lines[0].hasPrefix("- L\t3\t"), "\(more.text)")
+        let less = try Vellum.run(["diff", "--store", copy, "--with", store.path, "--json"])
+        #expect(less.status == 1)
+        let line = try JSON.object(less.text)
+        #expect(Set(line.keys) == ["archive", "sequence", "time", "change"])
+        #expect(line["change"] as? String == "added")
+        try store.done("put", "A", "a", input: "1")
+        #expect(try store.run("diff", "A", "L").status == 1)
+    }
+
     @Test func aDumpComesBackWithAllThatIsKnown() throws {
         try store.done("put", "A", "a", "--owner", "o", "--expires", "1h", "--disk", "1MB", input: "[1]")
         try store.done("put", "A", "b", input: "[2]")
@@ -67,7 +88,7 @@ struct DumpTests {
         damaged[place] = 0
         let cases: [(Data, Int32)] = [
             (whole.dropLast(), 1), (whole.prefix(5_000), 1), (Data(), 1), (Data("{\"a\":1}".utf8), 1),
-            (damaged, 3),
+            (damaged, 3), (whole + whole, 1), (whole + Data([0]), 1),
         ]
         for (bytes, status) in cases {
             try bytes.write(to: URL(fileURLWithPath: file))
@@ -77,6 +98,38 @@ struct DumpTests {
             #expect(left.sorted().filter { $0 != "in" } == ["store", "store.dump"], "\(left)")
         }
         #expect(try Vellum.run(["restore", store.folder / "none", target]).status == 2)
+        // Within an archive it would be removed with that.
+        try whole.write(to: URL(fileURLWithPath: file))
+        let inside = try store.run("restore", file, store.path + "/A.archive/inner")
+        #expect(inside.status == 3 && inside.errors.contains("inside an archive"), "\(inside.errors)")
+        #expect(try store.run("backup", store.path + "/A.archive/inner").status != 0)
+    }
+
+    /// What broke: what a killed one left opened as a store, and its check was clean, although archives were missing.
+    @Test func whatAKilledRestoreLeftIsNoStore() async throws {
+        try store.done("put", "A", "a", input: "[1]")
+        try store.done("put", "zzz", "a", "--raw", input: String(repeating: "x", count: 300_000))
+        let file = store.folder / "store.dump"
+        try store.done("dump", file)
+        let whole = try Data(contentsOf: URL(fileURLWithPath: file))
+        let (pipe, target) = (store.folder / "pipe", store.folder / "target")
+        try #require(mkfifo(pipe, 0o600) == 0)
+        let restoring = try Spawned(["restore", pipe, target])
+        let input = try FileHandle(forWritingTo: URL(fileURLWithPath: pipe))
+        try input.write(contentsOf: whole.dropLast(1))
+        try await restoring.until("the marker, which comes before the last archive") {
+            FileManager.default.fileExists(atPath: target + ".partial/vellum-store")
+        }
+        restoring.signal(SIGKILL)
+        #expect(try await restoring.finish() == -SIGKILL)
+        try input.close()
+        for arguments in [["ls"], ["check"], ["check", "--repair"], ["put", "A", "b"]] {
+            let result = try Vellum.run(arguments + ["--store", target + ".partial"], input: "1")
+            #expect(result.status == 3 && result.errors.contains("was not finished"), "\(result.errors)")
+        }
+        #expect(try Vellum.run(["restore", file, target]).status == 0)
+        #expect(!FileManager.default.fileExists(atPath: target + ".partial"))
+        #expect(try Vellum.run(["ls", "--store", target]).lines.count == 2)
     }
 
     @Test func theDoctorSaysWhatIsWrongAndHowToMendIt() throws {

@@ -37,6 +37,29 @@ struct EndingTests {
         #expect(result.errors.split(separator: "\n").count == 1)
     }
 
+    /// What broke: a deletion that was interrupted said nothing of what it had done, nor how to undo it.
+    @Test(arguments: [SIGINT, SIGTERM]) func whatIsInterruptedSaysHowFarItCame(signal: Int32) async throws {
+        let lines = (0..<30_000).map { "{\"id\":\"k\($0)\",\"n\":\($0)}" }
+        try store.done("import", "B", "-", "--key", "id", input: lines.joined(separator: "\n"))
+        let removing = try store.start("rm", "B", "--where", "n >= 100", "--yes")
+        try await removing.until("some are gone") {
+            try store.run("ls", "--json").text.contains("\"entries\":30000") == false
+        }
+        removing.signal(signal)
+        let status = try await removing.finish()
+        let errors = removing.errors
+        // It may have come to its end before.
+        if status == 0 {
+            #expect(errors.contains("deleted 29,900 entries"))
+        } else {
+            #expect(status == 128 + signal)
+            #expect(errors.contains("interrupted: Stopped after"), "\(errors)")
+        }
+        #expect(errors.contains("to undo it"), "\(errors)")
+        try store.done("undo", "B")
+        #expect(try store.done("keys", "B").lines.count == 30_000)
+    }
+
     @Test func whatIsNoStoreIs3WithOneLine() throws {
         let file = try store.folder.file("file", "text")
         let other = store.folder / "other"

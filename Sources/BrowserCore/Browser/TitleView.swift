@@ -46,9 +46,18 @@ enum TitleView {
         Figures.decimal(seconds * 1000, digits: seconds < 0.01 ? 1 : 0)
     }
 
+    /// Whether the store has no longer the archive whose entries are shown: they stay on the screen.
+    private static func isArchiveRemoved(_ model: Model) -> Bool {
+        guard model.parts.isOfOneArchive, model.archives.figures != nil,
+            let archive = model.parts.archive(model), model.address(archive.name) == archive
+        else { return false }
+        return model.sample(archive) == nil
+    }
+
     private static func pace(_ model: Model) -> Span {
         let look = model.look
         if model.archives.problem != nil { return Span(" UNREACHABLE ", look[.badge]) }
+        if isArchiveRemoved(model) { return Span(" REMOVED ", look[.badge]) }
         switch model.pace {
         // Rows that old are as good as live, and a sign with every key would only flicker.
         case .live, .frozen(..<1):

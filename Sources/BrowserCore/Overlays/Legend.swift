@@ -50,6 +50,7 @@ enum Legend {
             Line(
                 sign: "frozen",
                 words: "Rows keep their order while you move or type, for so many seconds by now."),
+            Line(sign: "REMOVED", words: "The archive is gone; what was in it is still shown."),
             Line(
                 sign: "PAUSED",
                 words: "The screen stands still until you go on; graphs and alarms miss nothing."),

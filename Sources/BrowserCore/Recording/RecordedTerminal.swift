@@ -41,7 +41,7 @@ package struct RecordedTerminal<Base: BrowserTerminal>: BrowserTerminal {
 
 /// Writes a recording, each event when it happens: what is there is whole, however the program ends. For one thread.
 package final class Recorder {
-    private let output: OutputWriter
+    private let file: GrowingFile
     private let clock: () -> ContinuousClock.Instant
     private let start: ContinuousClock.Instant
     private var size: Size
@@ -52,10 +52,10 @@ package final class Recorder {
     /// Begins a recording on a terminal of this size; the first frame may have another. `clock` isn't the wall clock, which
     /// may be set meanwhile.
     package init(
-        to output: OutputWriter, size: Size, title: String, date: Timestamp = .now(),
+        to file: GrowingFile, size: Size, title: String, date: Timestamp = .now(),
         clock: @escaping () -> ContinuousClock.Instant = { .now }
     ) throws(SourceError) {
-        self.output = output
+        self.file = file
         self.size = size
         self.clock = clock
         start = clock()
@@ -63,8 +63,7 @@ package final class Recorder {
             ("version", .count(2)), ("width", .count(size.columns)), ("height", .count(size.rows)),
             ("timestamp", .count(max(0, date.microseconds / 1_000_000))), ("title", .text(title)),
         ])
-        try output.write(header.text + "\n")
-        try output.flush()
+        try file.append(header.text + "\n")
     }
 
     func add(_ frame: Frame) {
@@ -89,8 +88,7 @@ package final class Recorder {
     private func add(_ content: RecordedEvent.Content) {
         guard failure == nil else { return }
         do throws(SourceError) {
-            try output.write(RecordedEvent(time: min(duration, 1e9), content).line + "\n")
-            try output.flush()
+            try file.append(RecordedEvent(time: min(duration, 1e9), content).line + "\n")
         } catch {
             failure = error
         }

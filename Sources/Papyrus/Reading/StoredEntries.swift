@@ -41,6 +41,19 @@ struct SnapshotEntries: EntrySource {
         try numbers(of: type, &misread).map { try snapshot.intactKey(at: $0) }
     }
 
+    /// The same with the version of each; nil of a damaged value.
+    func versions(of type: StoredType, _ misread: inout Misread) throws -> [(key: String, sequence: UInt64?)]
+    {
+        try numbers(of: type, &misread).map { number in
+            do {
+                return (try snapshot.intactKey(at: number), try snapshot.metadata(at: number).sequence)
+            } catch let error as StorageError {
+                guard case .corrupted = error else { throw error }
+                return (try snapshot.intactKey(at: number), nil)
+            }
+        }
+    }
+
     private func numbers(of type: StoredType, _ misread: inout Misread) -> [Int] {
         let (numbers, unreadable) = snapshot.numbersByCreation(ofPrefix: type.prefix)
         misread.add(keyless: unreadable)

@@ -31,7 +31,7 @@ extension StoreCore {
     /// others.
     ///
     /// Concurrent merges of a type run one after the other: a merge that finds that another one came first starts
-    /// again. Single saves during a merge count as made after it.
+    /// again. Single saves during a merge count as made after it: what is saved meanwhile isn't deleted.
     func merge<Object: Papyrus>(
         _ objects: [WrittenObject], type: Object.Type, journal: Journal,
         into isIncluded: (@Sendable (Object) -> Bool)?
@@ -41,15 +41,25 @@ extension StoreCore {
         let mark = MergeMark(type: stored.name, merged: Date())
         _ = try withArchive(creates: !objects.isEmpty) { archive in
             for _ in 0..<StoreCore.patience {
-                let seen = SeenEntry(key: stored.mark, sequence: try archive.sequence(of: stored.mark))
-                let others = try StoreCore.keys(
+                let before = SeenEntry(key: stored.mark, sequence: try archive.sequence(of: stored.mark))
+                var others = try StoreCore.versions(
                     of: stored, in: archive, without: kept, where: isIncluded, journal: journal)
-                if objects.isEmpty, others.isEmpty { return }
-                var batch = Batch()
-                for key in others { batch.delete(key) }
-                for object in objects { batch.put(object) }
-                batch.update(try CBOREncoder().encode(mark), forKey: stored.mark, encoding: .cbor)
-                if try archive.apply(batch, ifUnchanged: [seen]) != nil { return }
+                var isFirst = true
+                while isFirst {
+                    if objects.isEmpty, others.isEmpty { return }
+                    var batch = Batch()
+                    for (key, _) in others { batch.delete(key) }
+                    for object in objects { batch.put(object) }
+                    batch.update(try CBOREncoder().encode(mark), forKey: stored.mark, encoding: .cbor)
+                    let seen = others.compactMap { other in
+                        other.sequence.map { SeenEntry(key: other.key, sequence: $0) }
+                    }
+                    if try archive.apply(batch, ifUnchanged: seen + [before]) != nil { return }
+                    isFirst = try archive.sequence(of: stored.mark) == before.sequence
+                    others = try others.filter { key, sequence in
+                        try sequence == nil || archive.sequence(of: key) == sequence
+                    }
+                }
             }
             throw StorageError.busy(
                 archive: archive.name, process: 0,
@@ -57,10 +67,12 @@ extension StoreCore {
         }
     }
 
-    private static func keys<Object: Papyrus>(
+    /// The objects to delete, with the versions that are meant; a damaged value, which no filter sees, is deleted whatever it
+    /// is.
+    private static func versions<Object: Papyrus>(
         of stored: StoredType, in archive: Archive, without kept: Set<ExactText>,
         where isIncluded: ((Object) -> Bool)?, journal: Journal
-    ) throws -> [String] {
+    ) throws -> [(key: String, sequence: UInt64?)] {
         let entries = SnapshotEntries(snapshot: try archive.snapshot())
         var misread = Misread()
         defer {
@@ -69,7 +81,7 @@ extension StoreCore {
             }
         }
         guard let isIncluded else {
-            return try entries.keys(of: stored, &misread).filter { !kept.contains(ExactText($0)) }
+            return try entries.versions(of: stored, &misread).filter { !kept.contains(ExactText($0.key)) }
         }
         let loader = ObjectLoader(entries)
         return try loader.use {
@@ -81,7 +93,7 @@ extension StoreCore {
                     misread.add(entry.key, error)
                     return false
                 }
-            }.map(\.key)
+            }.map { ($0.key, $0.sequence) }
         }
     }
 

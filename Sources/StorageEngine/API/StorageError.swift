@@ -30,7 +30,7 @@ public enum StorageError: Error, Sendable, Hashable {
     /// The values of a batch are together larger than the archive's limit, or the batch is larger than a batch may be.
     /// Nothing was changed or evicted.
     case batchTooLarge(bytes: Int, limit: UInt64, archive: String)
-    /// The path for a backup is taken; a backup replaces nothing.
+    /// The path for a backup or a restored store is taken; neither replaces anything.
     case backupExists(path: String)
     /// The path for a backup is inside the store.
     case backupInsideStore(path: String)
@@ -130,7 +130,7 @@ extension StorageError: CustomStringConvertible {
             "a batch of \(bytes) bytes is larger than the \(limit) bytes that archive \"\(archive)\" takes at once; "
                 + "store it in parts, or raise the archive's limit (nothing was changed or evicted)"
         case .backupExists(let path):
-            "\(path) exists already; a backup replaces nothing: name a new folder, or remove it"
+            "\(path) exists already, and nothing is replaced; name a new folder, or remove it"
         case .backupInsideStore(let path):
             "\(path) is inside the store itself; name a folder outside of it for the backup"
         case .invalidKey(let reason): "invalid key: \(reason)"

@@ -59,7 +59,7 @@ extension Store {
     public func backUp(
         archives names: [String]? = nil, to path: String, progress: (BackupProgress) -> Bool = { _ in true }
     ) throws(StorageError) -> BackupReport? {
-        let place = try BackupPlace(path, of: folder)
+        let place = try BackupPlace(path, outside: folder)
         let report: BackupReport?
         do throws(StorageError) {
             var chosen: [String] = []
@@ -149,6 +149,29 @@ extension Store {
         )
         return true
     }
+
+    /// Makes a store in the folder `path`, which is new or empty, of files that `fill` writes into the folder that it is
+    /// given. As with a backup, `path` holds all of it or nothing, nobody can open what is unfinished, and the next try
+    /// removes what a killed one left. `verify` gets the whole as a store; if it throws, nothing is made.
+    /// - Throws: also `backupExists`.
+    package static func assemble<Report>(
+        at path: String, fill: (_ folder: String) throws -> Void, verify: (Store) throws -> Report
+    ) throws -> Report {
+        let place = try BackupPlace(path, takesEmptyFolder: true)
+        let report: Report
+        do {
+            try fill(place.partialPath)
+            let store = try open(at: place.partialPath, createIfMissing: false, isUnfinishedBackup: true)
+            defer { store.close() }
+            report = try verify(store)
+            try place.takeName()
+        } catch {
+            place.remove()
+            throw error
+        }
+        try place.finish()
+        return report
+    }
 }
 
 extension Archive {
@@ -164,7 +187,7 @@ extension Archive {
     }
 }
 
-/// Marks a folder in which a backup is being made: one line with the folder's inode number, so that a copy of such a
+/// Marks a folder in which a backup is being made, or one is restored: one line with the folder's inode number, so that a copy of such a
 /// folder has no valid mark. It is written first, and removed after the folder got its final name. OnDiskFormat,
 /// "Backups".
 enum BackupMark {
@@ -207,9 +230,13 @@ private struct BackupPlace {
     private let name: String
     private let parent: FileDescriptor
     private let partial: FileDescriptor
+    private let takesEmptyFolder: Bool
     private var partialName: String { name + BackupMark.suffix }
 
-    init(_ path: String, of store: FileDescriptor) throws(StorageError) {
+    init(
+        _ path: String, outside store: FileDescriptor? = nil, takesEmptyFolder: Bool = false
+    ) throws(StorageError) {
+        self.takesEmptyFolder = takesEmptyFolder
         var path = Substring(path)
         while path.hasSuffix("/"), path.count > 1 { path = path.dropLast() }
         let slash = path.lastIndex(of: "/")
@@ -217,8 +244,11 @@ private struct BackupPlace {
         guard !name.isEmpty, name != ".", name != ".." else { throw .backupExists(path: String(path)) }
         let folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
         parent = try FileDescriptor.folder(at: folder)
-        guard try parent.isInside(store) == false else { throw .backupInsideStore(path: String(path)) }
-        guard try parent.hasEntry(named: name) == false else { throw .backupExists(path: String(path)) }
+        try Store.requireOutsideArchives(parent, String(path))
+        if let store, try parent.isInside(store) { throw .backupInsideStore(path: String(path)) }
+        guard try BackupPlace.isFree(name, in: parent, evenIfEmpty: takesEmptyFolder) else {
+            throw .backupExists(path: String(path))
+        }
         partialPath = path + BackupMark.suffix
         let partialName = name + BackupMark.suffix
         try parent.makeFolder(named: partialName)
@@ -245,6 +275,15 @@ private struct BackupPlace {
         try empty()
     }
 
+    /// Whether a folder can get this name.
+    private static func isFree(
+        _ name: String, in parent: FileDescriptor, evenIfEmpty: Bool
+    ) throws(StorageError) -> Bool {
+        guard let status = try parent.status(ofEntry: name) else { return true }
+        guard evenIfEmpty, status.isFolder else { return false }
+        return try parent.folder(named: name).names().isEmpty
+    }
+
     private static func isOfBackup(_ name: String) -> Bool {
         name.hasPrefix(StoreMarker.fileName) || name.hasSuffix(".archive") || RemovedFolder.isOne(name)
     }
@@ -268,7 +307,9 @@ private struct BackupPlace {
             try partial.folder(named: name).synchronizeNames()
         }
         try partial.synchronizeNames()
-        guard try parent.hasEntry(named: name) == false else { throw .backupExists(path: name) }
+        guard try BackupPlace.isFree(name, in: parent, evenIfEmpty: takesEmptyFolder) else {
+            throw .backupExists(path: name)
+        }
         try parent.rename(partialName, to: name)
     }
 

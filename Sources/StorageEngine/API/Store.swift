@@ -48,10 +48,7 @@ public final class Store: Sendable {
         let folder = try openFolder(at: path, mayCreate: mayCreate, isOwn: mode == .readWrite, trust)
         switch isUnfinishedBackup ? BackupMark.State.none : try BackupMark.state(in: folder) {
         case .none: break
-        case .unfinished:
-            throw .notAStore(
-                path: path,
-                reason: "it is a backup that was not finished; make it again, or remove the folder")
+        case .unfinished: throw unfinished(path)
         case .leftBehind:
             // The leftover mark would count again if the folder were renamed back.
             if mode == .readWrite { try folder.unlink(BackupMark.fileName) }
@@ -92,9 +89,13 @@ public final class Store: Sendable {
         return Store(path: path, mode: mode, folder: folder, options: options)
     }
 
+    private static func unfinished(_ path: String) -> StorageError {
+        .notAStore(
+            path: path, reason: "its backup or restore was not finished; make it again, or remove the folder")
+    }
+
     /// A store inside an archive's folder would be removed with that archive.
-    private static func requireOutsideArchives(_ folder: FileDescriptor, _ path: String) throws(StorageError)
-    {
+    static func requireOutsideArchives(_ folder: FileDescriptor, _ path: String) throws(StorageError) {
         var place = "."
         // Deeper than any archive of a store would be.
         for _ in 0..<256 {
@@ -129,6 +130,7 @@ public final class Store: Sendable {
     ///   another format, which is left as it is; `ownedByAnotherUser`, `permissionDenied`, `noSpace`, `system`.
     public static func repairMarker(at path: String) throws(StorageError) -> String? {
         let folder = try openFolder(at: path, mayCreate: false, isOwn: true, .ownUser)
+        if try BackupMark.state(in: folder) == .unfinished { throw unfinished(path) }
         let file = path + "/" + StoreMarker.fileName
         let state = try StoreMarker.state(in: folder)
         switch state {

@@ -105,7 +105,8 @@ extension ArchiveEngine {
         let end = last.map { $0.log == ownCursorMark ? min(Location(raw: $0.place), head) : .none } ?? head
         let isOfAnother = cursor.map { $0.log != ownCursorMark } ?? false
         let start = cursor.map { isOfAnother ? .none : Location(raw: $0.place) } ?? index.firstMessage
-        var place = isOfAnother ? index.firstMessage : start
+        let beginning = isOfAnother ? index.firstMessage : start
+        var place = beginning
         var expected = isOfAnother ? nil : cursor?.expected
         // The ring has moved past the requested place. The next message's number tells whether one was dropped there.
         var isPassed = false
@@ -114,8 +115,7 @@ extension ArchiveEngine {
         var messages: [LogMessage] = []
         var bytes = 0
         while messages.count < most, bytes < mostBytes {
-            // Without a first message, all messages before the head have been dropped.
-            let first = index.firstMessage == .none ? head : index.firstMessage
+            let first = oldestMessage
             if place < first {
                 if place != .none {
                     isPassed = true
@@ -134,15 +134,15 @@ extension ArchiveEngine {
                 found = try message(from: place, before: end, settled: head, &hasDamage)
             } catch {
                 // The segment was removed because its messages were dropped.
-                guard case .system(_, _, SystemCode.missing) = error, index.firstMessage > place else {
+                guard case .system(_, _, SystemCode.missing) = error, oldestMessage > place else {
                     throw error
                 }
                 continue
             }
             // Dropped during the search: what is missing then isn't damaged.
-            if hasDamage || found == nil, index.firstMessage > place { continue }
+            if hasDamage || found == nil, oldestMessage > place { continue }
             guard let found, let pin = try log.pinIfPresent(found.place.segment) else {
-                if index.firstMessage > place { continue }
+                if oldestMessage > place { continue }
                 isDamaged = isDamaged || hasDamage
                 break
             }
@@ -167,13 +167,25 @@ extension ArchiveEngine {
             place = found.end
         }
         if messages.count < most, bytes < mostBytes {
-            place = max(place, end)
+            // Not to messages behind the end, for of those that were dropped before them nothing has been told.
+            place = max(beginning, end)
             // What was dropped up to here has been told.
             if isPassed, last == nil { expected = max(expected ?? 0, settled &+ 1) }
         }
         return MessageBatch(
             messages: messages, next: self.cursor(at: place, expecting: expected),
             someAreLost: isLost || isDamaged, someAreDamaged: isDamaged)
+    }
+
+    /// The place before which all messages have been dropped.
+    private var oldestMessage: Location {
+        while true {
+            let first = index.firstMessage
+            guard first == .none else { return first }
+            // All that was there, unless the first of others came in between.
+            let head = index.head
+            if index.firstMessage == .none { return head }
+        }
     }
 
     /// The number that the next message must have if none was dropped: what was written instead of a message, when the ring
@@ -213,7 +225,7 @@ extension ArchiveEngine {
                 return try cursor(beforeLast: count, of: last, from: first)
             } catch {
                 // A segment was removed during the search because its messages were dropped.
-                guard case .system(_, _, SystemCode.missing) = error, index.firstMessage > first else {
+                guard case .system(_, _, SystemCode.missing) = error, oldestMessage > first else {
                     throw error
                 }
             }

@@ -38,6 +38,13 @@ extension ArchiveOpening {
                 as: .writer(attachment: attachment, slot: nil), witness: witness,
                 isRoomy: isRoomy)
             let section = ArchiveSection(unshared: engine)
+            if purpose == .looking, section.index.damagedPlaces > 0 || section.index.loss != nil,
+                try isLogJustWritten()
+            {
+                throw .busy(
+                    archive: descriptor.name, process: 0,
+                    reason: "its log has gaps and was written just now; somebody may still be copying it")
+            }
             if purpose == .writing, let limit = descriptor.configuration.diskLimit {
                 try section.fitMakingRoom(into: limit)
             }
@@ -50,6 +57,16 @@ extension ArchiveOpening {
             throw error
         }
         return try mapForWriting(file)
+    }
+
+    /// Whether a segment was written within a minute: a folder that somebody is copying has parts of the log, in any order.
+    /// Who only looks must not leave an index by which the rest is missing for others, too, once it is there.
+    private func isLogJustWritten() throws(StorageError) -> Bool {
+        let now = Int(Clock.wall() / 1_000_000)
+        for name in try folder.names() where SegmentHeader.number(ofFileName: name) != nil {
+            if let status = try folder.status(ofEntry: name), status.changed > now - 60 { return true }
+        }
+        return false
     }
 
     /// Removes the untrusted index and builds in the space that this frees; `nil` if it isn't enough. Observers that

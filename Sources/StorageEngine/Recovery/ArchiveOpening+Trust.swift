@@ -59,13 +59,18 @@ extension ArchiveOpening {
         return try file.map { (file) throws(StorageError) in try file.status().bytes >= head.offset } ?? false
     }
 
-    /// Whether there is data where an index says that the log ends. A writer that leaves a clean mark leaves none, so
-    /// the index must be an old one.
+    /// Whether there is data where an index says that the log ends, or another segment behind that one. A writer that leaves
+    /// a clean mark leaves none, so the index must be an old one, or the log has been copied here since.
     func isWrittenBehind(_ head: Location) throws(StorageError) -> Bool {
-        guard head.segment != 0,
-            let file = try openIfPresent(SegmentHeader.fileName(head.segment), writable: false)
-        else { return false }
-        return try file.read(atMost: 8, from: head.offset).contains { $0 != 0 }
+        guard head != .none else {
+            return try folder.names().contains { SegmentHeader.number(ofFileName: $0) != nil }
+        }
+        guard let file = try openIfPresent(SegmentHeader.fileName(head.segment), writable: false) else {
+            return false
+        }
+        if try file.read(atMost: 8, from: head.offset).contains(where: { $0 != 0 }) { return true }
+        guard head.segment < .max else { return false }
+        return try folder.hasEntry(named: SegmentHeader.fileName(head.segment + 1))
     }
 
     /// `nil` if there is no such file, or it may not be used. If it can't be opened now (no descriptor is free), that

@@ -95,30 +95,38 @@ struct RingFileReader {
                     at: place, "\(left + RingFileHeader.lengthBytes) bytes are too few for a message")
             }
             guard let bytes = try take(RingFileHeader.lengthBytes) else { continue }
-            let length = bytes.reduce(0) { $0 << 8 | Int($1) }
+            let length = RingFileReader.length(bytes)
             guard length > 0, length <= RingFile.maximumMessageBytes, length <= left else {
                 throw damage(at: place, "a message of \(length) bytes, where \(left) are left")
             }
-            if length > RingFileReader.mostHoleBytes {
-                let there = ring.file.data(from: place, upTo: place + length).reduce(0) { $0 + $1.count }
-                guard there >= length / 4 else {
-                    // Unless the message has gone in the meantime and the file was truncated.
-                    guard try refill(RingFileHeader.lengthBytes), position == place else { continue }
-                    throw damage(
-                        at: place, "a message of \(length) bytes, of which the file has only \(there)")
+            if length > RingFileReader.mostHoleBytes, hasHole(at: place, length) {
+                // Unless the message has gone in the meantime and the file was truncated.
+                if !isAlone {
+                    guard try refill(RingFileHeader.lengthBytes), position == place,
+                        RingFileReader.length(buffer.prefix(RingFileHeader.lengthBytes)) == length,
+                        hasHole(at: place, length)
+                    else { continue }
                 }
+                throw damage(
+                    at: place, "a message of \(length) bytes, of which the file has less than a quarter")
             }
             return length
         }
         return nil
     }
 
+    private static func length(_ bytes: ArraySlice<UInt8>) -> Int { bytes.reduce(0) { $0 << 8 | Int($1) } }
+
+    private func hasHole(at place: Int, _ length: Int) -> Bool {
+        ring.file.data(from: place, upTo: place + length).reduce(0) { $0 + $1.count } < length / 4
+    }
+
     /// Skips the message at ``position``.
     mutating func skip() throws(StorageError) {
         while let length = try peekLength() {
             guard !isAlone else { return pass(length, beginning: []) }
-            guard let bytes = try take(RingFileHeader.lengthBytes + min(length, RingFileMark.mostBytes))
-            else { continue }
+            let count = RingFileHeader.lengthBytes + min(length, RingFileMark.mostBytes)
+            guard let bytes = try take(count, ofMessageOf: length) else { continue }
             return pass(length, beginning: bytes.dropFirst(RingFileHeader.lengthBytes))
         }
     }
@@ -126,7 +134,9 @@ struct RingFileReader {
     /// The message at ``position``; `nil` after the last.
     mutating func next() throws(StorageError) -> [UInt8]? {
         while let length = try peekLength() {
-            guard let bytes = try take(RingFileHeader.lengthBytes + length) else { continue }
+            guard let bytes = try take(RingFileHeader.lengthBytes + length, ofMessageOf: length) else {
+                continue
+            }
             let message = bytes.dropFirst(RingFileHeader.lengthBytes)
             pass(length, beginning: message)
             return Array(message)
@@ -153,15 +163,27 @@ struct RingFileReader {
         position = stretches.first?.lowerBound
     }
 
-    /// `count` bytes from ``position`` on; `nil` if ``position`` changed because the messages there have gone.
-    private mutating func take(_ count: Int) throws(StorageError) -> ArraySlice<UInt8>? {
+    /// `count` bytes from ``position`` on; `nil` if the buffer had to be filled while others may append: then what was
+    /// there before, and the length of the message with it, may be another message's by now, at the same place, and all
+    /// has to be decided again of what the buffer has now.
+    /// - Parameter length: that of the message, if it is known already.
+    private mutating func take(_ count: Int, ofMessageOf length: Int? = nil) throws(StorageError)
+        -> ArraySlice<UInt8>?
+    {
         guard let place = position else { return nil }
         if place < bufferStart || place + count > bufferStart + buffer.count {
             guard try refill(count), position == place else { return nil }
             guard buffer.count >= count else {
+                let isSame = length.map {
+                    $0 == RingFileReader.length(buffer.prefix(RingFileHeader.lengthBytes))
+                }
+                guard let end = stretches.first?.upperBound, place + count <= end, isSame != false else {
+                    return nil
+                }
                 throw damage(
                     at: place + buffer.count, "the file ends inside a message; it was truncated")
             }
+            guard isAlone else { return nil }
         }
         return buffer[place - bufferStart..<place - bufferStart + count]
     }

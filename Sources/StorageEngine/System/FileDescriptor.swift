@@ -58,6 +58,8 @@ final class FileDescriptor: Sendable {
         var mode: UInt32
         var isFolder: Bool
         var isRegular: Bool
+        /// When the file or what is known of it was changed last, by the wall clock, in seconds.
+        var changed: Int
 
         fileprivate init(_ facts: stat) {
             bytes = Int(facts.st_size)
@@ -70,6 +72,11 @@ final class FileDescriptor: Sendable {
             mode = UInt32(facts.st_mode)
             isFolder = facts.st_mode & S_IFMT == S_IFDIR
             isRegular = facts.st_mode & S_IFMT == S_IFREG
+            #if canImport(Darwin)
+            changed = facts.st_ctimespec.tv_sec
+            #else
+            changed = facts.st_ctim.tv_sec
+            #endif
         }
 
         /// Whether the file has blocks for only a small part of its length.

@@ -15,10 +15,19 @@ struct ProcessIdentity: Sendable, Hashable {
     /// When the process started, in the system's own units; never 0 for a living process.
     var start: UInt64
 
+    /// The first call in a process asks the system, which takes some ten microseconds.
     static func current() -> ProcessIdentity {
-        let pid = getpid()
-        return ProcessIdentity(pid: pid, start: cp_process_start(pid))
+        known.value.withLock { known in
+            if let known { return known }
+            let pid = getpid()
+            let found = ProcessIdentity(pid: pid, start: cp_process_start(pid))
+            // A temporary failure (no descriptor was free) must not last for the life of the process.
+            if found.start != 0 { known = found }
+            return found
+        }
     }
+
+    private static let known = PerProcess { GuardedReference<ProcessIdentity?>(nil) }
 
     /// Whether this run is still going on. If that can't be found out (no descriptor is free), it counts as alive:
     /// treating a living process as dead does harm.

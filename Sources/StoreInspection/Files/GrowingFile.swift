@@ -9,23 +9,26 @@ import Darwin
 /// A new file for this user alone, written while something goes on: what is written stays, however the program ends. For one
 /// thread.
 package final class GrowingFile {
-    private let path: String
     private let descriptor: Int32
+    private let output: OutputWriter
 
     /// - Throws: where there is something under the name, which is left alone.
     package init(at path: String) throws(SourceError) {
         try WholeFile.refuse(inStore: path, named: path)
-        self.path = path
-        descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0o600)
-        guard descriptor < 0 else { return }
-        guard errno == EEXIST else { throw SourceError(path, errno: errno) }
-        throw SourceError("\(path) is there already; choose another name", isFileInTheWay: true)
+        let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0o600)
+        guard file >= 0 else {
+            guard errno == EEXIST else { throw SourceError(path, errno: errno) }
+            throw SourceError("\(path) is there already; choose another name", isFileInTheWay: true)
+        }
+        descriptor = file
+        output = OutputWriter(descriptor: file) { SourceError(path, errno: $0) }
     }
 
     deinit { close(descriptor) }
 
-    /// Writes into it. What it has collected has to be flushed.
-    package var output: OutputWriter {
-        OutputWriter(descriptor: descriptor) { [path] in SourceError(path, errno: $0) }
+    /// Returns when the text is in the file.
+    package func append(_ text: String) throws(SourceError) {
+        try output.write(text)
+        try output.flush()
     }
 }

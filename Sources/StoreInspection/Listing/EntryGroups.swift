@@ -72,44 +72,78 @@ package struct EntryGroups: Sendable {
     package private(set) var entries = 0
     /// Entries that couldn't be read, and are in no group.
     package private(set) var unreadable = 0
-    /// Entries beyond ``most`` groups, which are in none.
+    /// Entries of groups beyond the ``most`` that are kept, which are in none. The largest groups are kept, by entries and by
+    /// bytes.
     package private(set) var ungrouped = 0
 
-    /// Groups that are kept, and bytes of what tells them apart.
+    /// About how many groups are kept, and bytes of what tells them apart.
     package static let most = 100_000
     private static let mostBytes = 64 << 20
 
     /// - Parameters:
     ///   - keys: all keys of the list, where ``Grouping/needsKeys`` says so.
     ///   - chosen: the entries to group; nil: all.
-    ///   - checkpoint: hears the share done, 0 to 1, and may throw to stop.
+    ///   - checkpoint: hears the share done, 0 to 1, and may throw to stop. It begins anew where there are so many groups that
+    ///     the large ones have to be found first.
     package init<Stop: Error>(
         _ listing: any EntryListing, keys: KeyIndex?, by grouping: Grouping, among chosen: Positions? = nil,
         now: Timestamp, checkpoint: (Double) throws(Stop) -> Void
     ) throws(Stop) {
         self.listing = listing
         self.grouping = grouping
-        if case .prefix = grouping { unreadable = keys?.unreadable ?? 0 }
-        var numbers: [Identity: Int32] = [:]
-        var bytesOfNames = 0
         let probe: ListingProbe? =
             if case .property(let property) = grouping {
                 ListingProbe(listing, properties: [property], now: now)
             } else { nil }
-        members = Array(repeating: -1, count: listing.count)
-        let count = chosen?.count ?? listing.count
-        for row in 0..<count {
-            if row % 1024 == 0 { try checkpoint(Double(row) / Double(count)) }
-            let index = chosen?.index(atRow: row) ?? row
+        let rows = Rows(listing: listing, keys: keys, probe: probe, chosen: chosen)
+        guard try collect(rows, checkpoint: checkpoint) == false else { return }
+        var large = LargeGroups()
+        for row in 0..<rows.count {
+            if row % 1024 == 0 { try checkpoint(0.5 * Double(row) / Double(rows.count)) }
+            let index = rows.index(row)
             guard let identity = identity(of: index, keys, probe) else { continue }
+            large.add(identity.hashValue, bytes: listing.figures(at: index).size)
+        }
+        large.rank(EntryGroups.most / 2)
+        _ = try collect(rows, large) { share throws(Stop) in try checkpoint(0.5 + 0.5 * share) }
+    }
+
+    /// What is grouped.
+    private struct Rows {
+        let listing: any EntryListing
+        let keys: KeyIndex?
+        let probe: ListingProbe?
+        let chosen: Positions?
+
+        var count: Int { chosen?.count ?? listing.count }
+        func index(_ row: Int) -> Int { chosen?.index(atRow: row) ?? row }
+    }
+
+    /// Groups all rows. Without `large` it ends where there are too many groups, and returns `false`.
+    private mutating func collect<Stop: Error>(
+        _ rows: Rows, _ large: LargeGroups? = nil, checkpoint: (Double) throws(Stop) -> Void
+    ) throws(Stop) -> Bool {
+        var numbers: [Identity: Int32] = [:]
+        var bytesOfNames = 0
+        (groups, entries, bytes, ungrouped, unreadable) = ([], 0, 0, 0, 0)
+        if case .prefix = grouping { unreadable = rows.keys?.unreadable ?? 0 }
+        let probe = rows.probe
+        members = Array(repeating: -1, count: listing.count)
+        for row in 0..<rows.count {
+            if row % 1024 == 0 { try checkpoint(Double(row) / Double(rows.count)) }
+            let index = rows.index(row)
+            guard let identity = identity(of: index, rows.keys, probe) else { continue }
+            let hasRoom = groups.count < EntryGroups.most && bytesOfNames < EntryGroups.mostBytes
             let number: Int32
             if let known = numbers[identity] {
                 number = known
-            } else if groups.count < EntryGroups.most, bytesOfNames < EntryGroups.mostBytes {
+            } else if large?.keeps(identity.hashValue, hasRoom: hasRoom) ?? hasRoom {
                 number = Int32(groups.count)
                 groups.append(EntryGroup(membership(identity, index, probe)))
                 numbers[identity] = number
                 bytesOfNames += identity.bytes
+            } else if large == nil {
+                return false
             } else {
                 ungrouped += 1
                 continue
@@ -121,6 +155,7 @@ package struct EntryGroups: Sendable {
             bytes += UInt64(figures.size)
         }
         if let probe { unreadable = probe.unreadable }
+        return true
     }
 
     /// What tells a group from the others.
@@ -199,6 +234,43 @@ package struct EntryGroups: Sendable {
     /// The list's entries of a group, the most recent first.
     package func places(ofGroup number: Int) -> [Int] {
         members.indices.filter { members[$0] == Int32(number) }
+    }
+}
+
+/// Tells large groups from small ones where there are more than can be kept. A value.
+///
+/// It sums up by hash. A group is at most as large as the sum of its hash, so the largest groups have the largest sums.
+private struct LargeGroups {
+    private static let sums = 1 << 19
+    /// Of so many sums the groups are kept whether there is room or not.
+    private static let always = 1_000
+
+    private var entries = [UInt64](repeating: 0, count: sums)
+    private var bytes = [UInt64](repeating: 0, count: sums)
+    /// The least sums of groups that are kept, and those above which they are always.
+    private var least: (entries: UInt64, bytes: UInt64) = (0, 0)
+    private var always: (entries: UInt64, bytes: UInt64) = (0, 0)
+
+    mutating func add(_ hash: Int, bytes size: UInt32) {
+        entries[hash & (LargeGroups.sums - 1)] += 1
+        bytes[hash & (LargeGroups.sums - 1)] += UInt64(size)
+    }
+
+    /// Decides that the groups of about the `count` largest sums are kept, if there is room.
+    mutating func rank(_ count: Int) {
+        func ranked(_ sums: [UInt64]) -> (least: UInt64, always: UInt64) {
+            let sorted = sums.sorted(by: >)
+            return (max(1, sorted[min(count / 2, sums.count - 1)]), sorted[LargeGroups.always])
+        }
+        let (byEntries, byBytes) = (ranked(entries), ranked(bytes))
+        least = (byEntries.least, byBytes.least)
+        always = (byEntries.always, byBytes.always)
+    }
+
+    func keeps(_ hash: Int, hasRoom: Bool) -> Bool {
+        let (entries, bytes) = (entries[hash & (LargeGroups.sums - 1)], bytes[hash & (LargeGroups.sums - 1)])
+        if entries > always.entries || bytes > always.bytes { return true }
+        return hasRoom && (entries >= least.entries || bytes >= least.bytes)
     }
 }
 

@@ -77,8 +77,11 @@ package struct ChangePlan: Sendable {
     }
 
     /// Does it so that it can be undone. All entries there are by then go, if that was the plan; otherwise those that
-    /// are still the ones that were seen.
-    package func apply(to archive: Archive) throws(StorageError) -> PlanOutcome {
-        isWhole ? try archive.deleteAllReversibly() : try targets.carryOut(action, in: archive).outcome
+    /// are still the ones that were seen. `goesOn` is asked now and then.
+    package func apply(
+        to archive: Archive, while goesOn: () -> Bool = { true }
+    ) throws(StorageError) -> Carried<PlanOutcome> {
+        if isWhole { return Carried(try archive.deleteAllReversibly()) }
+        return try targets.carryOut(action, in: archive) { _ in goesOn() }
     }
 }

@@ -56,6 +56,7 @@ extension ArchiveCore {
     func put(_ prepared: PreparedObject, _ key: HashedKey, _ terms: Terms) throws {
         let terms = terms.completed(shared.standardLifetime)
         recordInOpenTransactions(prepared.name)
+        flights.outdate(prepared.name)
         guard terms.isUpdate else {
             _ = try keep(prepared, key, terms, put: putAndHold)
             return
@@ -64,11 +65,18 @@ extension ArchiveCore {
         try persist(prepared.name) { try keep(prepared, key, terms, put: update) ? () : nil }
     }
 
-    /// Stores an object if the entry is still the one that ``version(toReplace:_:)`` found.
-    func put(_ prepared: PreparedObject, _ terms: Terms, ifSequence sequence: UInt64?) throws -> Bool {
+    /// Stores an object if the entry is still the one that ``version(toReplace:_:)`` found, and the computation `flight`
+    /// that it comes from, if any, isn't outdated.
+    func put(
+        _ prepared: PreparedObject, _ terms: Terms, ifSequence sequence: UInt64?, of flight: Flight? = nil
+    ) throws -> Bool {
         try withHashed(prepared.name) { key in
             try keep(prepared, key, terms.completed(shared.standardLifetime)) {
-                try update($0, $1, $2, isOnlyHere: $3, ifSequence: sequence)
+                let (prepared, key, terms, isOnlyHere) = ($0, $1, $2, $3)
+                func store() throws -> HeldEntry? {
+                    try update(prepared, key, terms, isOnlyHere: isOnlyHere, ifSequence: sequence)
+                }
+                return try flight.map { try $0.unlessOutdated(store) } ?? store()
             }
         }
     }

@@ -43,8 +43,9 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
 
     func access(_ name: String) throws -> Object? {
         let held = try withHashed(name) { try memory.access($0, named: name) }
-        if let held { return try object(of: held, name) }
-        return try accessOnDisk(name)
+        guard let held else { return try accessOnDisk(name) }
+        if shared.sliding != nil { try slideOnlyHere(name) }
+        return try object(of: held, name)
     }
 
     func peekInMemory(_ name: String) throws -> Object? {
@@ -239,7 +240,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
     }
 
     func deleteAll(ofOwner owner: String) throws {
-        flights.outdateAll()
+        flights.outdate(ofOwner: owner)
         try archive.deleteEntries(ofOwner: owner)
         _ = try memory.currentBytes()
     }
@@ -263,11 +264,17 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
         return (memory, disk, memory + disk)
     }
 
+    /// No size means the usual one where an archive is created; where it exists, that would be a surprise, and so would be one
+    /// that leaves no object.
     func resize(memory memorySize: Int?, disk diskSize: Int?) throws {
+        guard diskSize ?? 1 > 0, memorySize ?? 0 >= 0 else {
+            throw StorageError.invalidConfiguration(
+                reason: "a size is at least 1 byte on disk and 0 in memory; leave it out to keep it as it is")
+        }
         let now = try archive.configuration()
         try archive.setLimits(
-            disk: diskSize.map { UInt64(max(1, $0)) } ?? now.diskLimit,
-            memory: memorySize.map { UInt64(max(0, $0)) } ?? now.memoryLimit)
+            disk: diskSize.map { UInt64($0) } ?? now.diskLimit,
+            memory: memorySize.map { UInt64($0) } ?? now.memoryLimit)
         _ = try memory.currentBytes()
     }
 

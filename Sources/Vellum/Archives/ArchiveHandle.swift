@@ -97,14 +97,17 @@ package final class ArchiveHandle<Object: Archivable>: @unchecked Sendable {
     }
 
     @inline(__always)
-    private func heldInMemory(_ name: String) throws(StorageError) -> HeldObject? {
+    private func heldInMemory(_ name: String) throws -> HeldObject? {
+        let held: HeldObject?
         do throws(StorageError) {
-            return try shelf.access(name)
+            held = try shelf.access(name)
         } catch {
             // After reopening, memory holds no objects.
             guard case .closed = error else { throw error }
             return nil
         }
+        if held != nil, shared.sliding != nil { try perform { try $0.slideOnlyHere(name) } }
+        return held
     }
 
     // MARK: Being open

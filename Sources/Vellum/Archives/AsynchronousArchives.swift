@@ -7,6 +7,10 @@ import Foundation
 /// They run on their caller's actor. Objects are encoded there before the first suspension, conditions of queries
 /// are tested there, and objects in memory are returned from there at once. Everything else runs on a thread of a
 /// system queue, because Swift's own threads must not be blocked.
+///
+/// That queue has few threads, about as many as the machine has cores, for all asynchronous calls of the process. So closures
+/// that these calls get, such as that of `modify`, should be short: others' calls wait for those that aren't, and one that
+/// itself waits for another asynchronous call may wait for ever.
 public struct AsynchronousArchives<Object: Archivable>: @unchecked Sendable {
     let handle: ArchiveHandle<Object>
 

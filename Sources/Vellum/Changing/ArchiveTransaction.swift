@@ -145,7 +145,7 @@ public struct ArchiveTransaction<Object: Archivable> {
         let seen = seen.map { SeenEntry(key: $0.key.text, sequence: $0.value) }
         let start = core.shared.times.begin()
         defer { core.shared.times.end(.change, start) }
-        core.flights.outdate(order.lazy.filter { if case .deleted = changes[$0] { true } else { false } })
+        core.flights.outdate(order)
         guard try core.archive.apply(batch, ifUnchanged: seen) != nil else { return false }
         do {
             for key in order {

@@ -26,7 +26,7 @@ extension ArchiveCore {
     func value(_ request: Request, _ compute: () throws -> Object) throws -> Object {
         let present = try access(request.key)
         if let present, try isDue(request) == false { return present }
-        let (flight, ticket, isNew) = flights.join(request.key)
+        let (flight, ticket, isNew) = flights.join(request.key, owner: request.terms.owner)
         guard isNew else {
             // Another caller is renewing it.
             if let present { return present }
@@ -66,7 +66,7 @@ extension ArchiveCore {
     ) throws -> HeldObject {
         let start = Archive.bootTime()
         var claim: KeyClaim?
-        var basis: UInt64?
+        var basis = Basis()
         waiting: while true {
             switch try turn(request, isRenewal, since: start) {
             case .found(let held): return held
@@ -96,7 +96,7 @@ extension ArchiveCore {
         _ request: Request, _ isRenewal: Bool, since start: Int64
     ) throws -> ComputingTurn {
         let claim = request.patience == nil ? nil : try archive.claim(request.key)
-        let basis = try sequence(of: request.key)
+        let basis = try basis(of: request.key)
         if let object = try peek(request.key) {
             // While another process renews the object, the existing one is good enough.
             let isOthers = request.patience != nil && claim == nil
@@ -108,9 +108,11 @@ extension ArchiveCore {
         return waited < patience ? .wait : .compute(nil, basis)
     }
 
-    private func sequence(of name: String) throws -> UInt64? {
-        if let stored = try archive.metadata(name)?.sequence { return stored }
-        return try withHashed(name) { try memory.peekOnlyHere($0, named: name)?.sequence }
+    private func basis(of name: String) throws -> Basis {
+        if let metadata = try archive.metadata(name) {
+            return Basis(sequence: metadata.sequence, expires: metadata.expires)
+        }
+        return Basis(sequence: try withHashed(name) { try memory.peekOnlyHere($0, named: name)?.sequence })
     }
 
     fileprivate func prepared(_ object: Object, for request: Request) throws -> PreparedObject {
@@ -121,14 +123,17 @@ extension ArchiveCore {
     }
 
     /// If it can't be stored, it is used anyway. It isn't stored if the key was changed or deleted since the computation began
-    /// (`basis`: the version that it found): what it computed may be older than that.
+    /// (`basis`: the version that it found): what it computed may be older than that. That the version expired is no change.
     fileprivate func keep(
-        _ prepared: PreparedObject, _ request: Request, _ flight: Flight, _ basis: UInt64?
+        _ prepared: PreparedObject, _ request: Request, _ flight: Flight, _ basis: Basis
     ) throws -> HeldObject {
         do {
             prepared.storeProperties()
             recordInOpenTransactions(prepared.name)
-            try flight.storeUnlessOutdated { _ = try put(prepared, request.terms, ifSequence: basis) }
+            let isStored = try put(prepared, request.terms, ifSequence: basis.sequence, of: flight)
+            if !isStored, basis.hasExpired {
+                _ = try put(prepared, request.terms, ifSequence: nil, of: flight)
+            }
         } catch {
             log("record", request.key, error)
         }
@@ -136,12 +141,24 @@ extension ArchiveCore {
     }
 }
 
+/// Sendable value type. The version of an entry that a computation found when it began; of none, nil.
+private struct Basis: Sendable {
+    var sequence: UInt64?
+    var expires: Timestamp?
+
+    /// The clock that deadlines are judged by ticks every few milliseconds.
+    var hasExpired: Bool {
+        guard let expires else { return false }
+        return expires.microseconds - Timestamp.now().microseconds <= 10_000
+    }
+}
+
 /// The next step of a caller that is to compute an object.
 private enum ComputingTurn: Sendable {
     /// Another thread or process has finished the computation.
     case found(HeldObject)
-    /// With the version that is there; `nil`: none.
-    case compute(KeyClaim?, UInt64?)
+    /// With the version that is there.
+    case compute(KeyClaim?, Basis)
     /// Another process is computing the object.
     case wait
 
@@ -166,7 +183,7 @@ extension ArchiveHandle {
         if present == nil { present = try await elsewhere { try $0.accessOnDisk(key) } }
         if let present, try perform({ try $0.isDue(request) }) == false { return present }
         let flights = shared.flights
-        let (flight, ticket, isNew) = flights.join(key)
+        let (flight, ticket, isNew) = flights.join(key, owner: request.terms.owner)
         if isNew { start(flight, request, isRenewal: present != nil, compute) }
         // The existing object is good enough while it is renewed.
         if let present { return present }
@@ -216,7 +233,7 @@ extension ArchiveHandle {
     ) async throws -> HeldObject {
         let start = Archive.bootTime()
         var claim: KeyClaim?
-        var basis: UInt64?
+        var basis = Basis()
         waiting: while true {
             switch try await elsewhere({ try $0.turn(request, isRenewal, since: start) }) {
             case .found(let held): return held

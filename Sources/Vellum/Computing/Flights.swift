@@ -4,16 +4,38 @@ import Synchronization
 /// The computations under way in this process, by key. Callers that request the same key wait for the same
 /// computation.
 package final class Flights: Sendable {
-    private let all = Guarded<[ExactText: Flight]>([:])
+    private struct UnderWay {
+        var joinable: [ExactText: Flight] = [:]
+        /// Those whose callers have all given up, until they end: what they compute is stored all the same.
+        var abandoned: [ExactText: [Flight]] = [:]
+
+        var isEmpty: Bool { joinable.isEmpty && abandoned.isEmpty }
+
+        mutating func removeAll(of key: ExactText, where isMeant: (Flight) -> Bool) -> [Flight] {
+            var removed: [Flight] = []
+            if let flight = joinable[key], isMeant(flight) {
+                joinable[key] = nil
+                removed.append(flight)
+            }
+            if let flights = abandoned[key] {
+                let left = flights.filter { !isMeant($0) }
+                abandoned[key] = left.isEmpty ? nil : left
+                removed += flights.filter(isMeant)
+            }
+            return removed
+        }
+    }
+
+    private let all = Guarded(UnderWay())
     private let isAnyUnderWay = Atomic<Bool>(false)
 
-    /// Joins or begins the computation of a key. Returns it, a ticket to wait with, and whether the caller has to
-    /// run it.
-    func join(_ key: String) -> (flight: Flight, ticket: Int, isNew: Bool) {
+    /// Joins or begins the computation of a key, whose object will have this owner. Returns it, a ticket to wait with, and
+    /// whether the caller has to run it.
+    func join(_ key: String, owner: String?) -> (flight: Flight, ticket: Int, isNew: Bool) {
         all.withLock { all in
-            if let flight = all[ExactText(key)] { return (flight, flight.ticket(), false) }
-            let flight = Flight()
-            all[ExactText(key)] = flight
+            if let flight = all.joinable[ExactText(key)] { return (flight, flight.ticket(), false) }
+            let flight = Flight(owner: owner)
+            all.joinable[ExactText(key)] = flight
             isAnyUnderWay.store(true, ordering: .releasing)
             return (flight, flight.ticket(), true)
         }
@@ -21,7 +43,7 @@ package final class Flights: Sendable {
 
     /// How many callers take part in a key's computation, including the one that runs it.
     package func waiting(for key: String) -> Int {
-        all.withLock { $0[ExactText(key)]?.waiting ?? 0 }
+        all.withLock { $0.joinable[ExactText(key)]?.waiting ?? 0 }
     }
 
     /// Called when a caller stops waiting. If it was the last, the computation is cancelled, and a later request
@@ -29,26 +51,37 @@ package final class Flights: Sendable {
     func giveUp(_ flight: Flight, _ ticket: Int, _ key: String) {
         let (body, task) = all.withLock { all in
             let (body, task) = flight.giveUp(ticket)
-            if task != nil, all[ExactText(key)] === flight { all[ExactText(key)] = nil }
+            if task != nil, all.joinable[ExactText(key)] === flight {
+                all.joinable[ExactText(key)] = nil
+                all.abandoned[ExactText(key), default: []].append(flight)
+            }
             return (body, task)
         }
         body?(.failure(CancellationError()))
         task?.cancel()
     }
 
-    /// Ends the computations of these keys, or of all, for what was deleted must not come back by one that began before.
-    /// Call it before the deletion. Their callers get what they compute. Waits for one that is just being stored. Costs a
+    /// Ends the computations of these keys, or of all, for what is deleted must not come back by one that began before, and
+    /// what is recorded must not after it was deleted in its turn. Call it before the change. Their callers get what they compute. Waits for one that is just being stored. Costs a
     /// look at one word if there are none.
-    func outdate(_ keys: some Sequence<ExactText>) { outdate { Array(keys) } }
+    func outdate(_ keys: some Sequence<ExactText>) { outdate { _ in Array(keys) } }
 
-    func outdate(_ key: String) { outdate { [ExactText(key)] } }
+    func outdate(_ key: String) { outdate { _ in [ExactText(key)] } }
 
-    func outdateAll() { outdate(nil) }
+    /// Those whose objects would have this owner. An object that there is already is deleted as what it is, and so are those
+    /// that are recorded meanwhile.
+    func outdate(ofOwner owner: String) {
+        outdate(where: { $0.owner.map(ExactText.init) == ExactText(owner) }) {
+            Array($0.joinable.keys) + $0.abandoned.keys
+        }
+    }
 
-    private func outdate(_ keys: (() -> [ExactText])?) {
+    func outdateAll() { outdate { Array($0.joinable.keys) + $0.abandoned.keys } }
+
+    private func outdate(where isMeant: (Flight) -> Bool = { _ in true }, _ keys: (UnderWay) -> [ExactText]) {
         guard isAnyUnderWay.load(ordering: .acquiring) else { return }
         let ended = all.withLock { all in
-            let ended = (keys?() ?? Array(all.keys)).compactMap { all.removeValue(forKey: $0) }
+            let ended = keys(all).flatMap { all.removeAll(of: $0, where: isMeant) }
             isAnyUnderWay.store(!all.isEmpty, ordering: .releasing)
             return ended
         }
@@ -58,7 +91,11 @@ package final class Flights: Sendable {
     /// Ends the computation, so that no caller joins it any more.
     func end(_ flight: Flight, _ key: String) {
         all.withLock { all in
-            if all[ExactText(key)] === flight { all[ExactText(key)] = nil }
+            if all.joinable[ExactText(key)] === flight { all.joinable[ExactText(key)] = nil }
+            if let abandoned = all.abandoned[ExactText(key)] {
+                let left = abandoned.filter { $0 !== flight }
+                all.abandoned[ExactText(key)] = left.isEmpty ? nil : left
+            }
             isAnyUnderWay.store(!all.isEmpty, ordering: .releasing)
         }
     }
@@ -78,15 +115,19 @@ final class Flight: Sendable {
     }
 
     private let state = Guarded(State())
-    /// Whether its key was deleted since it began.
+    /// Of the object that it will store.
+    let owner: String?
+    /// Whether its key was changed or deleted since it began.
     private let isOutdated = Guarded(false)
+
+    init(owner: String?) { self.owner = owner }
 
     fileprivate func declareOutdated() { isOutdated.withLock { $0 = true } }
 
-    /// Stores what was computed, unless its key was deleted since it began. A deletion waits for `store`, and so deletes
-    /// that too.
-    func storeUnlessOutdated(_ store: () throws -> Void) rethrows {
-        try isOutdated.withLock { isOutdated throws in if !isOutdated { try store() } }
+    /// Stores what was computed, unless its key was changed or deleted since it began: then `nil`. A deletion waits for
+    /// `store`, and so deletes that too. `store` must call nothing that may delete.
+    func unlessOutdated(_ store: () throws -> HeldEntry?) rethrows -> HeldEntry? {
+        try isOutdated.withLock { isOutdated throws in isOutdated ? nil : try store() }
     }
 
     fileprivate var waiting: Int { state.withLock { $0.present.count } }

@@ -35,6 +35,14 @@ extension ArchiveCore {
         else { return }
         try archive.setLifetime(sliding.granted, forKey: name)
     }
+
+    /// The same for one that was found in memory: only those that are on disk too leave it in time for their next renewal.
+    func slideOnlyHere(_ name: String) throws {
+        guard memory.hasObjectsOnlyHere,
+            try withHashed(name, { try memory.peekOnlyHere($0, named: name) }) != nil
+        else { return }
+        try slide(name)
+    }
 }
 
 /// A sliding lifetime: a used object lives at least `least` from then on. To avoid storing every use, it is granted
@@ -46,6 +54,8 @@ struct SlidingLifetime: Sendable, Hashable {
     /// Microseconds for which uses of an object in memory need no check.
     var pause: Int64 {
         let (seconds, attoseconds) = (least / 8).components
+        // One that is over already needs no pause either.
+        guard seconds >= 0 else { return 0 }
         guard seconds < 1 << 40 else { return .max / 2 }
         return seconds * 1_000_000 + attoseconds / 1_000_000_000_000
     }

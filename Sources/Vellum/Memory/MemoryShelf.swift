@@ -8,23 +8,48 @@ package final class MemoryShelf: Sendable {
         var archive: Archive
         var objects = ObjectTable()
         var hits: UInt64 = 0
+        /// Objects that are in memory no longer. They are released without the lock (``MemoryShelf/withLock(_:)``), for a type
+        /// of the user may do anything then, also call this archive.
+        fileprivate(set) var dropped: [HeldObject] = []
         /// The archive's change mark when all objects were last compared with the index.
         var compared: UInt64?
     }
 
-    let state: Guarded<State>
+    private let state: Guarded<State>
 
     init(archive: Archive) { state = Guarded(State(archive: archive)) }
 
     /// Empties the memory and assigns it to another archive.
-    func begin(_ archive: Archive) { state.withLock { $0 = State(archive: archive) } }
+    func begin(_ archive: Archive) {
+        let former = state.withLock { state in
+            let former = state
+            state = State(archive: archive)
+            return former
+        }
+        withExtendedLifetime(former) {}
+    }
+
+    @inline(__always)
+    func withLock<Value: Sendable>(
+        _ body: (inout State) throws(StorageError) -> Value
+    ) throws(StorageError) -> Value {
+        var dropped: [HeldObject] = []
+        defer { withExtendedLifetime(dropped) {} }
+        return try state.withLock { (state) throws(StorageError) in
+            defer { if !state.dropped.isEmpty { swap(&dropped, &state.dropped) } }
+            return try body(&state)
+        }
+    }
+
+    /// What `body` reads.
+    func figures<Value: Sendable>(_ body: (borrowing State) -> Value) -> Value { state.withLock { body($0) } }
 
     /// The object of a key, if it is in memory. It becomes the most recent in both tiers and counts as a hit (S5).
     func access(_ name: String) throws(StorageError) -> HeldObject? {
         var contiguous = name
         let result = contiguous.withUTF8 { bytes in
             Result { () throws(StorageError) in
-                try state.withLock { (state) throws(StorageError) in
+                try withLock { (state) throws(StorageError) in
                     let key = try state.archive.hashed(UnsafeRawBufferPointer(bytes))
                     return try state.access(key, named: name)
                 }
@@ -80,6 +105,7 @@ extension MemoryShelf.State {
 
     mutating func drop(_ place: ObjectTable.Place) throws(StorageError) {
         let node = objects.remove(place)
+        if let object = node.object { dropped.append(object) }
         try leave(node.held, node.key, isOnlyHere: node.isOnlyHere)
     }
 

@@ -20,7 +20,7 @@ package struct MemoryTier: Sendable {
     private func withState<Value: Sendable>(
         _ body: (inout State) throws(StorageError) -> Value
     ) throws(StorageError) -> Value {
-        try shelf.state.withLock { (state) throws(StorageError) in
+        try shelf.withLock { (state) throws(StorageError) in
             guard state.archive === archive else { throw .closed(name: archive.name) }
             return try body(&state)
         }
@@ -128,13 +128,13 @@ package struct MemoryTier: Sendable {
     }
 
     /// The number of held objects, and of hits since the archive was opened.
-    var counts: (objects: Int, hits: UInt64) { shelf.state.withLock { ($0.objects.count, $0.hits) } }
+    var counts: (objects: Int, hits: UInt64) { shelf.figures { ($0.objects.count, $0.hits) } }
 
     /// Whether there are objects that only this process has.
-    var hasObjectsOnlyHere: Bool { shelf.state.withLock { $0.objects.onlyHere > 0 } }
+    var hasObjectsOnlyHere: Bool { shelf.figures { $0.objects.onlyHere > 0 } }
 
     /// The keys of the held objects, the most recent first.
-    package var keys: [String] { shelf.state.withLock { $0.objects.keys } }
+    package var keys: [String] { shelf.figures { $0.objects.keys } }
 
     private func change(_ body: (inout State) throws(StorageError) -> Void) throws(StorageError) {
         try withState { (state) throws(StorageError) in

@@ -47,6 +47,10 @@ extension ArchiveCore {
                 outcome.present += 1
                 return ()
             }
+            // No look-up would find it by its own key.
+            guard ExactText(decoded.object.primaryKey) == ExactText(name) else {
+                throw ArchiveError.otherKey(wanted: name, computed: decoded.object.primaryKey)
+            }
             let encoded = try coder.encode(decoded.object)
             guard
                 try archive.rewrite(

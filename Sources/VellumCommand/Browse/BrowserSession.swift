@@ -31,7 +31,7 @@ struct BrowserSession: Sendable {
         do {
             // Without a terminal there is nothing to record, and no file.
             recorder = try Recorder(
-                to: GrowingFile(at: recording).output, size: screen.size,
+                to: GrowingFile(at: recording), size: screen.size,
                 title: "vellum \(store ?? source.folder)")
         } catch {
             screen.close()

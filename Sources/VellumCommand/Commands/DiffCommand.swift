@@ -13,7 +13,10 @@ struct DiffCommand: ParsableCommand {
             name are compared, one or all, and the archive's name comes before the key. --json prints an object a line: \
             archive, key, change (removed, added or changed).
 
-            Exit code 0: no difference; 1: some; 3: something could not be read. Logs are not compared.
+            Of logs a line a message that only one has, with its number and time; messages with the same time and bytes \
+            are the same, and numbers don't count. With --json: archive, sequence, time, change.
+
+            Exit code 0: no difference; 1: some; 3: something could not be read.
 
             Examples: vellum diff City CityNew; vellum diff City --with /backup/store
             """)
@@ -56,10 +59,15 @@ struct DiffCommand: ParsableCommand {
         }
         try output.flush()
         let differences = Figures.count(comparison.differences, "difference", "differences")
-        Narration.say("\(differences), \(Figures.count(comparison.equal, "entry", "entries")) equal")
+        var equal = [Figures.count(comparison.equal, "entry", "entries")]
+        if comparison.equalMessages > 0 {
+            equal.append(Figures.count(comparison.equalMessages, "message", "messages"))
+        }
+        Narration.say("\(differences), \(equal.joined(separator: ", ")) equal")
         if comparison.unreadable > 0 {
             Narration.complain(
-                "\(Figures.count(comparison.unreadable, "entry", "entries")) could not be compared; run vellum check"
+                "\(Figures.count(comparison.unreadable, "entry or part of a log", "entries or parts of logs")) could not be "
+                    + "compared; run vellum check"
             )
             throw CommandFailure(nil, status: .storeFailure)
         }
@@ -71,7 +79,8 @@ struct DiffCommand: ParsableCommand {
     }
 }
 
-/// For one thread. Compares archives entry by entry, by look-ups: it keeps a list of each archive's places, and no values.
+/// For one thread. Compares archives entry by entry, by look-ups, and keeps a list of each archive's places and no values;
+/// and logs by time and hash of each message of one of the two.
 private final class Comparison {
     enum Change: String {
         case removed, added, changed
@@ -90,6 +99,7 @@ private final class Comparison {
     var namesArchives = false
     private(set) var differences = 0
     private(set) var equal = 0
+    private(set) var equalMessages = 0
     private(set) var unreadable = 0
 
     init(output: OutputWriter, isJSON: Bool) {
@@ -109,10 +119,13 @@ private final class Comparison {
         if !namesArchives, let missing = one == nil ? name : two == nil ? other : nil {
             throw StorageError.noSuchArchive(name: missing, store: store.path)
         }
-        if try isLog(one) || isLog(two) {
-            Narration.complain("\(name): logs are not compared")
-            return
+        let kinds = Set(try [one, two].compactMap { try $0?.configuration().kind == .log })
+        guard kinds.count == 1 else {
+            throw CommandFailure(
+                "of \(TerminalSafe.quoted(name)) and \(TerminalSafe.quoted(other)) one is a log and the other isn't",
+                status: .nothing)
         }
+        if kinds.contains(true) { return try compareMessages(one, two, in: name) }
         try one.map { try eachKey(of: $0) { try compare($0, one, two, in: name) } }
         try two.map {
             try eachKey(of: $0) { key in
@@ -126,10 +139,6 @@ private final class Comparison {
             return nil
         }
         return try store.archive(named: name)
-    }
-
-    private func isLog(_ archive: Archive?) throws(StorageError) -> Bool {
-        try archive?.configuration().kind == .log
     }
 
     private func compare(_ key: String, _ one: Archive?, _ two: Archive?, in name: String) throws {
@@ -147,6 +156,58 @@ private final class Comparison {
             return
         }
         if let change { try report(change, key, name) } else { equal += 1 }
+    }
+
+    /// A message of any log.
+    private struct MessageIdentity: Hashable {
+        let time: Timestamp
+        let length: Int
+        let hash: Int
+
+        init(_ message: LogMessage) {
+            var hasher = Hasher()
+            message.bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
+            (time, length, hash) = (message.time, message.bytes.count, hasher.finalize())
+        }
+    }
+
+    private func compareMessages(_ one: Archive?, _ two: Archive?, in name: String) throws {
+        // How many of each are in the second log and not in the first, as far as that was read.
+        var onlySecond: [MessageIdentity: Int] = [:]
+        try two.map { try eachMessage(of: $0) { onlySecond[$1, default: 0] += 1 } }
+        try one.map {
+            try eachMessage(of: $0) { message, identity in
+                if let count = onlySecond[identity], count > 0 {
+                    onlySecond[identity] = count - 1
+                    equalMessages += 1
+                } else {
+                    try report(.removed, message, name)
+                }
+            }
+        }
+        try two.map {
+            try eachMessage(of: $0) { message, identity in
+                guard let count = onlySecond[identity], count > 0 else { return }
+                onlySecond[identity] = count - 1
+                try report(.added, message, name)
+            }
+        }
+    }
+
+    /// The messages that are there when it begins.
+    private func eachMessage(
+        of log: Archive, _ body: (LogMessage, MessageIdentity) throws -> Void
+    ) throws {
+        let end = try log.cursor(beforeLast: 0)
+        var cursor: MessageCursor?
+        while true {
+            if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
+            let batch = try log.messages(after: cursor, before: end, mostBytes: 1 << 22)
+            if batch.someAreDamaged || batch.someAreLost && cursor != nil { unreadable += 1 }
+            if batch.messages.isEmpty { return }
+            for message in batch.messages { try body(message, MessageIdentity(message)) }
+            cursor = batch.next
+        }
     }
 
     /// In an order that doesn't depend on use.
@@ -167,15 +228,28 @@ private final class Comparison {
     }
 
     private func report(_ change: Change, _ key: String, _ archive: String) throws(SourceError) {
+        try report(change, archive, [("key", .text(key))], text: TerminalSafe.column(key))
+    }
+
+    private func report(_ change: Change, _ message: LogMessage, _ archive: String) throws(SourceError) {
+        try report(
+            change, archive,
+            [("sequence", .count(message.sequence)), ("time", .cell(.time(message.time)))],
+            text: "\(message.sequence)\t\(Figures.seconds(message.time))")
+    }
+
+    /// `members`: of the object, and `text`: of the line, what says which one it is.
+    private func report(
+        _ change: Change, _ archive: String, _ members: [(name: String, value: JSONTree)], text: String
+    ) throws(SourceError) {
         differences += 1
         if isJSON {
-            try JSONTree.object([
-                ("archive", .text(archive)), ("key", .text(key)), ("change", .text(change.rawValue)),
-            ]).writeLine(to: output)
+            try JSONTree.object(
+                [("archive", .text(archive))] + members + [("change", .text(change.rawValue))]
+            ).writeLine(to: output)
         } else {
             let place = namesArchives ? TerminalSafe.column(archive) + "\t" : ""
-            try TerminalSafe.write(
-                Array("\(change.sign) \(place)\(TerminalSafe.column(key))\n".utf8), to: output)
+            try TerminalSafe.write(Array("\(change.sign) \(place)\(text)\n".utf8), to: output)
         }
     }
 }

@@ -64,7 +64,7 @@ struct RestoreCommand: ParsableCommand {
         abstract: "Makes a store of a file that vellum dump wrote.",
         discussion: """
             The folder is new, or empty; it gets its name when all is there and every value has been verified. Nothing is \
-            replaced. Exit code 1 if the file is no dump or ends early, 3 if something in it is damaged.
+            replaced. Exit code 1 if the file is no dump, ends early or goes on behind its end, 3 if something in it is damaged.
 
             Example: vellum restore store.dump /srv/store
             """)
@@ -78,23 +78,18 @@ struct RestoreCommand: ParsableCommand {
     func run() throws {
         Interruption.collect()
         let input = try InputBuffer(path: file)
-        let place = RestorePlace(folder)
-        try place.begin()
-        var isWhole = false
-        defer { if !isWhole { place.discard() } }
-        try DumpFile.read(input, into: place.partial)
-        let (archives, entries, bytes) = try verify(place.partial)
-        try place.finish()
-        isWhole = true
+        let (archives, entries, bytes) = try Store.assemble(at: folder) {
+            try DumpFile.read(input, into: $0)
+        } verify: {
+            try verify($0)
+        }
         Narration.say(
             "restored \(Figures.count(archives, "archive", "archives")), \(Figures.amount(entries, bytes: bytes)), "
                 + "to \(folder)")
     }
 
     /// Opens every archive for writing, which makes its index, and checks it.
-    private func verify(_ path: String) throws -> (archives: Int, entries: Int, bytes: UInt64) {
-        let store = try Store.open(at: path, createIfMissing: false)
-        defer { store.close() }
+    private func verify(_ store: Store) throws -> (archives: Int, entries: Int, bytes: UInt64) {
         var (archives, entries, bytes) = (0, 0, UInt64(0))
         for name in try store.archiveNames() {
             let archive = try store.archive(named: name)

@@ -32,8 +32,14 @@ struct PlannedChange: Sendable {
         if asks, !isConfirmed(plan, archive.name) {
             throw CommandFailure(action.refusal, status: .nothing)
         }
-        let outcome = try plan.apply(to: archive)
+        // What is done by then is told, with the way back.
+        Interruption.collect()
+        let carried = try plan.apply(to: archive, while: { !Interruption.isRequested })
+        let outcome = carried.outcome
         report(outcome, archive.name)
+        if Interruption.isRequested, let stopped = carried.stopped {
+            throw CommandFailure("interrupted: " + stopped, status: Interruption.status)
+        }
         if let failure = outcome.failure { throw failure }
         try end(plan)
         if outcome.entries == 0 { throw CommandFailure(nil, status: .nothing) }

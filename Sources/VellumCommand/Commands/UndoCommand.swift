@@ -60,7 +60,8 @@ struct UndoCommand: ParsableCommand {
         defer { store.close() }
         let archive = try store.archive(named: archive)
         try archive.requireEntries()
-        guard let outcome = try archive.undo(id) else {
+        Interruption.collect()
+        guard let outcome = try archive.undo(id, progress: { _ in !Interruption.isRequested }) else {
             throw CommandFailure(
                 id.map { "action \($0) of \(archive.name) can't be undone; undo --list shows what can be" }
                     ?? UndoOutcome.nothing(in: archive.name),
@@ -68,6 +69,10 @@ struct UndoCommand: ParsableCommand {
         }
         if json { try printJSON(outcome) }
         report(outcome)
+        if !outcome.isComplete {
+            throw CommandFailure(
+                "interrupted: undo --list shows what is left to be undone", status: Interruption.status)
+        }
         if outcome.entries == 0 { throw CommandFailure(nil, status: .nothing) }
     }
 

@@ -24,7 +24,7 @@ final class DemoSession {
     init(store: String?, keeps: Bool, rate: Int, seed: UInt64, isSilent: Bool) throws {
         let dataPath = try DemoFile.path()
         let data = try DemoData(path: dataPath)
-        let made = store == nil ? try TemporaryFolder() : nil
+        let made = store == nil ? try TemporaryFolder("vellum-demo") : nil
         path = made?.path ?? store ?? ""
         temporary = keeps ? nil : made
         do {

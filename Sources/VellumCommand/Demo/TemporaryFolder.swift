@@ -15,13 +15,13 @@ struct TemporaryFolder: Sendable {
     }
 
     /// Makes one, in `folder` or where temporary things are.
-    init(in folder: String? = nil) throws(CommandFailure) {
-        let template = (folder ?? SystemText.environment("TMPDIR") ?? "/tmp") + "/vellum-demo-XXXXXX"
-        var name = Array(template.utf8CString)
-        guard mkdtemp(&name) != nil else {
+    init(_ name: String = "vellum", in folder: String? = nil) throws(CommandFailure) {
+        let template = (folder ?? SystemText.environment("TMPDIR") ?? "/tmp") + "/\(name)-XXXXXX"
+        var made = Array(template.utf8CString)
+        guard mkdtemp(&made) != nil else {
             throw CommandFailure(template, errno: errno, status: .storeFailure)
         }
-        path = String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        path = String(decoding: made.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
     /// Removes the folder with all it holds; what can't be removed stays. Links are removed, not followed.

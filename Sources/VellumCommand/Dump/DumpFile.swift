@@ -84,6 +84,12 @@ enum DumpFile {
             }
             if let end = item[key: .text("end")]?.asUInt64 {
                 guard end == count, written == count else { throw noDump }
+                try input.fill(to: 1)
+                guard input.unread.isEmpty else {
+                    throw CommandFailure(
+                        "\(input.name) goes on behind the end of the dump, as where two are joined; nothing was restored",
+                        status: .nothing)
+                }
                 return
             }
             guard let path = item[key: .text("path")]?.asString,

@@ -13,6 +13,8 @@ struct Exporter {
         var skipped = 0
         /// Entries that can't be read.
         var damaged = 0
+        /// Entries that met the condition, and were changed or removed before they could be written.
+        var missed = 0
     }
 
     private let entries: EntryList
@@ -38,7 +40,7 @@ struct Exporter {
     /// A JSON value a line.
     func writeLines() throws -> Outcome {
         var outcome = Outcome()
-        outcome.damaged = try forEachValue { key, value in
+        (outcome.damaged, outcome.missed) = try forEachValue { key, value in
             let json = JSONTree.printed(try value.json(.compact))
             let line =
                 wrapsKeys ? .object([(Self.keyName, .text(key)), (Self.valueName, json)]) : json
@@ -52,7 +54,7 @@ struct Exporter {
     func writeArray() throws -> Outcome {
         var outcome = Outcome()
         try output.write("[")
-        outcome.damaged = try forEachValue { key, value in
+        (outcome.damaged, outcome.missed) = try forEachValue { key, value in
             try output.write(outcome.exported == 0 ? "\n" : ",\n")
             let json = JSONTree.printed(try value.json(.compact))
             let item = wrapsKeys ? .object([(Self.keyName, .text(key)), (Self.valueName, json)]) : json
@@ -75,7 +77,7 @@ struct Exporter {
         var outcome = Outcome()
         guard !table.names.isEmpty || !entries.isEmpty else { return outcome }
         try TerminalSafe.write(text.header(table.names), to: output)
-        outcome.damaged = try forEachValue { key, value in
+        (outcome.damaged, outcome.missed) = try forEachValue { key, value in
             guard let object = try object(key, value), case let row = table.row(of: object), row.isWhole
             else {
                 Narration.complain(
@@ -98,12 +100,14 @@ struct Exporter {
                 + names + more + ", which hold both; ndjson, json and csv keep them apart")
     }
 
-    /// Returns how many entries can't be read; unless `isSilent`, each whose place is known is reported, and the others
-    /// together. What can be read is not lost with them.
+    /// Returns how many entries can't be read, and how many of the chosen ones aren't there any more as they were chosen;
+    /// unless `isSilent`, each whose place is known is reported, and the others together. What can be read is not lost with
+    /// them.
     private func forEachValue(
         isSilent: Bool = false, _ body: (String, RecognizedValue) throws -> Void
-    ) throws -> Int {
+    ) throws -> (damaged: Int, missed: Int) {
         var damaged = 0
+        var found = 0
         var missing = 0
         var elsewhere = 0
         var changed = 0
@@ -114,6 +118,7 @@ struct Exporter {
                 else {
                     continue
                 }
+                found += 1
             }
             // It has no value to write; an empty one would take its place when it is read back.
             guard entries[index].tier != .memory else {
@@ -148,7 +153,12 @@ struct Exporter {
             Narration.complain("\(them) in the memory of a process only, and left out")
         }
         if !isSilent { Narration.complainOfMissing(missing) }
-        return damaged + missing
+        let missed = (chosen?.count ?? 0) - found
+        if !isSilent, missed > 0 {
+            let them = Figures.count(missed, "entry that met it was", "entries that met it were")
+            Narration.complain("\(them) changed or removed since the condition was looked at, and left out")
+        }
+        return (damaged + missing, missed)
     }
 
     private func object(_ key: String, _ value: RecognizedValue) throws -> CBORMap? {

@@ -103,7 +103,7 @@ import Testing
             #expect {
                 try Store.open(at: partial, mode: mode)
             } throws: {
-                "\($0)".contains("a backup that was not finished")
+                "\($0)".contains("backup or restore was not finished")
             }
         }
         #expect(try store.backUp(to: place)?.archives.count == 1)

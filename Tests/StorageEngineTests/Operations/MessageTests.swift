@@ -203,6 +203,57 @@ import Testing
         #expect(batch.someAreLost == (!hasReadAll && !looksWhileEmpty))
     }
 
+    /// What broke: one that read while another emptied or shortened the ring wasn't told of what it had missed, or was told of
+    /// damage where there was none.
+    @Test(arguments: [false, true]) func whoReadsWhileTheRingIsShortenedIsTold(isEmptied: Bool) async throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let archive = try open(folder)
+        let (isOver, written) = (Guarded(false), Guarded(0))
+        let observer = try Store.open(at: folder.store, mode: .readOnly).archive(named: "Ring")
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                defer { isOver.withLock { $0 = true } }
+                for round in 0..<600 {
+                    for _ in 0..<Int.random(in: 1...30) {
+                        let number = written.withLock { number in
+                            number += 1
+                            return number
+                        }
+                        try archive.append(
+                            Array("\(number)".utf8)
+                                + [UInt8](repeating: 32, count: .random(in: 0...1_000)))
+                    }
+                    if isEmptied {
+                        try archive.deleteAllMessages()
+                    } else {
+                        try archive.setLimits(disk: [6_666, 10_000, 20_000][round % 3], memory: nil)
+                    }
+                }
+            }
+            group.addTask {
+                var (cursor, latest, isTold): (MessageCursor?, Int, Bool) = (nil, 0, false)
+                var goesOn = true
+                while goesOn {
+                    // Once more after the end.
+                    goesOn = !isOver.withLock { $0 }
+                    let batch = try observer.messages(after: cursor, most: 100)
+                    #expect(!batch.someAreDamaged)
+                    isTold = isTold || batch.someAreLost
+                    for message in batch.messages {
+                        let number = try #require(
+                            Int(String(decoding: message.bytes.prefix { $0 != 32 }, as: UTF8.self)))
+                        #expect(number > latest)
+                        #expect(cursor == nil || isTold || number == latest + 1, "\(latest), \(number)")
+                        (latest, isTold) = (number, false)
+                    }
+                    cursor = batch.next
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try archive.check().clean)
+    }
+
     @Test func whoHasReadAllMissesNothingByASmallerLimit() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try open(folder)

@@ -143,6 +143,43 @@ import Testing
         #expect { try others[0].put([1], forKey: "new") } throws: { isClosed($0) }
     }
 
+    /// What broke: who looked at a store that was being copied into its place left an index of the part that was there, and all
+    /// others found no more than that, for good.
+    @Test(arguments: [0..<1, 0..<12, 6..<12, 3..<40, 0..<40])
+    func whoLooksAtAHalfCopiedStoreHidesNothing(missing: Range<Int>) throws {
+        let folder = try TemporaryFolder()
+        let store = try Store.open(at: folder.store)
+        let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration(diskLimit: 40_000_000))
+        let value = [UInt8](repeating: 1, count: 2_000)
+        for number in 0..<10_000 { try archive.put(value, forKey: "key \(number)") }
+        store.close()
+        let target = folder.path + "/target"
+        let files = FileManager.default
+        try files.createDirectory(
+            atPath: target + "/A.archive", withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700])
+        func copy(_ name: String) throws {
+            try files.copyItem(atPath: folder.store + "/" + name, toPath: target + "/" + name)
+        }
+        let segments = try files.contentsOfDirectory(atPath: folder.store + "/A.archive")
+            .filter { $0.hasSuffix(".segment") }.sorted()
+        try #require(segments.count > 8)
+        let late = segments[missing.clamped(to: 0..<segments.count)]
+        try copy("vellum-store")
+        for name in ["descriptor", "index"] + segments where !late.contains(name) {
+            try copy("A.archive/" + name)
+        }
+        func entries() throws -> Int {
+            try Store.open(at: target, mode: .readOnly).archive(named: "A").entries().count
+        }
+        #expect(try entries() < 10_000)
+        for name in late { try copy("A.archive/" + name) }
+        #expect(try entries() == 10_000)
+        let whole = try Store.open(at: target).archive(named: "A")
+        #expect(try whole.entries().count == 10_000)
+        #expect(try whole.check().clean)
+    }
+
     @Test(arguments: [LockingMode.robustMutex, .fileLock])
     func copiedWhileOpen(locking: LockingMode) async throws {
         try await copies(locking) { $0 < 8 }

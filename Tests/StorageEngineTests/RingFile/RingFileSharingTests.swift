@@ -135,6 +135,43 @@ import Testing
         }
     }
 
+    /// What broke: the oldest message often begins where the one before it did, and its length was taken from an earlier
+    /// look: readers got parts of two messages as one, and were told of damage where there is none.
+    @Test func messagesOfAnySizeAreReadWhole() async throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let path = folder.path + "/ring"
+        try Data().write(to: URL(fileURLWithPath: path))
+        let isOver = Flag()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                defer { isOver.set() }
+                let ring = try RingFile(path: path, maximumBytes: 2_000, overwritesOldMessages: true)
+                var generator = SystemRandomNumberGenerator()
+                for number in 0..<20_000 as Range<UInt64> {
+                    try ring.append(
+                        NumberedRing.message(number, bytes: .random(in: 8...1_000, using: &generator)))
+                }
+            }
+            for _ in 0..<2 {
+                group.addTask {
+                    let ring = try RingFile(path: path, maximumBytes: 2_000, overwritesOldMessages: true)
+                    var cursor = RingFileCursor()
+                    while !isOver.isSet {
+                        let news = try ring.news(after: cursor)
+                        #expect(news.damage == nil)
+                        cursor = news.next
+                        _ = try ring.outline()
+                        for message in try ring.messages() + news.messages {
+                            let filler = message[min(7, message.count - 1)]
+                            #expect(message.count >= 8 && message.dropFirst(8).allSatisfy { $0 == filler })
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
     /// Many messages, one torn length, and more behind it.
     @Test func whatComesBeforeDamageIsReadAndNothingIsAppendedBehindIt() throws {
         let numbered = try NumberedRing(maximumBytes: 1_000_000, TemporaryFolder(inMemory: true))

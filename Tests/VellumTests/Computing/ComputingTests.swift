@@ -107,6 +107,111 @@ import Vellum
         }
     }
 
+    /// What broke: a computation whose callers had all given up was forgotten, so a deletion didn't reach it; and deletions
+    /// of what a query found, or of what was idle, reached none.
+    @Test func whatNobodyWaitsForDoesNotComeBack() async throws {
+        let notes = try store.factory().archives(for: Note.self)
+        @Sendable func record() { notes.record(Note(primaryKey: "a", text: "newer")) }
+        let changes: [@Sendable () -> Void] = [
+            { notes.delete(archiveWithKey: "a") },
+            { notes.deleteAll() },
+            {
+                record()
+                notes.where(\.text == "newer").deleteResults()
+            },
+            {
+                record()
+                usleep(2_000)
+                notes.deleteAllInvalidateArchives(invalidateTimeInterval: 0.001)
+            },
+        ]
+        for (number, change) in changes.enumerated() {
+            let (gate, hasEnded) = (Gate(), Flag())
+            let task = Task {
+                try await notes.asynchronous.value(forKey: "a") {
+                    await gate.pass()
+                    hasEnded.isSet = true
+                    return Note(primaryKey: "a", text: "older")
+                }
+            }
+            while gate.entered.load(ordering: .relaxed) == 0 { await Task.yield() }
+            let isAbandoned = number < 2
+            if isAbandoned { task.cancel() }
+            while isAbandoned, notes.core.flights.waiting(for: "a") > 0 { await Task.yield() }
+            change()
+            gate.open()
+            _ = try? await task.value
+            while !hasEnded.isSet { await Task.yield() }
+            // Of one that nobody waits for, the end is known only to the next one.
+            try await Task.sleep(for: .milliseconds(50))
+            #expect(notes.peek(archiveWithKey: "a") == nil, "\(number)")
+        }
+    }
+
+    /// What broke: deleting the objects of any owner ended the computations of all keys, so nothing that took long was kept.
+    @Test(arguments: [("pages", false), ("sessions", true)])
+    func onlyWhatAnOwnerOwnsIsNotKept(deleted: String, isKept: Bool) throws {
+        let notes = try store.factory().archives(for: Note.self)
+        _ = try notes.value(forKey: "a", owner: "pages") {
+            notes.deleteAll(ofOwner: deleted)
+            return Note(primaryKey: "a", text: "1")
+        }
+        #expect(notes.contains(archiveWithKey: "a") == isKept)
+    }
+
+    /// What broke: what was computed anew wasn't kept if the former object expired meanwhile.
+    @Test func whatExpiresWhileItIsRenewedIsReplaced() throws {
+        let notes = try store.factory().archives(for: Note.self)
+        notes.record(Note(primaryKey: "a", text: "1"), expiresIn: .milliseconds(100))
+        let new = try notes.value(forKey: "a", renewingBefore: .seconds(10)) {
+            while notes.peek(archiveWithKey: "a") != nil { usleep(1_000) }
+            return Note(primaryKey: "a", text: "2")
+        }
+        #expect(new.text == "2")
+        #expect(notes.peek(archiveWithKey: "a")?.text == "2")
+    }
+
+    /// Calls this when its last copy goes.
+    private final class Token: @unchecked Sendable {
+        private let end: @Sendable () -> Void
+        init(_ end: @escaping @Sendable () -> Void) { self.end = end }
+        deinit { end() }
+    }
+
+    private struct Held: Codable, Archivable, @unchecked Sendable {
+        var primaryKey: String
+        var token: Token?
+        enum CodingKeys: String, CodingKey { case primaryKey }
+    }
+
+    /// What broke: an object that used its archive when it was released ended the program, for that was within a lock.
+    @Test func whatLeavesMemoryMayUseTheArchive() throws {
+        let held = try store.factory().archives(for: Held.self)
+        let ended = Counter()
+        @Sendable func token() -> Token {
+            Token {
+                ended.add()
+                _ = held.access(archiveWithKey: "b")
+                held.delete(archiveWithKey: "c")
+            }
+        }
+        held.record(Held(primaryKey: "b"))
+        held.record(Held(primaryKey: "a", token: token()))
+        held.record(Held(primaryKey: "a", token: token()))
+        #expect(ended.value == 1)
+        held.delete(archiveWithKey: "a")
+        #expect(ended.value == 2)
+        _ = try held.value(forKey: "c") {
+            held.record(Held(primaryKey: "a", token: token()))
+            held.record(Held(primaryKey: "a"))
+            return Held(primaryKey: "c")
+        }
+        #expect(ended.value == 3)
+        held.record(Held(primaryKey: "a", token: token()))
+        held.deleteAll()
+        #expect(ended.value == 4)
+    }
+
     @Test func threadsComputeOnce() throws {
         let notes = try store.factory().archives(for: Note.self)
         let computed = Atomic(0)

@@ -127,6 +127,44 @@ import Vellum
         #expect(try left("longer") > .seconds(90_000))
     }
 
+    /// What broke: a lifetime far below zero ended the program.
+    @Test(arguments: [Int64.min, -1, 0]) func aLifetimeThatIsOverEndsAtOnce(seconds: Int64) throws {
+        let notes = try store.factory().archives(for: Note.self, lifetime: .seconds(seconds), slides: true)
+        notes.record(note("a"))
+        #expect(notes.access(archiveWithKey: "a") == nil)
+    }
+
+    /// What broke: a size of 0, which means the usual one for a new archive, evicted all objects of one that there was.
+    @Test(arguments: [0, -1, .min]) func aSizeOfNothingIsRefused(disk: Int) throws {
+        let notes = try store.factory().archives(for: Note.self)
+        notes.record(note("a"))
+        let before = notes.maxDiskSize
+        notes.resize(disk: disk)
+        #expect(throws: StorageError.self) { try notes.throwing.resize(memory: 1, disk: disk) }
+        #expect(throws: StorageError.self) { try notes.throwing.resize(memory: -1) }
+        #expect(notes.maxDiskSize == before && notes.contains(archiveWithKey: "a"))
+        notes.resize(memory: 0)
+        #expect(notes.maxMemorySize == 0 && notes.access(archiveWithKey: "a") == note("a"))
+    }
+
+    /// What broke: an object that only memory has room for was never renewed.
+    @Test func whatOnlyMemoryHasSlidesToo() async throws {
+        let notes = try store.factory().archives(
+            for: Note.self, trySetMaxMemorySize: 1_000_000, trySetMaxDiskSize: 4, lifetime: .seconds(8_000),
+            slides: true)
+        notes.record(note("a"))
+        let uses: [() async throws -> Note?] = [
+            { notes.access(archiveWithKey: "a") },
+            { try notes.value(forKey: "a") { note("b") } },
+            { try await notes.asynchronous.access(archiveWithKey: "a") },
+        ]
+        for use in uses {
+            try notes.core.archive.setLifetime(.seconds(4_000), forKey: "a")
+            #expect(try await use() == note("a"))
+            #expect(try #require(notes.remainingLifetime(for: "a")) > .seconds(6_000))
+        }
+    }
+
     @Test func whatMemoryAnswersSlidesToo() throws {
         let notes = try store.factory().archives(for: Note.self, lifetime: .seconds(40), slides: true)
         notes.record(note("a"))

@@ -32,6 +32,25 @@ import Vellum
         #expect(things.access(archiveWithKey: "b")?.height == 8)
     }
 
+    private struct Rekeyed: ArchiveCodable, ArchiveVersioned {
+        static var archiveName: String { "Thing" }
+        static var archiveTypeName: String { "Thing" }
+        static let archiveVersions = ArchiveVersions().version(1) {
+            $0["primaryKey"] = .text("new " + ($0["primaryKey"]?.asString ?? ""))
+        }
+        var primaryKey: String
+        var name: String
+    }
+
+    /// What broke: an object whose key a step had changed counted as migrated, and no look-up found it.
+    @Test func whatGetsAnotherKeyIsNotMigrated() throws {
+        try old().throwing.record(.init(primaryKey: "a", name: "first"))
+        let before = try old().core.archive.peek("a")
+        let things = try store.factory().archives(for: Rekeyed.self)
+        #expect(try things.migrateAll() == ArchiveMigration(unreadable: 1))
+        #expect(try things.core.archive.peek("a") == before)
+    }
+
     @Test func anOldTypeCanBeTheWayToo() throws {
         try old().throwing.record(.init(primaryKey: "a", name: "first", size: 5))
         let things = try store.factory().archives(for: Version3.Object.self)

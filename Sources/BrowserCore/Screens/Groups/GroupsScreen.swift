@@ -67,6 +67,11 @@ enum GroupsScreen: ScreenParts {
         return model.groups?.problem ?? model.archives.problem
     }
 
+    /// Groups don't follow the store: they are made again when somebody wants it.
+    static func age(_ model: Model) -> Double? {
+        model.groups?.level.made.map { max(0, model.shownNow.seconds(since: $0)) }
+    }
+
     static func place(_ model: Model) -> StatusView.Content? {
         guard let level = model.groups?.level, let group = level.group else { return nil }
         return .line(
