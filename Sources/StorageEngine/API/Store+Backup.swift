@@ -244,8 +244,8 @@ private struct BackupPlace {
         guard !name.isEmpty, name != ".", name != ".." else { throw .backupExists(path: String(path)) }
         let folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
         parent = try FileDescriptor.folder(at: folder)
-        try Store.requireOutsideArchives(parent, String(path))
         if let store, try parent.isInside(store) { throw .backupInsideStore(path: String(path)) }
+        try Store.requireOutsideArchives(parent, String(path))
         guard try BackupPlace.isFree(name, in: parent, evenIfEmpty: takesEmptyFolder) else {
             throw .backupExists(path: String(path))
         }

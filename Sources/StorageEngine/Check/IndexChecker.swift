@@ -122,7 +122,7 @@ struct IndexChecker {
             }
             var chain = index.table.chain(of: bucket)
             while chain.next() != nil { seen += meet(chain.number, in: number) }
-            if chain.isRing { add("the chain of bucket \(number) leads back into itself") }
+            if chain.isBroken { add("the chain of bucket \(number) leads back into itself, or to no entry") }
         }
         if seen != live { add("buckets have \(seen) of \(live) entries") }
     }

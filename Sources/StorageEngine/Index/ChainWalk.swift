@@ -10,8 +10,9 @@ struct ChainWalk<Right> {
     private var left = 1
     /// Number of the last entry that was met.
     private(set) var number: UInt32 = 0
-    /// Whether the chain ended because it leads back into itself.
-    private(set) var isRing = false
+    /// Whether the walk ended before the chain did: it leads back into itself, or to an entry that doesn't exist, or that this
+    /// process can't reach now. Then what wasn't met may be in it.
+    private(set) var isBroken = false
 
     @inline(__always)
     init(_ index: MappedIndex<Right>, from first: UInt32) {
@@ -22,9 +23,8 @@ struct ChainWalk<Right> {
     @inline(__always)
     mutating func next() -> EntrySlot<Right>? {
         let number = slot?.chainNext ?? first
-        guard let slot = index.entry(number) else { return nil }
-        if number == remembered {
-            isRing = true
+        guard let slot = index.entry(number), number != remembered else {
+            isBroken = number != 0
             return nil
         }
         left -= 1

@@ -28,6 +28,6 @@ extension HashTable {
         }
         var chain = chain(of: bucket)
         while chain.next() != nil { if isLive(chain.number, tag) { found.append(chain.number) } }
-        return chain.isRing ? nil : found
+        return chain.isBroken ? nil : found
     }
 }

@@ -281,7 +281,7 @@ extension HashTable where Right == Changing {
         var walk = chain(of: bucket)
         var count = 0
         while walk.next() != nil { count += 1 }
-        if walk.isRing { index.declareDamaged() }
+        if walk.isBroken { index.declareDamaged() }
         var next = bucket.overflow
         for _ in 0..<count {
             guard let slot = index.entry(next) else { break }

@@ -26,7 +26,7 @@ extension ArchiveEngine {
         case absent
         /// Something on the way could not be read: it was reclaimed in the meantime, or is damaged.
         case unreadable(Location)
-        /// The chain leads back into itself: it is being changed, or damaged.
+        /// The chain is broken: it is being changed, is damaged, or leads to where this process can't get now.
         case astray
     }
 
@@ -108,7 +108,7 @@ extension ArchiveEngine {
             if standsVisibly(&found, &unreadable) { return found }
             log.unpin(found.pin)
         }
-        isAstray = chain.isRing
+        isAstray = chain.isBroken
         return nil
     }
 

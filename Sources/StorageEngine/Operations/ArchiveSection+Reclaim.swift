@@ -261,8 +261,9 @@ extension ArchiveSection {
 
     /// Removes a segment that the cleaner has finished although entries still name it. Either their frames are damaged:
     /// then these entries are removed. Or no bucket leads to them: then they are moved. Returns `false` if there is no
-    /// space for that.
+    /// space for that, or the segment is missing because the whole archive was removed.
     private func abandon(_ segment: UInt32) -> Bool {
+        guard (try? engine.throwIfRemoved()) != nil else { return false }
         if index.liveFrames(ofSegment: segment) != 0 {
             for number in 0..<index.usedEntries {
                 guard let slot = index.entry(number + 1), slot.location.segment == segment else { continue }
