@@ -187,8 +187,8 @@ extension Archive {
     }
 }
 
-/// Marks a folder in which a backup is being made, or one is restored: one line with the folder's inode number, so that a copy of such a
-/// folder has no valid mark. It is written first, and removed after the folder got its final name. OnDiskFormat,
+/// Marks a folder in which a backup is being made, or one is restored: one line with the folder's inode number, so that
+/// a copy of such a folder has no valid mark. It is written first, and removed after the folder got its final name. OnDiskFormat,
 /// "Backups".
 enum BackupMark {
     static let fileName = StoreMarker.fileName + ".backup"

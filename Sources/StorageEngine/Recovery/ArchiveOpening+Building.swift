@@ -59,8 +59,8 @@ extension ArchiveOpening {
         return try mapForWriting(file)
     }
 
-    /// Whether a segment or the descriptor was written within a minute: a folder that somebody is copying has parts of the log, in any order.
-    /// Who only looks must not leave an index by which the rest is missing for others, too, once it is there.
+    /// Whether a segment or the descriptor was written within a minute: a folder that somebody is copying has parts of the
+    /// log, in any order. Who only looks must not leave an index by which the rest is missing for others, too, once it is there.
     private func isLogJustWritten() throws(StorageError) -> Bool {
         let now = Int(Clock.wall() / 1_000_000)
         for name in try folder.names()
