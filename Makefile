@@ -102,7 +102,7 @@ fuzz: deps ## feed TARGET="cbor …" (all in turn) with arbitrary bytes, SECONDS
 	sh Assets/build/fuzz.sh .build-fuzz/release/vellum-fuzz .build-fuzz $(SECONDS) $(TARGET)
 
 # Suites that start many processes only multiply time below the thread sanitizer, which sees one process at a time.
-SANITIZED := CBORTests|ArchiveQueryTests|TerminalKitTests|StorageEngineTests|VellumTests|FuzzTests
+SANITIZED := CBORTests|ArchiveQueryTests|TerminalKitTests|StorageEngineTests|VellumTests|PapyrusTests|FuzzTests
 SANITIZERS ?= address thread undefined
 STORMS := KillTests|StormTests|HistoryTests|SharingTests
 # Bounds of processor time are for a build like that of `test`, without the sanitizer's work.
@@ -117,7 +117,9 @@ define newline
 endef
 define sanitize
 	$(SWIFT) test list $(OPTIMISED) $(2) --scratch-path .build-$(1) --jobs 4 >/dev/null
-	VELLUM_SLOWDOWN=30 ASAN_OPTIONS=detect_leaks=0 $(SWIFT) test --skip-build --disable-xctest --no-parallel $(OPTIMISED) \
+	VELLUM_SLOWDOWN=30 ASAN_OPTIONS=detect_leaks=0 \
+	    TSAN_OPTIONS="suppressions=$(CURDIR)/Assets/build/thread-sanitizer.txt" \
+	    $(SWIFT) test --skip-build --disable-xctest --no-parallel $(OPTIMISED) \
 	    $(2) --scratch-path .build-$(1) --filter '$(SANITIZED)' $(if $(filter thread,$(1)),--skip '$(STORMS)')
 endef
 

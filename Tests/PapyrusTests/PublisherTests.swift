@@ -1,6 +1,6 @@
 import Foundation
 import Papyrus
-import Synchronization
+import StorageEngine
 import TestSupport
 import Testing
 
@@ -92,7 +92,7 @@ import Combine
         typealias Failure = Never
 
         private let found: Found<Int>
-        private let subscription = Mutex<Held?>(nil)
+        private let subscription = Guarded<Held?>(nil)
         private struct Held: @unchecked Sendable { let subscription: any Subscription }
 
         init(_ found: Found<Int>) { self.found = found }
@@ -116,7 +116,7 @@ import Combine
     @Test func manySubscribersEndAtOnce() async throws {
         let store = store
         await store.save(Car(id: "a"))
-        let seen = Mutex(0)
+        let seen = Guarded(0)
         var cancellables: Set<AnyCancellable> = []
         for _ in 0..<200 {
             store.objects(type: Car.self).publisher()

@@ -1,6 +1,6 @@
 import Foundation
 import Papyrus
-import Synchronization
+import StorageEngine
 import TestSupport
 import Testing
 
@@ -19,7 +19,7 @@ final class Place: Sendable {
 
 /// Collects values from several tasks.
 final class Found<Value: Sendable>: Sendable {
-    private let values = Mutex<[Value]>([])
+    private let values = Guarded<[Value]>([])
 
     func add(_ value: Value) { values.withLock { $0.append(value) } }
     var all: [Value] { values.withLock { $0 } }

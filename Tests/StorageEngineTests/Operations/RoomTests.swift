@@ -67,13 +67,7 @@ import Testing
         let hand = ClockHand()
         // Without the background thread.
         try Clock.$hand.withValue(hand) {
-            let archive = try Store.open(at: folder.store).archive(
-                named: "Room", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
-            let value = [UInt8](repeating: 1, count: 4_000)
-            for number in 0..<2_000 { try archive.put(value, forKey: "k\(number)") }
-            try archive.put(
-                [UInt8](repeating: 2, count: 40_000_000), forKey: "large",
-                attributes: EntryAttributes(lifetime: .seconds(1)))
+            let archive = try withLargeEntry(in: folder, lifetime: .seconds(1))
             hand.pass(.seconds(2))
             #expect(try archive.access("large") == nil)
             #expect(try archive.status().footprint > 30_000_000)
@@ -89,17 +83,23 @@ import Testing
     /// The same where nobody changes anything: the background does it at once, and rests afterwards.
     @Test func whatALookUpOwesTheBackgroundPays() async throws {
         let folder = try TemporaryFolder()
+        let archive = try withLargeEntry(in: folder, lifetime: .milliseconds(50))
+        while try archive.access("large") != nil { usleep(100) }
+        try await wait(archive, for: 20_000_000)
+        #expect(try archive.status().entries == 2_000)
+        #expect(try archive.check().clean)
+    }
+
+    /// A collection of 2,000 small entries and one of 40 MB, "large", that expires.
+    private func withLargeEntry(in folder: TemporaryFolder, lifetime: Duration) throws -> Archive {
         let archive = try Store.open(at: folder.store).archive(
             named: "Room", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
         let value = [UInt8](repeating: 1, count: 4_000)
         for number in 0..<2_000 { try archive.put(value, forKey: "k\(number)") }
         try archive.put(
             [UInt8](repeating: 2, count: 40_000_000), forKey: "large",
-            attributes: EntryAttributes(lifetime: .milliseconds(50)))
-        while try archive.access("large") != nil { usleep(100) }
-        try await wait(archive, for: 20_000_000)
-        #expect(try archive.status().entries == 2_000)
-        #expect(try archive.check().clean)
+            attributes: EntryAttributes(lifetime: lifetime))
+        return archive
     }
 
     /// Who had read much held the archive's lock, when it next took it, until all that others had reclaimed meanwhile was

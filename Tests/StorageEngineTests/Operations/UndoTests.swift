@@ -191,7 +191,7 @@ import Testing
         for number in 0..<6_000 { try archive.put([1], forKey: "k\(number)") }
         let observer = try Store.open(at: folder.store, mode: .readOnly).archive(named: "Undo")
         let isDone = Atomic<Bool>(false)
-        let seen = Mutex<Set<Int>>([])
+        let seen = Guarded<Set<Int>>([])
         for _ in 0..<4 {
             #expect(try archive.deleteAllReversibly().entries == 6_000)
             isDone.store(false, ordering: .relaxed)
@@ -223,7 +223,7 @@ import Testing
         let other = try Store.open(at: folder.store).archive(named: "Undo")
         for round in 0..<3 {
             let isDone = Atomic<Bool>(false)
-            let written = Mutex<[String: [UInt8]?]>([:])
+            let written = Guarded<[String: [UInt8]?]>([:])
             let writer = Background {
                 var number = 0
                 while !isDone.load(ordering: .relaxed) {

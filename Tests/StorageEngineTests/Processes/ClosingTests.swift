@@ -54,7 +54,7 @@ import Testing
             let store = try Store.open(at: folder.store)
             return (store, try store.archive(named: "A", orCreate: configuration))
         }
-        let current = Mutex(try open())
+        let current = Guarded(try open())
         let isOver = Atomic(false)
         let puts = Atomic(0)
         let workers = (0..<4).map { worker in
@@ -200,7 +200,7 @@ import Testing
         let store = try Store.open(at: folder.store)
         let configuration = ArchiveConfiguration(kind: .collection, diskLimit: nil)
         let isOver = Atomic(false)
-        let refusals = Mutex<[StorageError]>([])
+        let refusals = Guarded<[StorageError]>([])
         let readers = try [AccessMode.readOnly, .readWrite].map { mode in
             let own = try Store.open(at: folder.store, mode: mode)
             return Background {
@@ -272,7 +272,7 @@ import Testing
         let path = folder.store
         let configuration = ArchiveConfiguration(kind: .collection, diskLimit: nil)
         _ = try Store.open(at: path)
-        let unexpected = Mutex<[String]>([])
+        let unexpected = Guarded<[String]>([])
         let workers = (0..<3).map { worker in
             Background {
                 let store = try Store.open(at: path)

@@ -8,7 +8,7 @@ import Testing
 /// longer moves, against a log that grew, and called an intact archive damaged.
 @Suite(.oneAtATime) struct CheckBesideRestartTests {
     private final class Outcome: Sendable {
-        let problems = Mutex<[String]>([])
+        let problems = Guarded<[String]>([])
         let checks = Atomic<Int>(0)
         let isOver = Atomic<Bool>(false)
         let hasEnded = Atomic<Bool>(false)

@@ -1,6 +1,5 @@
 import Foundation
 import StorageEngine
-import Synchronization
 import TestSupport
 import Testing
 
@@ -113,7 +112,7 @@ import Testing
         for round in 0..<150 {
             let folder = try TemporaryFolder(inMemory: true)
             let path = folder.store
-            let failures = Mutex<[String]>([])
+            let failures = Guarded<[String]>([])
             try await onThreads(3) { thread in
                 do throws(StorageError) {
                     guard thread > 0 else {
@@ -183,7 +182,7 @@ import Testing
         for round in 0..<150 {
             let folder = try TemporaryFolder(inMemory: true)
             let path = folder.store
-            let failures = Mutex<[String]>([])
+            let failures = Guarded<[String]>([])
             try await onThreads(4) { thread in
                 do {
                     let store = try Store.open(at: path)
