@@ -105,6 +105,8 @@ fuzz: deps ## feed TARGET="cbor …" (all in turn) with arbitrary bytes, SECONDS
 SANITIZED := CBORTests|ArchiveQueryTests|TerminalKitTests|StorageEngineTests|VellumTests|PapyrusTests|FuzzTests
 SANITIZERS ?= address thread undefined
 STORMS := KillTests|StormTests|HistoryTests|SharingTests
+# It takes addresses without end, and can't follow a process that forks while it has threads.
+LIMITS := ForkTests|manyArchives|addressesThatAreNotGranted
 # Bounds of processor time are for a build like that of `test`, without the sanitizer's work.
 # Swift traps by itself on what C leaves undefined, so only the C is told to: with an instruction, which needs no library.
 SANITIZE_undefined := -Xcc -fsanitize=undefined -Xcc -fsanitize-trap=undefined
@@ -120,7 +122,7 @@ define sanitize
 	VELLUM_SLOWDOWN=30 ASAN_OPTIONS=detect_leaks=0 \
 	    TSAN_OPTIONS="suppressions=$(CURDIR)/Assets/build/thread-sanitizer.txt" \
 	    $(SWIFT) test --skip-build --disable-xctest --no-parallel $(OPTIMISED) \
-	    $(2) --scratch-path .build-$(1) --filter '$(SANITIZED)' $(if $(filter thread,$(1)),--skip '$(STORMS)')
+	    $(2) --scratch-path .build-$(1) --filter '$(SANITIZED)' $(if $(filter thread,$(1)),--skip '$(STORMS)|$(LIMITS)')
 endef
 
 pictures: build ## draw the pictures of README.md anew

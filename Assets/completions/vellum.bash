@@ -181,13 +181,13 @@ _vellum() {
     unset 'unparsed_words[0]'
     unparsed_words=("${unparsed_words[@]}")
     case "${subcommand}" in
-    browse|demo|ls|keys|groups|get|put|query|rm|expire|undo|exists|ttl|touch|resize|compact|copy|rename|drop|stats|watch|why|import|export|append|tail|check|diff|backup|dump|restore|doctor|bench|config|help)
+    browse|demo|ls|keys|groups|get|put|query|shell|rm|expire|undo|exists|ttl|touch|resize|compact|copy|rename|drop|stats|watch|why|import|export|append|tail|check|diff|backup|dump|restore|doctor|bench|config|help)
         # Offer subcommand argument completions
         "_vellum_${subcommand}"
         ;;
     *)
         # Offer subcommand completions
-        COMPREPLY+=($(compgen -W 'browse demo ls keys groups get put query rm expire undo exists ttl touch resize compact copy rename drop stats watch why import export append tail check diff backup dump restore doctor bench config help' -- "${cur}"))
+        COMPREPLY+=($(compgen -W 'browse demo ls keys groups get put query shell rm expire undo exists ttl touch resize compact copy rename drop stats watch why import export append tail check diff backup dump restore doctor bench config help' -- "${cur}"))
         ;;
     esac
 }
@@ -485,6 +485,30 @@ _vellum_query() {
     case "${positional_number}" in
     1)
         __vellum_add_completions -W "$(__vellum_custom_complete ---completion query -- positional@0 "${COMP_CWORD}" "$(__vellum_cursor_index_in_current_word)")"
+        return
+        ;;
+    esac
+}
+
+_vellum_shell() {
+    repeating_flags=()
+    non_repeating_flags=(--version -h --help)
+    repeating_options=()
+    non_repeating_options=(-s --store)
+    __vellum_offer_flags_options 1
+
+    # Offer option value completions
+    case "${prev}" in
+    '-s'|'--store')
+        __vellum_add_completions -d
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __vellum_add_completions -W "$(__vellum_custom_complete ---completion shell -- positional@0 "${COMP_CWORD}" "$(__vellum_cursor_index_in_current_word)")"
         return
         ;;
     esac

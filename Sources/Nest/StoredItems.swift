@@ -155,13 +155,14 @@ final class StoredItems: @unchecked Sendable {
         // Entries that are stored in removed files would be lost.
         if let archive, !archive.closeIfRemoved() { return archive }
         do throws(StorageError) {
-            let store = try Store.open(at: path, mode: .readWrite, createIfMissing: creates)
+            var remark: String?
+            let store = try Store.openAnew(at: path, createIfMissing: creates) { remark = $0 }
             archive =
                 creates
                 ? try store.archive(
                     named: name, orCreate: ArchiveConfiguration(kind: .collection, typeName: "Nest"))
                 : try store.archive(named: name)
-            problem = try archive?.problem()
+            problem = try archive?.problem() ?? remark
         } catch {
             switch error {
             case .storeNotFound, .noSuchArchive:

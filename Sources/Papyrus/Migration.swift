@@ -37,9 +37,13 @@ extension Migration {
 /// One conversion of all old objects. For one thread.
 ///
 /// Deletes each old object in the batch that stores its new one, so a migration that is killed and started again finds
-/// each object once. An object stays as it is if it can't be decoded as the old type, its new object can't be encoded, an
-/// existing object under the new key is damaged, or another object has its new identifier: one that has it already, or an
-/// old one that keeps it, whichever of the two comes first.
+/// each object once. The batch also puts the old object aside (``Original``), for those that are related to it and are
+/// converted later: by another batch, by the process that continues after a kill, or by another migration.
+///
+/// An object stays as it is if it can't be decoded as the old type, its new object can't be encoded, an existing object
+/// under the new key is damaged, or another object has its new identifier: one that has it already, or an old one that keeps
+/// it, whichever of the two comes first. What a migration stored as a related object alone (``StoredEntry/isRelatedOnly``)
+/// is replaced by an old object's own conversion.
 private struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
     let migration: Migration<FromObject, ToObject>
     let from: StoredType
@@ -48,6 +52,8 @@ private struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
     private var misread = Misread()
     /// The keys that new objects have got.
     private var taken: Set<String> = []
+    /// The keys of what this run stored because others are related to it; `entries` is older.
+    private var related: Set<String> = []
     /// Of those asked for: whether an old object keeps the identifier of a new key. Finding out costs a conversion.
     private var kept: [String: Bool] = [:]
 
@@ -60,27 +66,31 @@ private struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
     mutating func convertAll(in archive: Archive) throws {
         var waiting = try entries.keys(of: from, &misread)[...]
         var count = Self.objectsAtOnce
-        var latest = ContinuousClock.now
+        // Since when others have come first each time.
+        var failing: ContinuousClock.Instant?
         while let first = waiting.first {
             let part = waiting.prefix(count)
-            let changes = try changes(of: part)
+            let changes = try changes(of: part, in: archive)
             do {
                 if try changes.batch.isEmpty || archive.apply(changes.batch, ifUnchanged: changes.seen) != nil
                 {
                     waiting = waiting.dropFirst(part.count)
                     taken.formUnion(changes.taken)
+                    related.formUnion(changes.related)
                     count = min(2 * count, Self.objectsAtOnce)
-                    latest = .now
+                    failing = nil
                 } else {
                     // Some of them were changed in the meantime; fewer at once take less time.
                     count = max(1, part.count / 2)
-                    guard latest.duration(to: .now) < Self.patience else {
+                    let since = failing ?? .now
+                    failing = since
+                    guard part.count > 1 || since.duration(to: .now) < Self.patience else {
                         throw StorageError.busy(
                             archive: archive.name, process: 0,
                             reason: "others keep changing \"\(first)\"; register the migration again")
                     }
                     entries = SnapshotEntries(snapshot: try archive.snapshot())
-                    kept = [:]
+                    (kept, related) = ([:], [])
                 }
             } catch let error as StorageError {
                 guard case .batchTooLarge = error, part.count > 1 else { throw error }
@@ -94,19 +104,22 @@ private struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
     /// Few enough to fit into a batch, and to hold the archive's lock only briefly.
     private static var objectsAtOnce: Int { 500 }
 
-    /// How long others may come first before it gives up.
+    /// How long others may come first, at last with a single object, before it gives up.
     private static var patience: Duration { .seconds(10) }
 
-    /// The changes, the versions that they depend on, and the keys that they give to new objects.
-    private typealias Changes = (batch: Batch, seen: [SeenEntry], taken: Set<String>)
+    /// The changes, the versions that they depend on, and the keys that they give to new objects and to related ones.
+    private typealias Changes = (
+        batch: Batch, seen: [SeenEntry], taken: Set<String>, related: Set<String>
+    )
 
     /// Objects to be written, each with the existing entry under its key.
     private typealias NewObjects = [(object: WrittenObject, present: StoredEntry?)]
 
-    private mutating func changes(of keys: ArraySlice<String>) throws -> Changes {
-        let loader = ObjectLoader(entries)
+    private mutating func changes(of keys: ArraySlice<String>, in archive: Archive) throws -> Changes {
+        let live = LiveEntries(archive)
+        let loader = ObjectLoader(MigratedEntries(entries: entries, prefersOriginals: from == to))
         return try loader.use {
-            var changes: Changes = (Batch(), [], [])
+            var changes: Changes = (Batch(), [], [], [])
             for key in keys {
                 let entry: StoredEntry
                 let new: NewObjects
@@ -114,7 +127,8 @@ private struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
                     guard let found = try entries.find(key) else { continue }
                     if from == to, (try? loader.object(ToObject.self, of: found)) != nil { continue }
                     new = try converted(found, loader).map {
-                        ($0, $0.key == key ? nil : try entries.find($0.key))
+                        let source: any EntrySource = related.contains($0.key) ? live : entries
+                        return ($0, $0.key == key ? nil : try source.find($0.key))
                     }
                     entry = found
                 } catch {
@@ -124,7 +138,8 @@ private struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
                 if let (object, present) = new.first(where: \.object.isGiven) {
                     let isTaken = isTaken(object.key, changes)
                     let isKept = object.key.dropFirst(to.prefix.count) == key.dropFirst(from.prefix.count)
-                    if try isTaken || !isKept && (present != nil || isKeptByOld(object.key, loader)) {
+                    let isThere = present.map { !$0.isRelatedOnly } ?? false
+                    if try isTaken || !isKept && (isThere || isKeptByOld(object.key, loader)) {
                         let reason = "another object has its new identifier: \(object.key)"
                         misread.add(key, StoredProblem(description: reason))
                         continue
@@ -175,21 +190,74 @@ private struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
         _ new: NewObjects, of entry: StoredEntry, _ loader: ObjectLoader, to changes: inout Changes
     ) throws {
         changes.seen.append(SeenEntry(key: entry.key, sequence: entry.sequence))
-        if from != to { changes.batch.delete(entry.key) }
+        Original.keep(entry, in: &changes.batch)
+        if from != to || !new.contains(where: { $0.object.key == entry.key }) {
+            changes.batch.delete(entry.key)
+        }
         for (written, present) in new {
             var object = written
             if object.isGiven {
                 object.created = entry.created
-            } else if try present != nil || isTaken(object.key, changes) || isKeptByOld(object.key, loader) {
+            } else if try present != nil || isTaken(object.key, changes)
+                || changes.related.contains(object.key)
+                || isKeptByOld(object.key, loader)
+            {
                 // A related object that is stored already stays, and one that is an old object's is stored as that one's.
                 continue
+            } else {
+                object.value = StoredEntry.relatedOnly + object.value
+                changes.related.insert(object.key)
             }
             if object.key != entry.key {
                 changes.seen.append(SeenEntry(key: object.key, sequence: present?.sequence))
             }
             // An object that was saved later with the new type isn't replaced by an older one.
-            if let present, object.isGiven, present.sequence > entry.sequence { continue }
+            if let present, object.isGiven, present.sequence > entry.sequence, !present.isRelatedOnly {
+                continue
+            }
             changes.batch.put(object)
         }
     }
+}
+
+/// An old object that was converted. It stays for some days under a key of its own, which no query of objects finds.
+private enum Original {
+    private static let lifetime = Duration.seconds(7 * 86_400)
+
+    /// `nil` if the key has no room for more.
+    static func key(of key: String) -> String? {
+        let original = "~migrated/" + key
+        return original.utf8.count <= 1_024 ? original : nil
+    }
+
+    static func keep(_ entry: StoredEntry, in batch: inout Batch) {
+        guard let key = key(of: entry.key) else { return }
+        batch.put(entry.value, forKey: key, encoding: .cbor, attributes: EntryAttributes(lifetime: lifetime))
+    }
+}
+
+/// What a migration reads: also objects that were converted already, as they were.
+private struct MigratedEntries: EntrySource {
+    let entries: SnapshotEntries
+    /// Whether what was converted has its old key.
+    let prefersOriginals: Bool
+
+    func find(_ key: String) throws -> StoredEntry? {
+        if prefersOriginals, let original = try original(of: key) { return original }
+        return try entries.find(key) ?? original(of: key)
+    }
+
+    private func original(of key: String) throws -> StoredEntry? {
+        guard var found = try Original.key(of: key).flatMap(entries.find) else { return nil }
+        found.key = key
+        return found
+    }
+}
+
+extension StoredEntry {
+    /// What stands before an object that a migration stored because others are related to it: the tag that means nothing
+    /// (RFC 8949, 3.4.6). Saving the object removes it.
+    fileprivate static let relatedOnly: [UInt8] = [0xd9, 0xd9, 0xf7]
+
+    fileprivate var isRelatedOnly: Bool { value.starts(with: StoredEntry.relatedOnly) }
 }

@@ -122,7 +122,7 @@ final class StoreCore: @unchecked Sendable {
         archive = nil
         if let refusal { throw refusal }
         do throws(StorageError) {
-            let store = try Store.open(at: path, mode: .readWrite, createIfMissing: creates)
+            let store = try Store.openAnew(at: path, createIfMissing: creates) { problem = $0 }
             let found =
                 creates
                 ? try store.archive(
@@ -134,7 +134,7 @@ final class StoreCore: @unchecked Sendable {
                 throw .wrongKind(archive: found.name, kind: kind, operation: "keep objects")
             }
             archive = found
-            problem = try found.problem()
+            problem = try found.problem() ?? problem
         } catch {
             switch error {
             case .storeNotFound where !creates, .noSuchArchive where !creates: return nil

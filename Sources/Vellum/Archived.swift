@@ -77,9 +77,15 @@ public final class Archived<Object: Archivable> {
             }
         }
         set {
+            var former: Object?
             observers.withMutation(of: self, keyPath: \.wrappedValue) {
-                lock.withLock { assign(newValue) }
+                lock.withLock {
+                    former = value
+                    assign(newValue)
+                }
             }
+            // Without the lock: what a type does when it is released may need another thread that reads the property.
+            withExtendedLifetime(former) {}
         }
     }
 

@@ -20,8 +20,8 @@ struct VellumCommand: ParsableCommand {
         version: Version.text,
         subcommands: [
             BrowseCommand.self, DemoCommand.self, ListCommand.self, KeysCommand.self, GroupsCommand.self,
-            GetCommand.self,
-            PutCommand.self, QueryCommand.self, RemoveCommand.self, ExpireCommand.self, UndoCommand.self,
+            GetCommand.self, PutCommand.self, QueryCommand.self, ShellCommand.self,
+            RemoveCommand.self, ExpireCommand.self, UndoCommand.self,
             ExistsCommand.self, TimeLeftCommand.self, TouchCommand.self,
             ResizeCommand.self, CompactCommand.self, CopyCommand.self, RenameCommand.self, DropCommand.self,
             StatsCommand.self, WatchCommand.self, WhyCommand.self,
@@ -33,6 +33,15 @@ struct VellumCommand: ParsableCommand {
         defaultSubcommand: BrowseCommand.self)
 
     @OptionGroup var store: StoreArguments
+
+    /// Of the commands that help lists.
+    static let names: [String] = {
+        var names: [String] = []
+        for command in configuration.subcommands where command.configuration.shouldDisplay {
+            if let name = command.configuration.commandName { names.append(name) }
+        }
+        return names
+    }()
 
     static func main() {
         StandardDescriptors.occupy()

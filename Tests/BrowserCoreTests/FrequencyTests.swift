@@ -135,6 +135,24 @@ struct FrequencyTests {
         #expect(groups.groups.count == EntryGroups.most && groups.ungrouped == 7)
     }
 
+    /// What broke: the largest groups were left out where there were many more than are kept, others in each run.
+    @Test func theLargestOfManyAreKept() throws {
+        // 1,000 groups of 4, spread among 900,000 of one entry: more than one pass can count.
+        let (large, count) = (1_000, 904_000)
+        let listing = MillionTests.Source(count: count) { place in
+            let number = place * 7_919 % count
+            return number < 4 * large ? "large \(number / 4)" : "single \(number)"
+        }
+        let groups = EntryGroups(
+            listing, keys: nil, by: .property(.metadata(.key)), now: Fixture.start
+        ) { (_) throws(Never) in }
+        #expect(groups.groups.count == EntryGroups.most)
+        let found = groups.groups.filter { $0.name.contains("large") }
+        #expect(found.count == large)
+        #expect(found.reduce(0) { $0 + $1.entries } == 4 * large)
+        #expect(groups.entries + groups.ungrouped == listing.count)
+    }
+
     /// Numbers are one group however they are written.
     @Test func equalNumbersAreOneGroup() throws {
         let source = source()

@@ -20,9 +20,14 @@ struct MillionTests {
         /// Whether the listing can tell where a key is, as it can unless the entry was used meanwhile.
         let knowsPlaces: Bool
 
-        init(count: Int, knowsPlaces: Bool = true) {
+        private let name: @Sendable (Int) -> String
+
+        init(
+            count: Int, knowsPlaces: Bool = true, name: @escaping @Sendable (Int) -> String = { "user:\($0)" }
+        ) {
             self.count = count
             self.knowsPlaces = knowsPlaces
+            self.name = name
         }
 
         var valueBytes: UInt64 { UInt64(count) * 100 }
@@ -34,13 +39,13 @@ struct MillionTests {
 
         func key(at index: Int) -> String? {
             calls.withLock { $0.keys += 1 }
-            return "user:\(index)"
+            return name(index)
         }
 
         func entry(at index: Int) -> EntryMetadata? {
             calls.withLock { $0.entries += 1 }
             var entry = EntryMetadata(
-                key: "user:\(index)", valueBytes: index % 1000, recorded: Fixture.start,
+                key: name(index), valueBytes: index % 1000, recorded: Fixture.start,
                 sequence: UInt64(index))
             entry.accessed = Fixture.start.adding(seconds: -Double(index))
             entry.hits = UInt32(index % 77)

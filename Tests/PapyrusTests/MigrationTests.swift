@@ -38,7 +38,8 @@ import Testing
         await store.register(migration: toSecond)
         #expect(await store.objects(type: Second.self).execute() == second)
         let archive = try Store.open(at: place.url.path).archive(named: "Papyrus")
-        #expect(try archive.entries().count == 1_200)
+        // The old ones stay aside for a while.
+        #expect(try archive.entries().count == 2_400)
     }
 
     /// What broke: of several old objects that got one identifier, one was left, and the rest were deleted.
@@ -120,6 +121,129 @@ import Testing
         #expect(new.allSatisfy { $0.name == "new" || $0.name.hasSuffix("!") })
         #expect(new.first { $0.id == "b" }?.friends.map(\.name) == ["last!"])
         #expect(new.first { $0.id == "a" }?.friends.map(\.id) == ["b", "1100", "new"])
+    }
+
+    private struct Customer1: Papyrus {
+        let id: String
+        var name: String
+        @HasMany var items: [First]
+    }
+
+    private struct Customer2: Papyrus {
+        let id: String
+        var name: String
+        @HasMany var items: [First]
+    }
+
+    private struct Order1: Papyrus {
+        let id: Int
+        @HasMany var customers: [Customer1]
+    }
+
+    private struct Order2: Papyrus {
+        let id: Int
+        @HasMany var customers: [Customer2]
+    }
+
+    /// What broke: of related types, whose migrations each mention the other's objects as far as they need them, one lost its
+    /// objects' content, or its relations, whichever was migrated first.
+    @Test(arguments: [true, false]) func relatedTypesAreMigratedInAnyOrder(ordersFirst: Bool) async throws {
+        let item = First(id: 1, text: "item")
+        await store.save(Order1(id: 7, customers: [Customer1(id: "c", name: "carl", items: [item])]))
+        let orders = Migration<Order1, Order2> {
+            Order2(id: $0.id, customers: $0.customers.map { Customer2(id: $0.id, name: "", items: []) })
+        }
+        let customers = Migration<Customer1, Customer2> {
+            Customer2(id: $0.id, name: $0.name + "!", items: $0.items)
+        }
+        if ordersFirst { try await store.throwing.register(migration: orders) }
+        try await store.throwing.register(migration: customers)
+        if !ordersFirst { try await store.throwing.register(migration: orders) }
+        let order = try await store.object(id: 7, of: Order2.self).execute()
+        #expect(order.customers.map(\.name) == ["carl!"])
+        #expect(order.customers.first?.items == [item])
+        #expect(await store.objects(type: Customer2.self).execute().map(\.name) == ["carl!"])
+        #expect(await store.objects(type: Customer1.self).execute().isEmpty)
+        // What is saved later is no mention.
+        await store.save(Customer2(id: "c", name: "changed", items: []))
+        await store.save(Customer1(id: "d", name: "dora", items: []))
+        try await store.throwing.register(migration: customers)
+        #expect(await store.objects(type: Customer2.self).execute().map(\.name) == ["changed", "dora!"])
+    }
+
+    /// What broke: who was mentioned under its new identifier stayed an old object for ever.
+    @Test func newIdentifiersMayBeMentionedFirst() async throws {
+        let count = 1_200
+        let last = Friend1(id: "1100", name: "n", friends: [])
+        for number in 0..<count {
+            await store.save(Friend1(id: "\(number)", name: "n", friends: number == 0 ? [last] : []))
+        }
+        try await store.throwing.register(
+            migration: Migration<Friend1, Friend2> {
+                Friend2(
+                    id: "user-" + $0.id, name: $0.name + "!",
+                    friends: $0.friends.map { Friend2(id: "user-" + $0.id, name: "", friends: []) })
+            })
+        let new = await store.objects(type: Friend2.self).execute()
+        #expect(new.count == count && new.allSatisfy { $0.name == "n!" })
+        #expect(new.first { $0.id == "user-0" }?.friends.map(\.id) == ["user-1100"])
+        #expect(await store.objects(type: Friend1.self).execute().isEmpty)
+    }
+
+    /// What broke: who was converted before somebody else saved, or in another run, was missing in the relations of those that
+    /// were converted afterwards.
+    @Test func relationsSurviveWritersAndOtherRuns() async throws {
+        let count = 1_500
+        for number in 0..<count {
+            let friend = Friend1(id: "\((7 * number + 13) % count)", name: "n", friends: [])
+            await store.save(Friend1(id: "\(number)", name: "n", friends: [friend]))
+        }
+        // What the relations are saved with replaces what was saved before.
+        let empty = await store.objects(type: Friend1.self).execute().filter(\.friends.isEmpty).count
+        let (other, conversions) = (PapyrusStore(url: place.url), Guarded(0))
+        let migration = Migration<Friend1, Friend2> {
+            if conversions.withLock({ number in
+                number += 1; return number % 200 == 0
+            }) {
+                // Another process changes an object of this very part.
+                let (changed, isOver) = ($0, DispatchSemaphore(value: 0))
+                Task {
+                    await other.save(changed); isOver.signal()
+                }
+                isOver.wait()
+            }
+            return Friend2(
+                id: $0.id, name: $0.name,
+                friends: $0.friends.map { Friend2(id: $0.id, name: "", friends: []) })
+        }
+        try await store.throwing.register(migration: migration)
+        let new = await store.objects(type: Friend2.self).execute()
+        #expect(new.count == count)
+        #expect(new.filter(\.friends.isEmpty).count == empty)
+        #expect(new.allSatisfy { $0.name == "n" })
+    }
+
+    private struct Plain: Papyrus {
+        static let papyrusTypeName = "PapyrusTests.MigrationTests.Renamed"
+        let id: String
+        var a: Int
+    }
+
+    private struct Renamed: Papyrus {
+        static let papyrusTypeName = "PapyrusTests.MigrationTests.Renamed"
+        let id: String
+        var b: Int
+    }
+
+    /// What broke: an object that got a new identifier under the same type name was there twice.
+    @Test func newIdentifiersUnderOneTypeName() async throws {
+        for number in 0..<10 { await store.save(Plain(id: "\(number)", a: number)) }
+        for _ in 0..<2 {
+            try await store.throwing.register(
+                migration: Migration<Plain, Renamed> { Renamed(id: "x" + $0.id, b: $0.a) })
+            let new = await store.objects(type: Renamed.self).execute()
+            #expect(new.map(\.id) == (0..<10).map { "x\($0)" } && new.map(\.b) == Array(0..<10))
+        }
     }
 
     /// What broke: 500 objects were converted again and again, without end, while another one saved one of them.

@@ -35,7 +35,7 @@ struct DocumentTests {
         let path = Vellum.root.appendingPathComponent("Assets/man/vellum.1")
         let page = try String(contentsOf: path, encoding: .utf8)
         let commands = try commands()
-        #expect(commands.count == 34)
+        #expect(commands.count == 35)
         for command in commands {
             #expect(page.contains(".It Cm \(command.commandName) "), "\(command.commandName)")
             // `get --json|--raw|--hex` is written as one group.

@@ -24,7 +24,9 @@ package enum Browser {
             effects = []
         case .answer(let answer): effects = answer.apply(&model)
         }
-        return effects + model.parts.settle(&model, model.layout)
+        effects += model.parts.settle(&model, model.layout)
+        model.noteHold()
+        return effects
     }
 
     /// Time passes: what was shown for a while goes.
@@ -44,6 +46,7 @@ package enum Browser {
         if let notice = model.notice { model.notice?.until = notice.until.adding(seconds: jump) }
         if let job = model.job { model.job?.since = min(job.since, now) }
         atLatestNow(&model.touched)
+        atLatestNow(&model.heldSince)
         atLatestNow(&model.pausedSince)
         model.stores.loaded = nil
         if var query = model.query {

@@ -51,6 +51,8 @@ package struct Model: Sendable {
     var pausedSince: Timestamp?
     /// The last time that a person moved or typed: the order of rows is frozen for a while after it.
     var touched: Timestamp?
+    /// Since when it is, without a break.
+    var heldSince: Timestamp?
     var cost = StoreCost()
     /// Commands that values were piped to in this session, the latest last.
     var pipes: [String] = []
@@ -111,7 +113,7 @@ package struct Model: Sendable {
     /// How the screen stands to the store.
     package enum Pace: Sendable, Hashable {
         case live
-        /// The order of rows stays while a person types or moves; seconds since it was taken.
+        /// The order of rows stays while a person types or moves; seconds for which it does.
         case frozen(Double)
         /// Seconds since the pause began.
         case paused(Double)
@@ -123,8 +125,10 @@ package struct Model: Sendable {
     package var pace: Pace {
         if let pausedSince { return .paused(max(0, now.seconds(since: pausedSince))) }
         guard let listed = parts.listed(self), isHeld else { return .live }
-        return .frozen(max(0, now.seconds(since: listed)))
+        return .frozen(max(0, now.seconds(since: max(listed, heldSince ?? now))))
     }
+
+    mutating func noteHold() { heldSince = isHeld ? heldSince ?? now : nil }
 
     private var isHeld: Bool {
         if prompt != nil || overlay != nil { return true }

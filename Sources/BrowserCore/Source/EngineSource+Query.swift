@@ -53,13 +53,7 @@ extension EngineSource {
     }
 
     package func properties(in archive: ArchiveAddress) throws(SourceError) -> PropertySample {
-        let latest = QueryPipeline([.limit(PropertySample.entries)])
-        var sample = PropertySample()
-        _ = try run(
-            QueryPlan(latest), QueryRequest(latest, in: archive), { _ in true }
-        ) { row in
-            if let value = row.value.flatMap({ try? CBORReader.decode($0) }) { sample.add(row.entry, value) }
-        }
-        return sample
+        let archive = try self.archive(archive)
+        do { return try PropertySample(of: archive) } catch { throw SourceError("\(error)") }
     }
 }

@@ -19,11 +19,15 @@ extension Archive {
     ///
     /// On a full disk the deletion can't be logged entry by entry. Then it is final like ``deleteAll()``, frees the
     /// space, and ``PlanOutcome/action`` is `nil`.
-    public func deleteAllReversibly() throws(StorageError) -> PlanOutcome {
+    ///
+    /// - Parameter progress: gets the number of entries that are deleted so far; return `false` to stop there.
+    public func deleteAllReversibly(
+        progress: (Int) -> Bool = { _ in true }
+    ) throws(StorageError) -> PlanOutcome {
         try finishingChange { (engine) throws(StorageError) in
             let before = Removal(entries: engine.index.entryCount, bytes: engine.index.valueBytes)
             do throws(StorageError) {
-                return try engine.deleteAllReversibly()
+                return try engine.deleteAllReversibly(progress: progress)
             } catch {
                 guard case .noSpace = error else { throw error }
                 _ = try engine.deleteAll()

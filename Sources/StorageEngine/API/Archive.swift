@@ -299,7 +299,7 @@ public final class Archive: Sendable {
         return outcome
     }
 
-    /// Deletes every entry in one step for all processes. It can't be undone; ``deleteAllReversibly()`` can.
+    /// Deletes every entry in one step for all processes. It can't be undone; ``deleteAllReversibly(progress:)`` can.
     @discardableResult
     public func deleteAll() throws(StorageError) -> Removal {
         let engine = try engine()

@@ -246,22 +246,9 @@ private struct BackupPlace {
         parent = try FileDescriptor.folder(at: folder)
         if let store, try parent.isInside(store) { throw .backupInsideStore(path: String(path)) }
         try Store.requireOutsideArchives(parent, String(path))
-        guard try BackupPlace.isFree(name, in: parent, evenIfEmpty: takesEmptyFolder) else {
-            throw .backupExists(path: String(path))
-        }
         partialPath = path + BackupMark.suffix
-        let partialName = name + BackupMark.suffix
-        try parent.makeFolder(named: partialName)
-        guard try parent.status(ofEntry: partialName)?.isFolder == true else {
-            throw .backupExists(path: partialPath)
-        }
-        partial = try parent.folder(named: partialName)
-        guard try partial.status().owner == ProcessIdentity.effectiveUser else {
-            throw .backupExists(path: partialPath)
-        }
-        guard try partial.lock(.exclusive, within: FileDescriptor.startNanoseconds) else {
-            throw .busy(archive: partialPath, process: 0, reason: "another backup to this place is under way")
-        }
+        partial = try BackupPlace.lockedFolder(
+            for: name, in: parent, evenIfEmpty: takesEmptyFolder, path: String(path))
         // Removes only what a killed backup left, never a store that happens to have that name.
         let found = try partial.names()
         if found.allSatisfy({ $0 == BackupMark.fileName }) {
@@ -275,12 +262,47 @@ private struct BackupPlace {
         try empty()
     }
 
+    /// The folder `NAME.partial`, made if it is missing, and held against others.
+    private static func lockedFolder(
+        for name: String, in parent: FileDescriptor, evenIfEmpty: Bool, path: String
+    ) throws(StorageError) -> FileDescriptor {
+        let (partialName, partialPath) = (name + BackupMark.suffix, path + BackupMark.suffix)
+        for _ in 0..<attempts {
+            guard try isFree(name, in: parent, evenIfEmpty: evenIfEmpty) else {
+                throw .backupExists(path: path)
+            }
+            try parent.makeFolder(named: partialName)
+            // It may be another's, who takes the name or removes it in this moment.
+            guard let status = try parent.status(ofEntry: partialName) else { continue }
+            guard status.isFolder, status.owner == ProcessIdentity.effectiveUser else {
+                throw .backupExists(path: partialPath)
+            }
+            let partial: FileDescriptor
+            do throws(StorageError) {
+                partial = try parent.folder(named: partialName)
+            } catch {
+                guard case .system(_, _, SystemCode.missing) = error else { throw error }
+                continue
+            }
+            guard try partial.lock(.exclusive, within: FileDescriptor.startNanoseconds) else { break }
+            // What another has finished meanwhile has its own name by now, and is no longer to be emptied.
+            if try parent.status(ofEntry: partialName)?.number == partial.status().number { return partial }
+        }
+        throw .busy(
+            archive: partialPath, process: 0, reason: "another backup or restore to this place is under way")
+    }
+
+    private static let attempts = 100
+
     /// Whether a folder can get this name.
     private static func isFree(
         _ name: String, in parent: FileDescriptor, evenIfEmpty: Bool
     ) throws(StorageError) -> Bool {
         guard let status = try parent.status(ofEntry: name) else { return true }
-        guard evenIfEmpty, status.isFolder else { return false }
+        // What is mounted there can't be replaced.
+        guard evenIfEmpty, status.isFolder, try status.number.device == parent.status().number.device else {
+            return false
+        }
         return try parent.folder(named: name).names().isEmpty
     }
 

@@ -150,6 +150,23 @@ public final class Store: Sendable {
         return line
     }
 
+    /// As ``open(at:mode:createIfMissing:options:)`` for writing, for programs that make their store anew where it was removed:
+    /// what removes it name by name may take the new one's marker too, and leave its archives. Then the marker is made again,
+    /// and `remark` is told so.
+    package static func openAnew(
+        at path: String, createIfMissing: Bool = true, remark: (String) -> Void
+    ) throws(StorageError) -> Store {
+        do throws(StorageError) {
+            return try open(at: path, createIfMissing: createIfMissing)
+        } catch {
+            guard createIfMissing, case .notAStore = error, let folder = try? FileDescriptor.folder(at: path),
+                case .missing? = try? StoreMarker.state(in: folder), let line = try? repairMarker(at: path)
+            else { throw error }
+            remark(line)
+            return try open(at: path)
+        }
+    }
+
     private static func openFolder(
         at path: String, mayCreate: Bool, isOwn: Bool, _ trust: FileTrust
     ) throws(StorageError) -> FileDescriptor {

@@ -6,6 +6,7 @@ import CPlatform
 /// them. Layout: OnDiskFormat, "The process table".
 struct ProcessSlot: Sendable {
     static let nameBytes = 63
+    private static let nameOffset = 64
 
     private let address: UInt
     /// Its position in the table, which is its bit in the words of ``Residency``.
@@ -51,16 +52,26 @@ struct ProcessSlot: Sendable {
         nonmutating set { cp_relaxed_store64(base + 48, newValue) }
     }
 
+    /// Word by word: others may read it while it is written.
     var name: String {
         get {
-            let count = min(Int((base + 64).load(as: UInt8.self)), ProcessSlot.nameBytes)
-            return String(decoding: UnsafeRawBufferPointer(start: base + 65, count: count), as: UTF8.self)
+            var bytes: [UInt8] = []
+            for offset in stride(from: ProcessSlot.nameOffset, to: IndexLayout.processSlotBytes, by: 8) {
+                withUnsafeBytes(of: cp_relaxed64(base + offset)) { bytes += $0 }
+            }
+            let count = min(Int(bytes[0]), ProcessSlot.nameBytes)
+            return String(decoding: bytes[1..<1 + count], as: UTF8.self)
         }
         nonmutating set {
-            let bytes = Array(newValue.utf8.prefix(ProcessSlot.nameBytes))
-            (base + 64).storeBytes(of: UInt8(bytes.count), as: UInt8.self)
-            for (offset, byte) in bytes.enumerated() {
-                (base + 65 + offset).storeBytes(of: byte, as: UInt8.self)
+            let name = newValue.utf8.prefix(ProcessSlot.nameBytes)
+            var bytes = [UInt8(name.count)] + name
+            bytes += [UInt8](repeating: 0, count: 1 + ProcessSlot.nameBytes - bytes.count)
+            bytes.withUnsafeBytes { words in
+                for offset in stride(from: 0, to: words.count, by: 8) {
+                    cp_relaxed_store64(
+                        base + ProcessSlot.nameOffset + offset,
+                        words.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+                }
             }
         }
     }

@@ -98,14 +98,16 @@ extension SegmentLog {
         return nil
     }
 
-    /// Whether ``highestSegment(above:)`` has searched and found none.
+    /// Whether ``highestSegment(above:in:)`` has searched and found none.
     var knowsNumbers: Bool { hasSeenNumbers.load(ordering: .relaxed) }
 
     /// The highest number above `head` of a segment of this archive; `nil` as long as the index knows the whole log.
     /// Searches only once: later segments are created under the archive's lock by a process that also moves the head.
-    func highestSegment(above head: UInt32) throws(StorageError) -> UInt32? {
+    /// `numbers`: those of the segments, if the caller has just looked.
+    func highestSegment(above head: UInt32, in numbers: [UInt32]? = nil) throws(StorageError) -> UInt32? {
         guard !knowsNumbers else { return nil }
-        for number in try segmentNumbers().reversed() where number > head {
+        let numbers = if let numbers { numbers } else { try segmentNumbers() }
+        for number in numbers.reversed() where number > head {
             if try belongs(number) { return number }
         }
         hasSeenNumbers.store(true, ordering: .relaxed)

@@ -117,7 +117,8 @@ extension ArchiveEngine {
         while messages.count < most, bytes < mostBytes {
             let first = oldestMessage
             if place < first {
-                if place != .none {
+                // Who looked before anything had been written has no place, but knows what was to come.
+                if place != .none || expected != nil {
                     isPassed = true
                     expected = expected.map { number(from: $0, ofMessagesAt: place, upTo: first) }
                 }
@@ -139,12 +140,19 @@ extension ArchiveEngine {
                 }
                 continue
             }
-            // Dropped during the search: what is missing then isn't damaged.
-            if hasDamage || found == nil, oldestMessage > place { continue }
+            // Dropped during the search: what is missing then isn't damaged, and what was found may be behind more that is.
+            if oldestMessage > place { continue }
             guard let found, let pin = try log.pinIfPresent(found.place.segment) else {
                 if oldestMessage > place { continue }
                 isDamaged = isDamaged || hasDamage
                 break
+            }
+            if let number = expected, !isPassed, messages.isEmpty || found.place.segment > place.segment &+ 1
+            {
+                // Those in between have been dropped, or there never were any. And a cursor may stand at the place of the first
+                // message that came after all those that were appended and dropped since.
+                isPassed = true
+                expected = self.number(from: number, ofMessagesAt: place, upTo: found.place)
             }
             defer { log.unpin(pin) }
             guard let frame = log.validFrame(pin, at: found.place.offset) else {
@@ -170,7 +178,7 @@ extension ArchiveEngine {
             // Not to messages behind the end, for of those that were dropped before them nothing has been told.
             place = max(beginning, end)
             // What was dropped up to here has been told.
-            if isPassed, last == nil { expected = max(expected ?? 0, settled &+ 1) }
+            if isPassed || expected == nil, last == nil { expected = max(expected ?? 0, settled &+ 1) }
         }
         return MessageBatch(
             messages: messages, next: self.cursor(at: place, expecting: expected),

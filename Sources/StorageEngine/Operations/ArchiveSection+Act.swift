@@ -114,7 +114,7 @@ extension ArchiveEngine {
 
     /// Deletes every entry that exists when it begins, as one action that can be undone. Works in batches and releases
     /// the lock between them. What is recorded in the meantime stays.
-    func deleteAllReversibly() throws(StorageError) -> PlanOutcome {
+    func deleteAllReversibly(progress: (Int) -> Bool) throws(StorageError) -> PlanOutcome {
         try requireEntries(to: "delete reversibly")
         var outcome = PlanOutcome()
         guard index.entryCount > 0 else { return outcome }
@@ -122,7 +122,7 @@ extension ArchiveEngine {
         let stamp = index.touches.taken
         let sequence = index.sequence
         let (removal, group) = try removeAll(
-            .delete, .person, group: { $0.nextGroup() },
+            .delete, .person, group: { $0.nextGroup() }, progress: progress,
             where: { (slot) throws(StorageError) in
                 // Used since then, and perhaps recorded since.
                 guard slot.recency >= stamp else { return true }

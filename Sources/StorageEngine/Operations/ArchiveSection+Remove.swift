@@ -81,10 +81,11 @@ extension ArchiveEngine {
 
     /// Removes every entry that `isChosen`, in slices, each under one hold of the lock. Walks from the highest number
     /// to the lowest: renumbering only gives lower numbers, so none is missed. `group` gives the number of the
-    /// reversible action; it is called under the first hold.
+    /// reversible action; it is called under the first hold. `progress` gets the number removed so far, between two holds,
+    /// and says whether to go on.
     func removeAll(
         _ kind: EventKind, _ cause: EventCause, group: (borrowing ArchiveSection) -> UInt32 = { _ in 0 },
-        where isChosen: (ChangingSlot) throws(StorageError) -> Bool
+        progress: (Int) -> Bool = { _ in true }, where isChosen: (ChangingSlot) throws(StorageError) -> Bool
     ) throws(StorageError) -> (removal: Removal, group: UInt32) {
         var removal = Removal(entries: 0, bytes: 0)
         var action: UInt32?
@@ -112,6 +113,7 @@ extension ArchiveEngine {
             _ = consume section
             letOthersIn()
             try reclaimInSlices()
+            if next > 0, !progress(removal.entries) { break }
         }
         return (removal, action ?? 0)
     }

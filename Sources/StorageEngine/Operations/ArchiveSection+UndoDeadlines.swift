@@ -173,14 +173,18 @@ extension ArchiveSection {
         reclaim(forAppended: 0)
     }
 
-    /// Returns `false` if the entry is gone, or isn't as the action left it.
+    /// Returns `false` if the entry is gone, or isn't as the action left it. One that has its former deadline again, since an
+    /// undo of this action was stopped behind it, isn't counted.
     private func undo(_ change: DeadlineChange, _ outcome: inout UndoOutcome) throws(StorageError) -> Bool {
+        var isBack = false
         let bytes: UInt64? = try withBytes(of: change.key) { (key) throws(StorageError) in
             guard let entry = try engine.find(key, tag: UInt32(truncatingIfNeeded: engine.hash(key))) else {
                 return nil
             }
             // The deadline alone is not enough: an entry recorded later may have the same one.
-            let isSame = entry.slot.deadline == change.new && entry.frame.sequence < change.sequence
+            let isThere = entry.frame.sequence < change.sequence
+            let isSame = isThere && entry.slot.deadline == change.new
+            isBack = isThere && !isSame && entry.slot.deadline == change.old
             let bytes = UInt64(entry.slot.valueBytes)
             engine.unpin(entry)
             guard isSame,
@@ -190,7 +194,7 @@ extension ArchiveSection {
             else { return nil }
             return bytes
         }
-        guard let bytes else { return false }
+        guard let bytes else { return isBack }
         if change.old != Deadline.never, change.old <= Clock.boot() {
             outcome.expired += 1
             return true

@@ -13,6 +13,11 @@ extension ArchiveOpening {
     func buildIndex(
         attachment: FileDescriptor, witness: IndexWitness?
     ) throws(StorageError) -> (IndexMemory, isShared: Bool) {
+        if purpose == .looking, try isLogJustWritten() {
+            throw .busy(
+                archive: descriptor.name, process: 0,
+                reason: "it has no right index and was written just now; somebody may still be copying it")
+        }
         try forgetUnwrittenBytes()
         do throws(StorageError) {
             return (try buildIndexFile(attachment: attachment, witness: witness, isRoomy: true), true)
@@ -38,13 +43,6 @@ extension ArchiveOpening {
                 as: .writer(attachment: attachment, slot: nil), witness: witness,
                 isRoomy: isRoomy)
             let section = ArchiveSection(unshared: engine)
-            if purpose == .looking, section.index.damagedPlaces > 0 || section.index.loss != nil,
-                try isLogJustWritten()
-            {
-                throw .busy(
-                    archive: descriptor.name, process: 0,
-                    reason: "its log has gaps and was written just now; somebody may still be copying it")
-            }
             if purpose == .writing, let limit = descriptor.configuration.diskLimit {
                 try section.fitMakingRoom(into: limit)
             }
@@ -60,12 +58,13 @@ extension ArchiveOpening {
     }
 
     /// Whether a segment or the descriptor was written within a minute: a folder that somebody is copying has parts of the
-    /// log, in any order. Who only looks must not leave an index by which the rest is missing for others, too, once it is there.
+    /// log, in any order, and nothing tells a segment that is still to come from one that was reclaimed. Who only looks must not
+    /// leave an index by which the rest is missing for others, too, once it is there.
     private func isLogJustWritten() throws(StorageError) -> Bool {
         let now = Int(Clock.wall() / 1_000_000)
         for name in try folder.names()
         where name == Descriptor.fileName || SegmentHeader.number(ofFileName: name) != nil {
-            if let status = try folder.status(ofEntry: name), status.changed > now - 60 { return true }
+            if let status = try folder.status(ofEntry: name), abs(status.changed - now) < 60 { return true }
         }
         return false
     }

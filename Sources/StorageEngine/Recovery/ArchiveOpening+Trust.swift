@@ -59,18 +59,21 @@ extension ArchiveOpening {
         return try file.map { (file) throws(StorageError) in try file.status().bytes >= head.offset } ?? false
     }
 
-    /// Whether there is data where an index says that the log ends, or another segment behind that one. A writer that leaves
-    /// a clean mark leaves none, so the index must be an old one, or the log has been copied here since.
-    func isWrittenBehind(_ head: Location) throws(StorageError) -> Bool {
-        guard head != .none else {
-            return try folder.names().contains { SegmentHeader.number(ofFileName: $0) != nil }
-        }
+    /// Whether the log has more than an index tells: data where that says that the log ends, or segments behind its newest or
+    /// before its oldest. A writer that leaves a clean mark leaves none, so the index must be an old one, or more of the log has
+    /// been copied here since.
+    func isIncomplete(_ index: IndexView, _ log: SegmentLog) throws(StorageError) -> Bool {
+        let head = index.head
+        let numbers = try log.segmentNumbers()
+        guard head != .none, let first = numbers.first else { return !numbers.isEmpty }
         guard let file = try openIfPresent(SegmentHeader.fileName(head.segment), writable: false) else {
             return false
         }
         if try file.read(atMost: 8, from: head.offset).contains(where: { $0 != 0 }) { return true }
-        guard head.segment < .max else { return false }
-        return try folder.hasEntry(named: SegmentHeader.fileName(head.segment + 1))
+        if try log.highestSegment(above: head.segment, in: numbers) != nil { return true }
+        let oldest = index.oldestSegment
+        guard first < oldest, let began = try? log.checkHeader(of: head.segment).oldest else { return false }
+        return numbers.contains { $0 >= began && $0 < oldest && (try? log.holdsFrames($0)) == true }
     }
 
     /// `nil` if there is no such file, or it may not be used. If it can't be opened now (no descriptor is free), that
@@ -100,11 +103,10 @@ extension ArchiveOpening {
         // If a process died while changing the limits, the next holder of the lock completes that.
         guard wasInterrupted || index.hasLimits(of: descriptor.configuration) else { return false }
         switch mark {
-        // No look-up would find what was stored behind its head.
-        case .right where try isWrittenBehind(index.view.head) == false:
-            return try log.highestSegment(above: index.view.head.segment) == nil
+        // No look-up would find what the index doesn't know.
+        case .right: return try isIncomplete(index.view, log) == false
         case .wrong: return false
-        case .right, .none: break
+        case .none: break
         }
         switch index.locking {
         // No process can hold it, and its bytes may not be a valid mutex.

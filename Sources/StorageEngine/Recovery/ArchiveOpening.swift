@@ -185,11 +185,11 @@ struct ArchiveOpening {
         guard !isLeftInterrupted(index) else { return nil }
         let mark = try index.cleanMark.standing()
         guard mark != .wrong else { return nil }
-        // Or by a writer that has just opened it and removed the mark.
-        if mark == .right, try isWrittenBehind(index.head), try index.cleanMark.standing() == .right {
-            return nil
-        }
-        return try engine(on: memory, as: .observer)
+        guard mark == .right else { return try engine(on: memory, as: .observer) }
+        let log = try SegmentLog(folder: folder, identity: descriptor.identity, writable: false)
+        // Or a writer has just opened it and removed the mark.
+        if try isIncomplete(index, log), try index.cleanMark.standing() == .right { return nil }
+        return try engine(on: memory, as: .observer, log: log)
     }
 
     /// Starts again if a segment is reclaimed before it was read: its live frames may be in a newer one.

@@ -1,5 +1,11 @@
 import CPlatform
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
 /// The turn to open an archive for writing, to create it, or to change its configuration: one process at a time. It is
 /// the lock on the file `opening`, which the kernel releases when its holder dies. The file names the process that
 /// holds it.
@@ -11,7 +17,8 @@ struct OpeningTurn {
 
     private let file: FileDescriptor
 
-    /// Takes the turn; waits at most `nanoseconds` on the monotonic clock. While it is held the archive isn't removed.
+    /// Takes the turn; waits at most `nanoseconds` on the monotonic clock, and longer, up to five minutes, for another process
+    /// that works meanwhile: to build the index of a large log takes its time. While it is held the archive isn't removed.
     /// - Throws: `busy`, which names the holder; `closed` if the archive was removed in the meantime, because what is
     ///   stored in its folder would be lost.
     static func take(
@@ -19,10 +26,14 @@ struct OpeningTurn {
     ) throws(StorageError) -> OpeningTurn {
         while true {
             let file = try folder.fileMakingIfMissing(named: fileName)
-            guard try file.lock(.exclusive, within: nanoseconds) else {
+            var isTaken = try file.lock(.exclusive, within: nanoseconds)
+            if !isTaken { isTaken = try waitForOneAtWork(file, nanoseconds) }
+            guard isTaken else {
                 throw .busy(
                     archive: archive, process: pid(in: file) ?? 0,
-                    reason: "it has been opening it for \(nanoseconds / 1_000_000_000) s; resume or end it")
+                    reason:
+                        "it has been opening it for \(nanoseconds / 1_000_000_000) s or longer; resume or end it"
+                )
             }
             // A process that had the turn may have removed the file with an archive that it could not create.
             guard try file.status().links > 0 else { continue }
@@ -34,6 +45,36 @@ struct OpeningTurn {
             turn.sign()
             return turn
         }
+    }
+
+    private static let longestWaitNanoseconds: Int64 = 300_000_000_000
+
+    /// Waits on as long as the holder uses processor time.
+    private static func waitForOneAtWork(_ file: FileDescriptor, _ nanoseconds: Int64) throws(StorageError)
+        -> Bool
+    {
+        guard nanoseconds > 0, let holder = pid(in: file), holder != getpid() else { return false }
+        var used = processorTime(of: holder)
+        let start = cp_monotonic_time()
+        while cp_monotonic_time() &- start < longestWaitNanoseconds {
+            if try file.lock(.exclusive, within: 1_000_000_000) { return true }
+            let now = processorTime(of: holder)
+            guard let now, let before = used, now > before else { return false }
+            used = now
+        }
+        return false
+    }
+
+    /// In nanoseconds; `nil` if that can't be found out.
+    private static func processorTime(of pid: Int32) -> Int64? {
+        #if canImport(Darwin)
+        return nil
+        #else
+        var clock = clockid_t()
+        var time = timespec()
+        guard clock_getcpuclockid(pid, &clock) == 0, clock_gettime(clock, &time) == 0 else { return nil }
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+        #endif
     }
 
     func pass() { file.unlock() }

@@ -73,18 +73,18 @@ package struct EntryGroups: Sendable {
     /// Entries that couldn't be read, and are in no group.
     package private(set) var unreadable = 0
     /// Entries of groups beyond the ``most`` that are kept, which are in none. The largest groups are kept, by entries and by
-    /// bytes.
+    /// bytes in turn; of equal ones those that come first in the list.
     package private(set) var ungrouped = 0
 
-    /// About how many groups are kept, and bytes of what tells them apart.
+    /// How many groups are kept, and bytes of what tells them apart.
     package static let most = 100_000
-    private static let mostBytes = 64 << 20
+    fileprivate static let mostBytes = 64 << 20
 
     /// - Parameters:
     ///   - keys: all keys of the list, where ``Grouping/needsKeys`` says so.
     ///   - chosen: the entries to group; nil: all.
     ///   - checkpoint: hears the share done, 0 to 1, and may throw to stop. It begins anew where there are so many groups that
-    ///     the large ones have to be found first.
+    ///     the largest have to be found first, which takes a pass over the list for each 700,000 groups.
     package init<Stop: Error>(
         _ listing: any EntryListing, keys: KeyIndex?, by grouping: Grouping, among chosen: Positions? = nil,
         now: Timestamp, checkpoint: (Double) throws(Stop) -> Void
@@ -97,15 +97,20 @@ package struct EntryGroups: Sendable {
             } else { nil }
         let rows = Rows(listing: listing, keys: keys, probe: probe, chosen: chosen)
         guard try collect(rows, checkpoint: checkpoint) == false else { return }
-        var large = LargeGroups()
-        for row in 0..<rows.count {
-            if row % 1024 == 0 { try checkpoint(0.5 * Double(row) / Double(rows.count)) }
-            let index = rows.index(row)
-            guard let identity = identity(of: index, keys, probe) else { continue }
-            large.add(identity.hashValue, bytes: listing.figures(at: index).size)
-        }
-        large.rank(EntryGroups.most / 2)
-        _ = try collect(rows, large) { share throws(Stop) in try checkpoint(0.5 + 0.5 * share) }
+        var largest = LargestGroups()
+        repeat {
+            for row in 0..<rows.count {
+                if row % 1024 == 0 {
+                    try checkpoint(0.8 * largest.share(ofPass: Double(row) / Double(rows.count)))
+                }
+                let index = rows.index(row)
+                guard let identity = identity(of: index, keys, probe) else { continue }
+                largest.add(
+                    identity.hashNumber, bytes: listing.figures(at: index).size, ofName: identity.bytes,
+                    row: row)
+            }
+        } while largest.endPass()
+        _ = try collect(rows, largest.hashes) { share throws(Stop) in try checkpoint(0.8 + 0.2 * share) }
     }
 
     /// What is grouped.
@@ -119,9 +124,10 @@ package struct EntryGroups: Sendable {
         func index(_ row: Int) -> Int { chosen?.index(atRow: row) ?? row }
     }
 
-    /// Groups all rows. Without `large` it ends where there are too many groups, and returns `false`.
+    /// Groups all rows, or those of the groups with these hashes. Without these it ends where there are too many groups, and
+    /// returns `false`.
     private mutating func collect<Stop: Error>(
-        _ rows: Rows, _ large: LargeGroups? = nil, checkpoint: (Double) throws(Stop) -> Void
+        _ rows: Rows, _ chosen: Set<UInt64>? = nil, checkpoint: (Double) throws(Stop) -> Void
     ) throws(Stop) -> Bool {
         var numbers: [Identity: Int32] = [:]
         var bytesOfNames = 0
@@ -133,16 +139,17 @@ package struct EntryGroups: Sendable {
             if row % 1024 == 0 { try checkpoint(Double(row) / Double(rows.count)) }
             let index = rows.index(row)
             guard let identity = identity(of: index, rows.keys, probe) else { continue }
-            let hasRoom = groups.count < EntryGroups.most && bytesOfNames < EntryGroups.mostBytes
             let number: Int32
             if let known = numbers[identity] {
                 number = known
-            } else if large?.keeps(identity.hashValue, hasRoom: hasRoom) ?? hasRoom {
+            } else if chosen?.contains(identity.hashNumber)
+                ?? (groups.count < EntryGroups.most && bytesOfNames < EntryGroups.mostBytes)
+            {
                 number = Int32(groups.count)
                 groups.append(EntryGroup(membership(identity, index, probe)))
                 numbers[identity] = number
                 bytesOfNames += identity.bytes
-            } else if large == nil {
+            } else if chosen == nil {
                 return false
             } else {
                 ungrouped += 1
@@ -162,6 +169,8 @@ package struct EntryGroups: Sendable {
     private enum Identity: Hashable {
         case known(GroupMembership)
         case value(GroupKey)
+
+        var hashNumber: UInt64 { UInt64(bitPattern: Int64(hashValue)) }
 
         /// Approximate memory use beyond that of every group.
         var bytes: Int { if case .value(let key) = self { key.bytes } else { 0 } }
@@ -237,41 +246,103 @@ package struct EntryGroups: Sendable {
     }
 }
 
-/// Tells large groups from small ones where there are more than can be kept. A value.
+/// Finds the largest groups where there are more than can be kept. A value; takes some 32 MiB.
 ///
-/// It sums up by hash. A group is at most as large as the sum of its hash, so the largest groups have the largest sums.
-private struct LargeGroups {
-    private static let sums = 1 << 19
-    /// Of so many sums the groups are kept whether there is room or not.
-    private static let always = 1_000
-
-    private var entries = [UInt64](repeating: 0, count: sums)
-    private var bytes = [UInt64](repeating: 0, count: sums)
-    /// The least sums of groups that are kept, and those above which they are always.
-    private var least: (entries: UInt64, bytes: UInt64) = (0, 0)
-    private var always: (entries: UInt64, bytes: UInt64) = (0, 0)
-
-    mutating func add(_ hash: Int, bytes size: UInt32) {
-        entries[hash & (LargeGroups.sums - 1)] += 1
-        bytes[hash & (LargeGroups.sums - 1)] += UInt64(size)
+/// Sums up by hash, of 64 bits, which no two groups have in common. Where the sums are too many, a pass is about the lower
+/// half of the hashes it was about so far, and others follow.
+private struct LargestGroups {
+    private struct Sum {
+        var hash: UInt64 = 0
+        var bytes: UInt64 = 0
+        /// 0: nothing is here.
+        var entries: UInt32 = 0
+        var first: UInt32 = 0
+        var bytesOfName: UInt32 = 0
     }
 
-    /// Decides that the groups of about the `count` largest sums are kept, if there is room.
-    mutating func rank(_ count: Int) {
-        func ranked(_ sums: [UInt64]) -> (least: UInt64, always: UInt64) {
-            let sorted = sums.sorted(by: >)
-            return (max(1, sorted[min(count / 2, sums.count - 1)]), sorted[LargeGroups.always])
+    private static let slots = 1 << 20
+    private static let mostSums = slots / 3 * 2
+
+    private var sums = [Sum](repeating: Sum(), count: slots)
+    private var count = 0
+    /// What this pass is about.
+    private var range: ClosedRange<UInt64> = 0...UInt64.max
+    /// The largest of all passes so far.
+    private var largest: [Sum] = []
+
+    /// The share done, 0 to 1, at a share of this pass.
+    func share(ofPass share: Double) -> Double {
+        let width = Double(range.upperBound - range.lowerBound)
+        return (Double(range.lowerBound) + share * width) / Double(UInt64.max)
+    }
+
+    mutating func add(_ hash: UInt64, bytes: UInt32, ofName bytesOfName: Int, row: Int) {
+        guard range.contains(hash) else { return }
+        var slot = place(of: hash)
+        if sums[slot].entries == 0 {
+            while count == LargestGroups.mostSums { halve() }
+            guard range.contains(hash) else { return }
+            slot = place(of: hash)
+            sums[slot] = Sum(
+                hash: hash, first: UInt32(clamping: row), bytesOfName: UInt32(clamping: bytesOfName))
+            count += 1
         }
-        let (byEntries, byBytes) = (ranked(entries), ranked(bytes))
-        least = (byEntries.least, byBytes.least)
-        always = (byEntries.always, byBytes.always)
+        sums[slot].entries += 1
+        sums[slot].bytes += UInt64(bytes)
     }
 
-    func keeps(_ hash: Int, hasRoom: Bool) -> Bool {
-        let (entries, bytes) = (entries[hash & (LargeGroups.sums - 1)], bytes[hash & (LargeGroups.sums - 1)])
-        if entries > always.entries || bytes > always.bytes { return true }
-        return hasRoom && (entries >= least.entries || bytes >= least.bytes)
+    /// The slot of a hash, or the empty one where it belongs.
+    private func place(of hash: UInt64) -> Int {
+        var slot = Int(truncatingIfNeeded: hash) & (LargestGroups.slots - 1)
+        while sums[slot].entries != 0, sums[slot].hash != hash {
+            slot = (slot + 1) & (LargestGroups.slots - 1)
+        }
+        return slot
     }
+
+    private mutating func halve() {
+        range = range.lowerBound...range.lowerBound + (range.upperBound - range.lowerBound) / 2
+        let kept = taken().filter { range.contains($0.hash) }
+        for sum in kept { sums[place(of: sum.hash)] = sum }
+        count = kept.count
+    }
+
+    /// The sums, of which none is left.
+    private mutating func taken() -> [Sum] {
+        let taken = sums.filter { $0.entries != 0 }
+        for slot in sums.indices { sums[slot] = Sum() }
+        count = 0
+        return taken
+    }
+
+    /// Ends a pass. Returns whether another has to follow.
+    mutating func endPass() -> Bool {
+        largest = LargestGroups.largest(of: largest + taken())
+        let (width, last) = (range.upperBound - range.lowerBound, range.upperBound)
+        guard last < .max else { return false }
+        range = last + 1...(last > .max - 1 - width ? .max : last + 1 + width)
+        return true
+    }
+
+    private static func largest(of sums: [Sum]) -> [Sum] {
+        let byEntries = sums.sorted { ($1.entries, $0.first) < ($0.entries, $1.first) }
+        let byBytes = sums.sorted { ($1.bytes, $0.first) < ($0.bytes, $1.first) }
+        var (largest, bytesOfNames): ([Sum], Int) = ([], 0)
+        var hashes: Set<UInt64> = []
+        for (one, other) in zip(byEntries, byBytes) {
+            for sum in [one, other] where hashes.insert(sum.hash).inserted {
+                bytesOfNames += Int(sum.bytesOfName)
+                guard largest.count < EntryGroups.most, bytesOfNames <= EntryGroups.mostBytes else {
+                    return largest
+                }
+                largest.append(sum)
+            }
+        }
+        return largest
+    }
+
+    /// Those of the largest groups.
+    var hashes: Set<UInt64> { Set(largest.map(\.hash)) }
 }
 
 extension KeyIndex {

@@ -81,7 +81,17 @@ package struct ChangePlan: Sendable {
     package func apply(
         to archive: Archive, while goesOn: () -> Bool = { true }
     ) throws(StorageError) -> Carried<PlanOutcome> {
-        if isWhole { return Carried(try archive.deleteAllReversibly()) }
+        if isWhole {
+            var isStopped = false
+            let outcome = try archive.deleteAllReversibly { _ in
+                isStopped = !goesOn()
+                return !isStopped
+            }
+            return Carried(
+                outcome,
+                stopped: isStopped
+                    ? "Stopped after \(Figures.count(outcome.entries)); the others are as they were." : nil)
+        }
         return try targets.carryOut(action, in: archive) { _ in goesOn() }
     }
 }

@@ -6,7 +6,7 @@ import StorageEngine
 /// between threads.
 package struct PropertySample: Sendable {
     /// Entries that are looked at.
-    static let entries = 200
+    private static let entries = 200
     private static let mostNames = 500
     private static let mostValues = 5_000
     private static let deepest = 3
@@ -24,6 +24,15 @@ package struct PropertySample: Sendable {
     private var valueCount = 0
 
     package init() {}
+
+    /// Of the latest entries of an archive. Reads their values, without a trace.
+    package init(of archive: Archive) throws {
+        let latest = QueryPlan(QueryPipeline([.limit(PropertySample.entries)]))
+        _ = try latest.run(over: archive) { row in
+            if let value = row.value.flatMap({ try? CBORReader.decode($0) }) { add(row.entry, value) }
+            return true
+        }
+    }
 
     package mutating func add(_ entry: EntryFacts?, _ value: CBORValue) {
         if let entry {
@@ -75,7 +84,7 @@ package struct PropertySample: Sendable {
 
 extension QueryLiteral {
     /// A value that a query can name.
-    init?(_ value: CBORValue) {
+    package init?(_ value: CBORValue) {
         switch value {
         case .text(let text): self = .text(text)
         case .boolean(let flag): self = .boolean(flag)

@@ -11,13 +11,44 @@ package enum ShellWord {
     /// (dash) takes another text for the word, and still runs nothing of it.
     package static func quoted(_ word: String) -> String {
         guard word.allSatisfy(TerminalText.isHarmless) else { return escaped(word) }
-        if !word.isEmpty, word.utf8.allSatisfy(isPlain) { return word }
+        return !word.isEmpty && word.utf8.allSatisfy(isPlain) ? word : literal(word)
+    }
+
+    /// The word in single quotes, whatever is in it: for a shell to read, not for a person.
+    package static func literal(_ word: String) -> String {
         var text = "'"
         for scalar in word.unicodeScalars {
             if scalar == "'" { text += "'\\''" } else { text.unicodeScalars.append(scalar) }
         }
         return text + "'"
     }
+
+    /// The words of a line as a shell reads them, without what it would put in for `$`, `*` and the like, and where the last one
+    /// begins, in bytes. A word that isn't closed goes to the end; behind white space an empty one begins.
+    package static func words(in line: String) -> (words: [String], last: Int) {
+        var words: [[UInt8]] = [[]]
+        var (last, quote, isEscaped) = (0, UInt8(0), false)
+        for (place, byte) in line.utf8.enumerated() {
+            switch byte {
+            case _ where isEscaped:
+                // In double quotes a backslash stays before what it needn't be before (POSIX, 2.2.3).
+                if quote != 0, !"\"\\$`".utf8.contains(byte) { words[words.count - 1].append(backslash) }
+                words[words.count - 1].append(byte)
+                isEscaped = false
+            case backslash where quote != UInt8(ascii: "'"): isEscaped = true
+            case _ where quote == byte: quote = 0
+            case _ where quote != 0: words[words.count - 1].append(byte)
+            case UInt8(ascii: "'"), UInt8(ascii: "\""): quote = byte
+            case UInt8(ascii: " "), UInt8(ascii: "\t"):
+                if place > last { words.append([]) }
+                last = place + 1
+            default: words[words.count - 1].append(byte)
+            }
+        }
+        return (words.map { String(decoding: $0, as: UTF8.self) }, last)
+    }
+
+    private static let backslash = UInt8(ascii: "\\")
 
     /// The command line of `vellum NAME`. Arguments that look like options, such as a key `--all`, must not become any.
     package static func vellum(

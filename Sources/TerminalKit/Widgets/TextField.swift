@@ -9,6 +9,8 @@ package struct TextField: Widget {
     package var placeholder: String
     /// Whether the terminal's cursor is shown in the field.
     package var isActive: Bool
+    /// How the text looks.
+    package var role = Role.input
     /// Whether the text is a suggestion: the first character that is typed replaces it, and another key keeps it.
     package var isSuggestion = false
     /// Ranges of clusters drawn in another role, such as an error at its place.
@@ -34,6 +36,16 @@ package struct TextField: Widget {
 
     /// The text before the cursor.
     package var textBeforeCursor: String { String(characters[..<cursor]) }
+
+    /// Clusters before a byte of the text's UTF-8.
+    package func place(ofByte offset: Int) -> Int {
+        var bytes = 0
+        for (place, character) in characters.enumerated() {
+            if bytes >= offset { return place }
+            bytes += character.utf8.count
+        }
+        return characters.count
+    }
 
     package mutating func moveCursor(to position: Int) {
         cursor = min(max(0, position), characters.count)
@@ -135,7 +147,7 @@ package struct TextField: Widget {
     package func draw(into frame: inout Frame, in rect: Rect, look: Look) {
         let line = rect.line(0)
         guard !line.isEmpty else { return }
-        frame.fill(line, style: look[.input])
+        frame.fill(line, style: look[role])
         if characters.isEmpty {
             let text = TextWidth.truncate(placeholder, to: line.columns, ellipsis: look.glyphs.ellipsis)
             frame.write(text, at: line.origin, style: look[.placeholder], within: line)
@@ -143,8 +155,8 @@ package struct TextField: Widget {
         var column = line.column - scroll(columns: line.columns, look)
         for (index, character) in characters.enumerated() {
             if index == cursor, isActive { frame.cursor = Point(column: column, row: line.row) }
-            let role = isSuggestion ? .selected : highlights.last { $0.range.contains(index) }?.role
-            let style = role.map { look[$0].over(look[.input]) } ?? look[.input]
+            let special = isSuggestion ? .selected : highlights.last { $0.range.contains(index) }?.role
+            let style = special.map { look[$0].over(look[role]) } ?? look[role]
             let shown = look.legible(String(character))
             frame.write(shown, at: Point(column: column, row: line.row), style: style, within: line)
             column += TextWidth.width(of: shown)

@@ -197,6 +197,7 @@ extension ArchiveCore {
     /// Deletes these versions, and returns how many still existed.
     func delete(_ versions: [Version]) throws -> Int {
         var count = 0
+        flights.outdate(versions.lazy.map { ExactText($0.name) })
         for version in versions {
             guard try archive.delete(version.name, ifSequence: version.sequence) == .deleted else { continue }
             count += 1

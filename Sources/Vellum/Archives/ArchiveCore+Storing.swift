@@ -56,13 +56,14 @@ extension ArchiveCore {
     func put(_ prepared: PreparedObject, _ key: HashedKey, _ terms: Terms) throws {
         let terms = terms.completed(shared.standardLifetime)
         recordInOpenTransactions(prepared.name)
-        flights.outdate(prepared.name)
-        guard terms.isUpdate else {
+        if terms.isUpdate {
+            // If another process stored the key first, this becomes an update of its value.
+            try persist(prepared.name) { try keep(prepared, key, terms, put: update) ? () : nil }
+        } else {
             _ = try keep(prepared, key, terms, put: putAndHold)
-            return
         }
-        // If another process stored the key first, this becomes an update of its value.
-        try persist(prepared.name) { try keep(prepared, key, terms, put: update) ? () : nil }
+        // Afterwards, for one that is refused changes nothing.
+        flights.outdate(prepared.name)
     }
 
     /// Stores an object if the entry is still the one that ``version(toReplace:_:)`` found, and the computation `flight`
@@ -99,7 +100,7 @@ extension ArchiveCore {
         try memory.keep(
             prepared.kept, key, named: prepared.name, held: held, bytes: bytes, origin: .recorded,
             isOnlyHere: isOnlyHere, atMost: shared.sliding?.pause)
-        if terms.isUpdate, shared.sliding != nil { try slide(prepared.name) }
+        if terms.keepsLifetime, shared.sliding != nil { try slide(prepared.name) }
         return true
     }
 

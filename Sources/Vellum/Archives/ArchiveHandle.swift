@@ -146,13 +146,15 @@ package final class ArchiveHandle<Object: Archivable>: @unchecked Sendable {
     }
 
     private func reopened(after closed: ArchiveCore<Object>) throws -> ArchiveCore<Object> {
-        try turn.withLock { _ in
+        var former: MemoryShelf.State?
+        defer { withExtendedLifetime(former) {} }
+        return try turn.withLock { _ in
             let present = core
             guard present === closed else { return present }
             let archive = try shared.factory.reopen(named: name, configuration.withLock { $0 })
             let core = ArchiveCore<Object>(archive, shared, shelf)
             try core.expectOwnType()
-            shelf.begin(archive)
+            former = shelf.begin(archive)
             current.withLock { $0 = core }
             return core
         }

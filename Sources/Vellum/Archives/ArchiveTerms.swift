@@ -48,6 +48,9 @@ struct Terms: Sendable {
         return terms
     }
 
+    /// Whether a use of the object may renew its lifetime; not where these terms name another.
+    var keepsLifetime: Bool { isUpdate && kept.contains(.lifetime) }
+
     var attributes: EntryAttributes {
         EntryAttributes(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
     }

@@ -112,7 +112,11 @@ extension ArchivesFactory {
                     store.close()
                     opened.store = nil
                 }
-                let store = try opened.store ?? Store.open(at: opened.path)
+                let store =
+                    try opened.store
+                    ?? Store.openAnew(at: opened.path) {
+                        logger.warning("vellum: the store's marker was gone", metadata: ["reason": "\($0)"])
+                    }
                 opened.store = store
                 opened.isClosed = false
                 return store

@@ -99,7 +99,7 @@ public final class ArchivesFactory: Sendable {
     ///   - slides: whether a use of an object in this process (an access, an update or
     ///     ``ArchiveManager/touch(archiveWithKey:)``) renews its lifetime: it then lives for `lifetime` from that
     ///     use, or up to an eighth longer, because not every use is stored. Objects with more time left, or without
-    ///     a lifetime, keep what they have.
+    ///     a lifetime, keep what they have, and those that a call gives a lifetime have that.
     /// - Throws: also ``ArchiveError/otherKind(archive:is:wanted:)``.
     public func archives<Object: Archivable & Sendable>(
         for type: Object.Type = Object.self, named name: String? = nil,

@@ -124,6 +124,7 @@ public struct ArchiveTransaction<Object: Archivable> {
 
     private func apply() throws -> Bool {
         var batch = Batch()
+        var deleted: [ExactText] = []
         for key in order {
             switch changes[key] {
             case .stored(let prepared, let terms):
@@ -138,19 +139,24 @@ public struct ArchiveTransaction<Object: Archivable> {
                         encoded.bytes, forKey: key.text, encoding: encoded.encoding,
                         attributes: terms.attributes)
                 }
-            case .deleted: batch.delete(key.text)
+            case .deleted:
+                batch.delete(key.text)
+                deleted.append(key)
             case nil: break
             }
         }
         let seen = seen.map { SeenEntry(key: $0.key.text, sequence: $0.value) }
         let start = core.shared.times.begin()
         defer { core.shared.times.end(.change, start) }
-        core.flights.outdate(order)
+        core.flights.outdate(deleted)
         guard try core.archive.apply(batch, ifUnchanged: seen) != nil else { return false }
+        core.flights.outdate(order)
         do {
             for key in order {
                 try core.dropFromMemory(key.text)
-                try core.slide(key.text)
+                if case .stored(_, let terms)? = changes[key], terms.keepsLifetime {
+                    try core.slide(key.text)
+                }
             }
         } catch StorageError.closed {
             // Another thread has just closed the archive, and its memory with it. The changes are applied and must

@@ -109,10 +109,11 @@ extension ArchiveCore {
     }
 
     private func basis(of name: String) throws -> Basis {
-        if let metadata = try archive.metadata(name) {
-            return Basis(sequence: metadata.sequence, expires: metadata.expires)
-        }
-        return Basis(sequence: try withHashed(name) { try memory.peekOnlyHere($0, named: name)?.sequence })
+        let event = try archive.nextEvent()
+        let sequence = try archive.sequence(of: name)
+        return Basis(
+            sequence: try sequence ?? withHashed(name) { try memory.peekOnlyHere($0, named: name)?.sequence },
+            event: event)
     }
 
     fileprivate func prepared(_ object: Object, for request: Request) throws -> PreparedObject {
@@ -123,7 +124,8 @@ extension ArchiveCore {
     }
 
     /// If it can't be stored, it is used anyway. It isn't stored if the key was changed or deleted since the computation began
-    /// (`basis`: the version that it found): what it computed may be older than that. That the version expired is no change.
+    /// (`basis`: the version that it found): what it computed may be older than that. That the version expired or was evicted
+    /// is no change.
     fileprivate func keep(
         _ prepared: PreparedObject, _ request: Request, _ flight: Flight, _ basis: Basis
     ) throws -> HeldObject {
@@ -131,7 +133,7 @@ extension ArchiveCore {
             prepared.storeProperties()
             recordInOpenTransactions(prepared.name)
             let isStored = try put(prepared, request.terms, ifSequence: basis.sequence, of: flight)
-            if !isStored, basis.hasExpired {
+            if !isStored, basis.sequence != nil, try isUnchanged(prepared.name, since: basis) {
                 _ = try put(prepared, request.terms, ifSequence: nil, of: flight)
             }
         } catch {
@@ -139,18 +141,34 @@ extension ArchiveCore {
         }
         return prepared.kept
     }
+
+    /// Whether no process has changed or deleted the entry since. If so many events came since then that some can't be read any
+    /// more, it may have been changed.
+    private func isUnchanged(_ name: String, since basis: Basis) throws -> Bool {
+        let batch = try archive.events(from: basis.event)
+        return batch.lost == 0 && !batch.events.contains { $0.isChange(of: name) }
+    }
 }
 
-/// Sendable value type. The version of an entry that a computation found when it began; of none, nil.
-private struct Basis: Sendable {
-    var sequence: UInt64?
-    var expires: Timestamp?
-
-    /// The clock that deadlines are judged by ticks every few milliseconds.
-    var hasExpired: Bool {
-        guard let expires else { return false }
-        return expires.microseconds - Timestamp.now().microseconds <= 10_000
+extension ArchiveEvent {
+    /// Whether somebody has changed or deleted what may be this key's entry; that it expired, was evicted or was idle is no change.
+    fileprivate func isChange(of name: String) -> Bool {
+        switch (kind, cause) {
+        case (.expiry, .deadline), (.eviction, .limit), (_, .idle): return false
+        case (.promotion, _), (.rejection, _), (.deadline, _), (.append, _), (.resize, _): return false
+        case (.record, _), (.update, _), (.eviction, _), (.expiry, _), (.delete, _), (.restore, _): break
+        }
+        guard let key else { return true }
+        return keyIsComplete ? key.utf8.elementsEqual(name.utf8) : name.utf8.starts(with: key.utf8)
     }
+}
+
+/// Sendable value type. What a computation found when it began.
+private struct Basis: Sendable {
+    /// The version of the entry; of none, nil.
+    var sequence: UInt64?
+    /// The number of the archive's next event.
+    var event: UInt64 = 0
 }
 
 /// The next step of a caller that is to compute an object.

@@ -61,9 +61,10 @@ package final class Flights: Sendable {
         task?.cancel()
     }
 
-    /// Ends the computations of these keys: what is deleted must not come back by one that began before, and what is
-    /// recorded must not be followed by it once it was deleted in its turn. Call it before the change. Their callers get what
-    /// they compute. Waits for one that is just being stored. Costs a look at one word if there are none.
+    /// Ends the computations of these keys: what is deleted must not come back by one that began before (call it before the
+    /// deletion), and what is recorded must not be followed by it once it was deleted in its turn (call it once it is
+    /// recorded). Their callers get what they compute. Waits for one that is just being stored. Costs a look at one word if
+    /// there are none.
     func outdate(_ keys: some Sequence<ExactText>) { outdate { _ in Array(keys) } }
 
     func outdate(_ key: String) { outdate { _ in [ExactText(key)] } }

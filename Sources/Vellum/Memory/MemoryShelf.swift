@@ -19,14 +19,14 @@ package final class MemoryShelf: Sendable {
 
     init(archive: Archive) { state = Guarded(State(archive: archive)) }
 
-    /// Empties the memory and assigns it to another archive.
-    func begin(_ archive: Archive) {
-        let former = state.withLock { state in
+    /// Empties the memory and assigns it to another archive. Returns what was in it, to be released without any lock: see
+    /// ``State/dropped``.
+    func begin(_ archive: Archive) -> State {
+        state.withLock { state in
             let former = state
             state = State(archive: archive)
             return former
         }
-        withExtendedLifetime(former) {}
     }
 
     @inline(__always)

@@ -47,7 +47,8 @@ struct StoreArguments: ParsableArguments {
         return named
     }
 
-    private func pathForLooking() throws -> String {
+    /// The folder of the store to look into.
+    func pathForLooking() throws -> String {
         if let named { return named }
         let folder = CachesFolder.path()
         let paths = try StoresFolder.stores(in: folder)

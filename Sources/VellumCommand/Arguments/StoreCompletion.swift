@@ -19,7 +19,7 @@ extension CompletionKind {
 }
 
 /// Sendable value type. The store and the archive that a command line names before its last word.
-private struct StoreCompletion: Sendable {
+struct StoreCompletion: Sendable {
     private static let most = 200
 
     private let store: Store

@@ -140,8 +140,8 @@ struct GroupsCommand: ParsableCommand {
     private func complain(_ groups: EntryGroups, _ archive: Archive) throws {
         if groups.ungrouped > 0 {
             Narration.complain(
-                "\(Figures.count(groups.ungrouped, "entry", "entries")) of smaller groups than the "
-                    + "\(Figures.count(groups.groups.count)) listed ones are left out")
+                "there are more than the \(Figures.count(groups.groups.count)) groups that are largest by entries and by "
+                    + "bytes; \(Figures.count(groups.ungrouped, "entry", "entries")) of others are left out")
         }
         Narration.complainOfMissing(groups.unreadable)
         let hasLost = try archive.complainOfLoss()

@@ -162,7 +162,7 @@ struct PlannedChange: Sendable {
         let command = ShellWord.vellum("undo", [archive, "\(action.id)"], store: store.store)
         let lost = outcome.entries - action.entries
         let gone = lost == 1 ? "1 that was" : "\(Figures.count(lost)) that were"
-        let rest = lost > 0 ? " (but for \(gone) in a process' memory only)" : ""
+        let rest = lost > 0 ? " (but for \(gone) in a process' memory only, or came back meanwhile)" : ""
         let bound = action.bytesLeft.map { ", until \(Figures.bytes($0)) more have been written" } ?? ""
         Narration.say("to undo it\(rest)\(bound): \(command)")
     }

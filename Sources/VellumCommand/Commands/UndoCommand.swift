@@ -71,7 +71,7 @@ struct UndoCommand: ParsableCommand {
         report(outcome)
         if !outcome.isComplete {
             throw CommandFailure(
-                "interrupted: undo --list shows what is left to be undone", status: Interruption.status)
+                "interrupted: the same command undoes the rest", status: Interruption.status)
         }
         if outcome.entries == 0 { throw CommandFailure(nil, status: .nothing) }
     }

@@ -7,10 +7,7 @@ enum Suggestion {
     /// The command that is spelled nearly like the first word, where that is none.
     static func command(for arguments: [String]) -> String? {
         guard let word = arguments.first, word.utf8.first != UInt8(ascii: "-") else { return nil }
-        var names: [String] = []
-        for command in VellumCommand.configuration.subcommands where command.configuration.shouldDisplay {
-            if let name = command.configuration.commandName { names.append(name) }
-        }
+        let names = VellumCommand.names
         return names.contains(word) ? nil : nearest(to: word, among: names)
     }
 

@@ -53,6 +53,29 @@ import Testing
         Issue.record("a removal takes more calls than were let fail")
     }
 
+    /// What broke: a backup that waited for another one to the same place emptied that if it was killed just after it had taken
+    /// its name, and told to remove it if not.
+    @Test func whatTookItsNameMeanwhileIsLeftAlone() throws {
+        try store.archive(named: "A", orCreate: ArchiveConfiguration()).put([1], forKey: "a")
+        let other = try Store.open(at: place + ".partial")
+        try other.archive(named: "B", orCreate: ArchiveConfiguration()).put([2], forKey: "b")
+        other.close()
+        try mark(place + ".partial")
+        let lock = open(place + ".partial", O_RDONLY | O_CLOEXEC)
+        defer { close(lock) }
+        try #require(flock(lock, LOCK_EX) == 0)
+        let place = place
+        let killed = Background {
+            usleep(50_000)
+            #expect(rename(place + ".partial", place) == 0)
+            flock(lock, LOCK_UN)
+        }
+        #expect(throws: StorageError.backupExists(path: place)) { try store.backUp(to: place) }
+        try killed.wait()
+        #expect(try Store.open(at: place).archive(named: "B").peek("b") == [2])
+        #expect(!FileManager.default.fileExists(atPath: place + ".partial"))
+    }
+
     /// What broke: killed between two of its last steps a backup left a whole store under the name of an unfinished one, which
     /// every later one refused. Its mark goes last now, when it means nothing any more.
     @Test func killedAtTheEndItIsFinished() throws {

@@ -167,6 +167,25 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: folder.store + "/B.archive"))
     }
 
+    /// What broke: `rm -r` of a store in use could leave the archives that its program made anew, without the marker, and every
+    /// program refused that from then on.
+    @Test func whoMakesItAnewMendsIt() throws {
+        let (folder, marker) = try filled()
+        try FileManager.default.removeItem(at: marker)
+        var remarks: [String] = []
+        #expect(throws: StorageError.self) {
+            try Store.openAnew(at: folder.store, createIfMissing: false) { remarks.append($0) }
+        }
+        #expect(remarks.isEmpty)
+        let store = try Store.openAnew(at: folder.store) { remarks.append($0) }
+        #expect(try store.archive(named: "A").peek("a") == [1])
+        #expect(remarks.count == 1 && remarks[0].contains("rewritten"))
+        // One that is damaged may be another format's.
+        try Data("hello\n".utf8).write(to: marker)
+        #expect(throws: StorageError.self) { try Store.openAnew(at: folder.store) { remarks.append($0) } }
+        #expect(remarks.count == 1)
+    }
+
     /// What broke: an open store that was removed had no archives, as if it were empty.
     @Test func aRemovedStoreIsNotEmpty() throws {
         let (folder, _) = try filled()

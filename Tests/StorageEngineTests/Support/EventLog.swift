@@ -16,7 +16,8 @@ final class EventLog: @unchecked Sendable {
 
     deinit { SystemFaults.endObserving(observer) }
 
-    var all: [SystemEvent] { lock.withLock { events } }
+    /// In an array of its own: the thread sanitizer doesn't see that one which shares its storage was released.
+    var all: [SystemEvent] { lock.withLock { events.map { $0 } } }
 
     var syncedSegments: Int {
         all.count { if case .synced(let path) = $0 { path.hasSuffix(".segment") } else { false } }

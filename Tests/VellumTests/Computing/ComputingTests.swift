@@ -121,7 +121,8 @@ import Vellum
             },
             {
                 record()
-                usleep(2_000)
+                // The clock of last uses ticks every few milliseconds.
+                usleep(50_000)
                 notes.deleteAllInvalidateArchives(invalidateTimeInterval: 0.001)
             },
         ]
@@ -171,6 +172,62 @@ import Vellum
         #expect(notes.peek(archiveWithKey: "a")?.text == "2")
     }
 
+    /// What broke: what was deleted or recorded during a renewal came back, if the former object's lifetime was over by then.
+    @Test(arguments: 0..<9) func whatIsChangedWhileItIsRenewedIsNotReplaced(number: Int) throws {
+        let notes = try store.factory().archives(for: Note.self)
+        let others = try store.factory().archives(for: Note.self)
+        let changes: [() throws -> Void] = [
+            { notes.where(\.text == "1").deleteResults() },
+            { notes.deleteAll(ofOwner: "ada") },
+            { notes.delete(archiveWithKey: "a") },
+            { notes.deleteAll() },
+            { others.delete(archiveWithKey: "a") },
+            { others.deleteAll() },
+            { others.deleteAll(ofOwner: "ada") },
+            { others.where(\.text == "1").deleteResults() },
+            { others.record(Note(primaryKey: "a", text: "3"), expiresIn: .milliseconds(50)) },
+        ]
+        notes.record(Note(primaryKey: "a", text: "1"), expiresIn: .milliseconds(300), owner: "ada")
+        let new = try notes.value(forKey: "a", renewingBefore: .seconds(10)) {
+            try changes[number]()
+            usleep(400_000)
+            return Note(primaryKey: "a", text: "2")
+        }
+        #expect(new.text == "2")
+        #expect(notes.peek(archiveWithKey: "a") == nil)
+    }
+
+    /// What broke: a record that was refused, and so changed nothing, kept what was computed meanwhile from being kept.
+    @Test func aRefusedRecordChangesNothing() throws {
+        let notes = try store.factory().archives(for: Note.self)
+        let computed = Note(primaryKey: "a", text: "1")
+        _ = try notes.value(forKey: "a") {
+            notes.record(Note(primaryKey: "a", text: "2"), owner: "")
+            return computed
+        }
+        #expect(notes.peek(archiveWithKey: "a") == computed)
+    }
+
+    /// What broke: what another process has in its memory alone, which nobody else can read, kept a computed object from being
+    /// kept, so each call computed it anew.
+    @Test(arguments: [2_000, 10]) func whatOnlyAnotherHasIsComputedOnce(bytes: Int) throws {
+        let sizes = (memory: 1_000_000, disk: 1_000)
+        let notes = try (0..<2).map { _ in
+            try store.factory().archives(
+                for: Note.self, trySetMaxMemorySize: sizes.memory, trySetMaxDiskSize: sizes.disk)
+        }
+        notes[0].record(Note(primaryKey: "a", text: String(repeating: "x", count: 2_000)))
+        #expect(notes[0].peek(archiveWithKey: "a") != nil && notes[1].peek(archiveWithKey: "a") == nil)
+        let count = Counter()
+        for _ in 0..<3 {
+            _ = try notes[1].value(forKey: "a") {
+                count.add()
+                return Note(primaryKey: "a", text: String(repeating: "y", count: bytes))
+            }
+        }
+        #expect(count.value == 1)
+    }
+
     /// Calls this when its last copy goes.
     private final class Token: @unchecked Sendable {
         private let end: @Sendable () -> Void
@@ -210,6 +267,23 @@ import Vellum
         held.record(Held(primaryKey: "a", token: token()))
         held.deleteAll()
         #expect(ended.value == 4)
+    }
+
+    /// What broke: the same where the archive had to be opened again.
+    @Test(arguments: [true, false]) func whatAReopeningReleasesMayUseTheArchive(isRemoved: Bool) throws {
+        let factory = store.factory()
+        let held = try factory.archives(for: Held.self)
+        let ended = Counter()
+        let token = Token {
+            ended.add()
+            _ = held.access(archiveWithKey: "b")
+        }
+        held.record(Held(primaryKey: "a", token: consume token))
+        if isRemoved { try FileManager.default.removeItem(atPath: store.path) } else { factory.close() }
+        usleep(1_000)
+        held.record(Held(primaryKey: "c"))
+        #expect(ended.value == 1)
+        #expect((held.access(archiveWithKey: "a") == nil) == isRemoved)
     }
 
     @Test func threadsComputeOnce() throws {

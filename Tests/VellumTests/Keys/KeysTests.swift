@@ -104,6 +104,26 @@ import Vellum
         }
     }
 
+    /// What broke: an update that gave an object a shorter lifetime renewed it at once.
+    @Test func aGivenLifetimeIsNotRenewedByTheCall() throws {
+        let notes = try store.factory().archives(for: Note.self, lifetime: .seconds(1_000), slides: true)
+        func expect(_ key: String, location: SourceLocation = #_sourceLocation) {
+            let left = notes.remainingLifetime(for: key) ?? .zero
+            #expect(left > .seconds(1) && left < .seconds(6), "\(key): \(left)", sourceLocation: location)
+        }
+        for key in ["updated", "modified"] { notes.record(note(key)) }
+        notes.update(note("updated"), expiresIn: .seconds(5))
+        expect("updated")
+        _ = try notes.modify(archiveWithKey: "modified", expiresIn: .seconds(5)) { $0.text = "m" }
+        expect("modified")
+        notes.record(all: [note("all")], expiresIn: .seconds(5))
+        expect("all")
+        notes.record(note("new"), expiresIn: .seconds(5))
+        expect("new")
+        notes.update(note("new"))
+        #expect(try #require(notes.remainingLifetime(for: "new")) > .seconds(900), "without one it slides")
+    }
+
     @Test func slidingLifetimesGoOnWithEachUse() async throws {
         let notes = try store.factory().archives(for: Note.self, lifetime: .seconds(8_000), slides: true)
         func left(_ key: String) throws -> Duration { try #require(notes.remainingLifetime(for: key)) }

@@ -120,15 +120,3 @@ extension QueryScreen {
         current = cycle.completions.count > 1 ? cycle : nil
     }
 }
-
-extension TextField {
-    /// Clusters before a byte of the text's UTF-8.
-    func place(ofByte offset: Int) -> Int {
-        var bytes = 0
-        for (place, character) in text.enumerated() {
-            if bytes >= offset { return place }
-            bytes += character.utf8.count
-        }
-        return text.count
-    }
-}

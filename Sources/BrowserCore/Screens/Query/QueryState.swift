@@ -1,5 +1,6 @@
 import ArchiveQuery
 import StorageEngine
+import StoreInspection
 import TerminalKit
 
 /// The screen of queries of one archive: a line to write them in, and what came of the last one.

@@ -1,0 +1,134 @@
+import ArchiveQuery
+import Foundation
+import StorageEngine
+import StoreInspection
+import TerminalKit
+
+/// Carries out the lines of `vellum shell`. For one thread.
+///
+/// Each command is a process of its own, started by the system's shell: so an interrupt ends the command alone, whatever it
+/// was doing, and quotes and pipes are those that everybody knows.
+struct Shell {
+    /// The store's folder. Commands find it in the environment.
+    let path: String
+    private let store: Store
+    /// The archive that queries are about, and what is known of its properties.
+    private(set) var archive: (name: String, sample: PropertySample)?
+    private(set) var isOver = false
+
+    /// Words that a line may begin with beside commands and stages.
+    static let words = ["use", "history", "help", "exit", "quit"]
+    /// Where a query may begin.
+    static let stages = QueryPipeline.completions(in: "", at: 0).filter { $0.kind == .word }.map(\.text)
+    /// The commands that can be given here: all but this one.
+    static let commands = VellumCommand.names.filter { $0 != ShellCommand.configuration.commandName }
+
+    /// Opens the store to look into. Puts it into the environment, where commands find it.
+    init(store path: String) throws {
+        self.path = path
+        store = try Store.open(at: path, mode: .readOnly, createIfMissing: false, options: .forLooking)
+        // Commands run elsewhere if a line changes the folder.
+        let absolute =
+            path.utf8.first == UInt8(ascii: "/")
+            ? path : FileManager.default.currentDirectoryPath + "/" + path
+        setenv("VELLUM_STORE", absolute, 1)
+    }
+
+    var prompt: String { (archive.map { TerminalText.sanitized($0.name) } ?? "vellum") + "> " }
+
+    /// What is in the store, in a few words.
+    func summary() -> String {
+        guard let names = try? store.archiveNames() else { return "which can't be listed" }
+        return Figures.count(names.count, "archive", "archives")
+    }
+
+    /// Chooses the archive that queries are about.
+    mutating func use(_ name: String) throws {
+        let found = try store.archive(named: name)
+        try found.requireEntries()
+        archive = (name, try PropertySample(of: found))
+    }
+
+    /// Whether the line goes on in the next one.
+    func isUnfinished(_ line: String) -> Bool {
+        if line.utf8.last == UInt8(ascii: "\\") { return true }
+        return isQuery(line) && line.last { !$0.isWhitespace } == "|"
+    }
+
+    /// A line and the one that it goes on in.
+    static func join(_ line: String, _ next: String) -> String {
+        (line.utf8.last == UInt8(ascii: "\\") ? String(line.dropLast()) : line + " ") + next
+    }
+
+    /// Whether the line is a query rather than a command.
+    func isQuery(_ line: String) -> Bool { Self.stages.contains(firstWord(of: line).lowercased()) }
+
+    private func firstWord(of line: String) -> String {
+        String(line.drop { $0.isWhitespace }.prefix { !$0.isWhitespace && $0 != "|" })
+    }
+
+    /// Does what a line says.
+    /// - Throws: why it failed; without a message where the command has said so itself.
+    mutating func carryOut(_ line: String) throws {
+        let word = firstWord(of: line)
+        if isQuery(line) { return try query(line) }
+        let rest = line.drop { $0.isWhitespace }.dropFirst(word.count).drop { $0.isWhitespace }
+        switch word {
+        case "": return
+        case "exit", "quit": isOver = true
+        case "use": try use(argument: String(rest))
+        case "history": ShellHistory.standard?.show()
+        case "help" where rest.isEmpty: Narration.say(Self.help)
+        case _ where word.hasPrefix("!"):
+            try start(String(line.drop { $0.isWhitespace }.dropFirst()))
+        case _ where Self.commands.contains(word) || word == "help" || word.hasPrefix("-"):
+            try start("\(ShellWord.literal(DemoFile.executable)) \(line)")
+        default:
+            let near = Suggestion.nearest(to: word, among: Self.commands + Self.stages + Self.words)
+            throw CommandFailure(
+                "there is no command and no stage \(TerminalSafe.quoted(word))"
+                    + (near.map { "; did you mean \($0)?" } ?? "; help lists them"), status: .usage)
+        }
+    }
+
+    private mutating func use(argument: String) throws {
+        let names = ShellWord.words(in: argument).words.filter { !$0.isEmpty }
+        guard let name = names.first, names.count == 1 else {
+            let names = try store.archiveNames().map(TerminalSafe.quoted).joined(separator: " ")
+            throw CommandFailure("use which archive? There are: \(names)", status: .usage)
+        }
+        try use(name)
+    }
+
+    private func query(_ line: String) throws {
+        guard let archive else {
+            throw CommandFailure("say first what to ask: use ARCHIVE", status: .usage)
+        }
+        let words = [DemoFile.executable, "query", "--", archive.name, line]
+        try start(words.map(ShellWord.literal).joined(separator: " "))
+    }
+
+    /// Runs a line of the system's shell and waits. Meanwhile interrupts are for it alone.
+    private func start(_ line: String) throws(CommandFailure) {
+        let status = system(line)
+        guard status != -1 else { throw CommandFailure("/bin/sh", errno: errno, status: .storeFailure) }
+        let signal = status & 0x7f
+        let code = signal == 0 ? status >> 8 & 0xff : 128 + signal
+        if code != 0 { throw CommandFailure(nil, status: ExitStatus(rawValue: code) ?? .storeFailure) }
+    }
+
+    private static let help = """
+        use ARCHIVE      choose what queries are about
+        \(stages.joined(separator: " "))
+                         begin a query, such as: find population > 1000000 | sort population desc | limit 5
+        \(wrapped(commands))
+                         are commands; help COMMAND tells more
+        !COMMAND         something for the system's shell
+        history          what was typed before; ctrl+r searches it
+        exit             or ctrl+d
+        """
+
+    private static func wrapped(_ words: [String]) -> String {
+        TextWrap.lines(words.joined(separator: " "), columns: 78).joined(separator: "\n")
+    }
+}

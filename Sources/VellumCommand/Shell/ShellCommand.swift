@@ -1,0 +1,120 @@
+import ArchiveQuery
+import ArgumentParser
+import StorageEngine
+import StoreInspection
+import TerminalKit
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+/// `vellum shell`.
+struct ShellCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "shell",
+        abstract: "Takes queries and commands at a prompt, one line after the other.",
+        discussion: """
+            A line that begins with a stage, such as find or count, is a query over the archive of the prompt, as vellum query \
+            takes it; one that ends with | goes on in the next line. use ARCHIVE chooses the archive. Any other line is a \
+            command of this program without its name, and the system's shell reads it, so that quotes, > and | work: keys City \
+            --prefix a | head. A line behind ! is for that shell alone; history, help and exit are what they say.
+
+            Tab completes commands, archives, keys, and the properties and values of a query; up and ctrl+r find what was typed \
+            before, in earlier sessions too. A line that begins with a space is not remembered. Ctrl+c drops a line or interrupts \
+            a command, ctrl+d ends.
+
+            Without a terminal, lines come from standard input, # begins a remark, and the first line that fails ends it, with its \
+            status.
+
+            Example: vellum --store Caches shell City
+            """)
+
+    @OptionGroup var store: StoreArguments
+
+    @Argument(help: "The archive that queries are about.", completion: .archives)
+    var archive: String?
+
+    func run() throws {
+        var shell = try Shell(store: store.pathForLooking())
+        if let archive { try shell.use(archive) }
+        guard Confirmation.isPossible, SystemText.environment("TERM") ?? "dumb" != "dumb" else {
+            return try runScript(&shell)
+        }
+        let editor = try LineEditor(history: ShellHistory.standard)
+        Narration.say(
+            "\(TerminalText.sanitized(shell.path)), \(shell.summary()); help tells more, ctrl+d ends")
+        while let line = try editor.nextLine(shell) {
+            do {
+                try shell.carryOut(line)
+                if shell.isOver { return }
+            } catch {
+                // What failed has said so; who types goes on. Behind ^C the terminal is within a line.
+                if FailureReport.report(error).rawValue > 128 { Narration.write("\n") }
+            }
+        }
+    }
+
+    private func runScript(_ shell: inout Shell) throws {
+        let lines = try ScriptLines()
+        while let line = try lines.next(isUnfinished: shell.isUnfinished) {
+            let (first, number) = (line.text.drop { $0.isWhitespace }, line.number)
+            guard !first.isEmpty, first.first != "#" else { continue }
+            do {
+                try shell.carryOut(line.text)
+            } catch {
+                let status = FailureReport.report(error)
+                throw CommandFailure("line \(number) of the input failed", status: status)
+            }
+            if shell.isOver { return }
+        }
+    }
+}
+
+/// For one thread. The lines of a script on standard input. Commands of the script have none of it: what they would read is
+/// the next command.
+private final class ScriptLines {
+    private let input: InputBuffer
+    private var number = 0
+
+    init() throws(CommandFailure) {
+        input = try InputBuffer(path: "-")
+        let copy = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
+        guard copy >= 0 else { throw CommandFailure("standard input", errno: errno, status: .usage) }
+        input.descriptor = copy
+        let nothing = open("/dev/null", O_RDONLY)
+        guard nothing >= 0 else { throw CommandFailure("/dev/null", errno: errno, status: .usage) }
+        dup2(nothing, STDIN_FILENO)
+        if nothing != STDIN_FILENO { close(nothing) }
+    }
+
+    /// The next line with those that it goes on in, and the number of the first; nil at the end.
+    func next(isUnfinished: (String) -> Bool) throws(CommandFailure) -> (text: String, number: Int)? {
+        guard var text = try one() else { return nil }
+        let first = number
+        while isUnfinished(text), let more = try one() { text = Shell.join(text, more) }
+        return (text, first)
+    }
+
+    private func one() throws(CommandFailure) -> String? {
+        var looked = 0
+        while true {
+            if let end = input.unread[looked...].firstIndex(of: UInt8(ascii: "\n")) {
+                return try take(end, 1)
+            }
+            looked = input.unread.count
+            guard try input.fill() else { break }
+        }
+        return input.unread.isEmpty ? nil : try take(input.unread.count, 0)
+    }
+
+    private func take(_ count: Int, _ end: Int) throws(CommandFailure) -> String {
+        number += 1
+        guard let text = String(validating: input.unread[..<count], as: UTF8.self) else {
+            throw CommandFailure("line \(number) of the input isn't UTF-8 text", status: .usage)
+        }
+        input.consume(count + end)
+        return text.last == "\r" ? String(text.dropLast()) : text
+    }
+}

@@ -1,0 +1,49 @@
+import ArchiveQuery
+import Foundation
+import StoreInspection
+import TerminalKit
+
+/// What a line of `vellum shell` may go on with where the cursor is. A value; safe to share between threads.
+struct ShellCompletion: Sendable {
+    /// Clusters of the field that a choice replaces.
+    let range: Range<Int>
+    /// As they are put in.
+    let choices: [String]
+
+    /// `earlier`: the lines before this one that go on in it.
+    init(_ field: TextField, behind earlier: String, _ shell: Shell) {
+        let before = earlier + field.textBeforeCursor
+        func place(_ byte: Int) -> Int { field.place(ofByte: byte - earlier.utf8.count) }
+        if shell.isQuery(before), before.contains(where: \.isWhitespace) {
+            let found = QueryPipeline.completions(
+                in: before, at: before.utf8.count, properties: shell.archive?.sample.names ?? []
+            ) { shell.archive?.sample.values(of: $0) }.filter { $0.kind != .placeholder }
+            range =
+                min(
+                    found.first.map { place($0.range.lowerBound) } ?? field.cursor, field.cursor)..<field
+                .cursor
+            choices = found.map(\.text)
+            return
+        }
+        let (words, last) = ShellWord.words(in: before)
+        range = min(place(last), field.cursor)..<field.cursor
+        let word = words.last ?? ""
+        guard let command = words.first, words.count > 1 else {
+            choices = (Shell.words + Shell.stages + Shell.commands).filter { $0.hasPrefix(word) }.sorted()
+            return
+        }
+        let isArchive = words.count == 2 || Self.takesTwoArchives.contains(command)
+        let store = StoreCompletion(["vellum"] + words.dropLast())
+        let found = isArchive ? store?.archives(beginning: word) : store?.keys(beginning: word)
+        choices = (found ?? []).map(ShellWord.quoted)
+    }
+
+    private static let takesTwoArchives: Set = ["copy", "diff", "rename"]
+
+    /// The longest beginning that all choices share.
+    var common: String {
+        guard var common = choices.first else { return "" }
+        for choice in choices { common = common.commonPrefix(with: choice) }
+        return common
+    }
+}

@@ -1,0 +1,56 @@
+import Foundation
+import StoreInspection
+
+/// A line that was typed. A value; safe to share between threads.
+struct PastLine: Sendable, Codable {
+    let line: String
+}
+
+/// What was typed at the prompt, in this session and earlier ones; only this user can read it. For one thread.
+final class ShellHistory {
+    /// Lines that are kept.
+    private static let most = 1_000
+    /// Nil where there is no home folder.
+    static var standard: ShellHistory? {
+        StateFile.folder(
+            "XDG_STATE_HOME", or: ".local/state", environment: ProcessInfo.processInfo.environment
+        )
+        .map { ShellHistory(StateRecords(path: $0 + "/shell", most: most)) }
+    }
+
+    private let file: StateRecords<PastLine>
+    /// The latest last.
+    private(set) var lines: [String]
+
+    private init(_ file: StateRecords<PastLine>) {
+        self.file = file
+        do { lines = try file.read().map(\.line) } catch {
+            Narration.complain("what was typed in earlier sessions can't be read: \(error)")
+            lines = []
+        }
+    }
+
+    /// Remembers a line, unless it begins with a space. One that was typed before moves to the end.
+    func remember(_ line: String) {
+        guard let first = line.first, !first.isWhitespace else { return }
+        keep(line, in: &lines)
+        do {
+            try file.change { records in
+                var lines = records.map(\.line)
+                keep(line, in: &lines)
+                records = lines.map(PastLine.init)
+            }
+        } catch {
+            Narration.complain("the line is remembered for this session only: \(error)")
+        }
+    }
+
+    private func keep(_ line: String, in lines: inout [String]) {
+        lines.removeAll { $0.utf8.elementsEqual(line.utf8) }
+        lines.append(line)
+    }
+
+    func show() {
+        for line in lines { Narration.say(line) }
+    }
+}

@@ -1,0 +1,174 @@
+import Foundation
+import Testing
+
+@Suite("vellum shell", .timeLimit(.minutes(2)))
+struct ShellTests {
+    let store: TestStore
+    /// What was typed is remembered here.
+    private var state: String { store.folder / "state" }
+
+    init() throws {
+        store = try TestStore()
+        let cities = [
+            #"{"id":"oslo","name":"Oslo","population":709037}"#,
+            #"{"id":"bergen","name":"Bergen","population":285911}"#,
+            #"{"id":"a b","name":"Two Words","population":1}"#,
+        ]
+        try store.done("import", "City", "-", "--key", "id", input: cities.joined(separator: "\n"))
+        try store.done("put", "Other Archive", "k", input: "{\"n\":1}")
+    }
+
+    // MARK: Scripts
+
+    private func script(_ text: String, _ arguments: String...) throws -> Vellum.Result {
+        try Vellum.run(
+            ["--store", store.path, "shell"] + arguments, input: text,
+            environment: ["XDG_STATE_HOME": state])
+    }
+
+    @Test func queriesAndCommandsLineByLine() throws {
+        let result = try script(
+            """
+            # a remark
+            use City
+              count
+            FIND population > 1000 |
+              sort population |
+              select name
+
+            keys City --prefix o | cut -f1 | tr a-z A-Z
+            use 'Other Archive'
+            sum n
+            get City 'a b' --json > /dev/null
+            get City a\\ b --json | wc -l | tr -d ' '
+            !echo "$VELLUM_STORE"
+            exit
+            no such thing
+            """)
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(result.lines == ["3", "Bergen", "Oslo", "OSLO", "1", "1", store.path], "\(result.text)")
+        #expect(result.errors.isEmpty)
+        #expect(try script("count", "City").text == "3\n")
+        #expect(!FileManager.default.fileExists(atPath: state), "what a script does isn't remembered")
+    }
+
+    @Test func theFirstLineThatFailsEndsAScriptWithItsStatus() throws {
+        for (line, status, words) in [
+            ("get City nobody", 1, "nobody"), ("find population >", 2, "^"), ("count", 2, "use ARCHIVE"),
+            ("use Citi", 1, "did you mean"), ("cuont", 2, "did you mean count?"), ("use", 2, "Other Archive"),
+            ("use City Other", 2, "which archive"), ("!exit 143", 143, "line 3"), ("!exit 77", 3, "line 3"),
+            ("get 'City", 2, "line 3"), ("shell", 2, "there is no command"),
+        ] {
+            let start = line == "count" ? "" : "use City"
+            let result = try script("\(start)\n# \n\(line)\nput City never --json\n")
+            #expect(result.status == Int32(status), "\(line): \(result.status) \(result.errors)")
+            #expect(result.errors.contains(words), "\(line): \(result.errors)")
+            #expect(result.errors.contains("line 3 of the input failed"))
+        }
+        #expect(try store.keys("City").count == 3)
+    }
+
+    /// A command that reads standard input would take the lines behind it.
+    @Test func aCommandDoesNotReadTheScript() throws {
+        let result = try script("put City new --text\nexists City new && echo new\n")
+        #expect(result.text == "new\n", "\(result.text) \(result.errors)")
+        #expect(try store.done("get", "City", "new").text.trimmingCharacters(in: .newlines).isEmpty)
+    }
+
+    @Test func bytesThatAreNoTextAreRefused() throws {
+        let input = try store.folder.file("script", "")
+        try Data("use City\nget City \u{1}".utf8 + [0xff, 0x0a]).write(to: URL(fileURLWithPath: input))
+        let result = try Vellum.shell("\"$0\" --store \"$1\" shell < \"$2\"", store.path, input)
+        #expect(result.status == 2)
+        #expect(result.errors.contains("line 2 of the input isn't UTF-8 text"))
+    }
+
+    // MARK: At a terminal
+
+    /// Types keys, each when what it needs is shown.
+    private func session(
+        of archive: String = "", columns: Int = 80, _ steps: [(shown: String, keys: String)]
+    ) async throws -> (status: Int32, text: String) {
+        let program = "'\(Vellum.executable.path)' --store '\(store.path)' shell \(archive)"
+        let shell = try Spawned(
+            ["-qec", "stty cols \(columns) rows 30; " + program, "/dev/null"],
+            executable: "/usr/bin/script", holdsInput: true,
+            environment: ["TERM": "xterm", "LC_ALL": "C.UTF-8", "XDG_STATE_HOME": state])
+        var seen = 0
+        for step in steps {
+            // Spaces at the end of a line aren't sent.
+            let shown = String(step.shown.reversed().drop { $0 == " " }.reversed())
+            try await shell.until(shown) {
+                String(decoding: shell.text.utf8.dropFirst(seen), as: UTF8.self).contains(shown)
+            }
+            seen = shell.text.utf8.count
+            shell.type(step.keys)
+        }
+        return (try await shell.finish(), shell.text)
+    }
+
+    @Test func tabCompletesWhatThereIs() async throws {
+        let (status, text) = try await session([
+            ("vellum> ", "us\t"), ("use ", "Ci\t"), ("City", "\r"),
+            ("City> ", "find po\t"), ("population ", "> 300000 | sel\t"), ("select ", "na\t"),
+            ("name", "\r"), ("Oslo", "get City 'a\t"), ("'a b'", "--json\r"),
+            ("Two Words", "rename City Oth\t"),
+            ("'Other Archive'", "\u{15}use Oth\t"), ("use 'Other Archive'", "\r"),
+            ("Other Archive> ", "\t\tex\t"), ("export", "it\r"),
+        ])
+        #expect(status == 0, "\(text)")
+        #expect(text.contains("2 archives") && text.contains("find") && text.contains("diff"))
+    }
+
+    /// What stands in the terminal where the next line can be typed: earlier it would be the command's.
+    private let next = "\n\rCity>\u{1b}[K"
+
+    /// The history is there in the next session, and searched with ctrl+r; a line behind a space isn't kept.
+    @Test func linesAreFoundAgain() async throws {
+        let first = try await session(
+            of: "City",
+            [
+                (next, "count\r"), (next, " keys City\r"), (next, "find name = \"Oslo\"\r"), (next, "\u{4}"),
+            ])
+        #expect(first.text.contains("709037"))
+        let (status, text) = try await session(
+            of: "City",
+            [
+                (next, "\u{1b}[A"), ("City> find name = \"Oslo\"", "\u{1b}[A"),
+                ("City> count", "\u{1b}[B\u{1b}[B"),
+                ("City>\u{1b}[K", "\u{12}"), ("earlier line with ''", "COU"), ("'COU': count", "\r"),
+                (next, "histo\t\r"), (next, "\u{4}"),
+            ])
+        #expect(status == 0)
+        #expect(text.contains("3\r\n") && text.contains("find name = \"Oslo\"\r\ncount\r\nhistory"))
+        #expect(!text.contains("keys City"))
+        let mode = try FileManager.default.attributesOfItem(atPath: state + "/vellum/shell")[
+            .posixPermissions]
+        #expect(mode as? Int == 0o600)
+    }
+
+    /// Ctrl+c drops a line, or ends a command and nothing else; a line that fails ends nothing.
+    @Test func anInterruptIsForTheCommand() async throws {
+        let (status, text) = try await session(
+            of: "City",
+            [
+                (next, "find x\u{3}"), ("^C", "!echo begun; sleep 100\r"), ("begun\r\n", "\u{3}"),
+                (next, "get City nobody\r"), (next, "!stty -a | tr ' ' '\\n' | grep -x icanon\r"),
+                (next, "\u{4}"),
+            ])
+        #expect(status == 0, "\(text)")
+        #expect(text.contains("\r\nicanon\r\n") && text.contains("no entry \"nobody\""))
+    }
+
+    /// A query in several lines, one that is wider than the terminal, and what is wrong in it underlined.
+    @Test func longQueries() async throws {
+        let (status, text) = try await session(
+            of: "City", columns: 30,
+            [
+                (next, "find population > 1 |\r"), ("    |", "sort name | select name, population, id\r"),
+                (next, "find = 3"), ("find \u{1b}[0;1;4m=\u{1b}[0m 3", "\u{15}\u{4}"),
+            ])
+        #expect(status == 0, "\(text)")
+        #expect(text.contains("Oslo") && text.contains("709037"))
+    }
+}
