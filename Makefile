@@ -46,7 +46,7 @@ SOAK_REPORT := .build/soak-report.txt
 .DEFAULT_GOAL := help
 # SwiftPM locks its build folder: two targets at once would only wait for each other.
 .NOTPARALLEL:
-.PHONY: help deps test-deps bench-deps build run test lint format bench soak fuzz sanitize pictures install install-files \
+.PHONY: help deps test-deps bench-deps build run test lint format bench soak fuzz sanitize pictures docs install install-files \
     uninstall deb clean
 
 help: ## list the targets
@@ -124,6 +124,11 @@ define sanitize
 	    $(SWIFT) test --skip-build --disable-xctest --no-parallel $(OPTIMISED) \
 	    $(2) --scratch-path .build-$(1) --filter '$(SANITIZED)' $(if $(filter thread,$(1)),--skip '$(STORMS)|$(LIMITS)')
 endef
+
+PRODUCTS := Vellum VellumTesting VellumMetrics ArchiveQuery CacheAdvance Nest Papyrus StorageEngine CBOR
+docs: deps ## make web pages of the libraries' documentation: .build/docs
+	$(SWIFT) build -c release
+	sh Assets/build/docs.sh .build/release .build/docs $(PRODUCTS)
 
 pictures: build ## draw the pictures of README.md anew
 	sh Assets/pictures/make.sh $(BINARY)

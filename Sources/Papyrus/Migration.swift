@@ -1,3 +1,5 @@
+import CBOR
+import Foundation
 import StorageEngine
 
 /// Converts objects of a former type into objects of the present one: ``PapyrusStore/register(migration:)``.
@@ -117,7 +119,8 @@ private struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
 
     private mutating func changes(of keys: ArraySlice<String>, in archive: Archive) throws -> Changes {
         let live = LiveEntries(archive)
-        let loader = ObjectLoader(MigratedEntries(entries: entries, prefersOriginals: from == to))
+        let loader = ObjectLoader(MigratedEntries(entries: entries))
+        let bare = ObjectLoader(NoEntries())
         return try loader.use {
             var changes: Changes = (Batch(), [], [], [])
             for key in keys {
@@ -125,7 +128,10 @@ private struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
                 let new: NewObjects
                 do {
                     guard let found = try entries.find(key) else { continue }
-                    if from == to, (try? loader.object(ToObject.self, of: found)) != nil { continue }
+                    // Without its relations, which may not be converted yet, or be found as they were.
+                    if from == to, (try? bare.use({ try bare.object(ToObject.self, of: found) })) != nil {
+                        continue
+                    }
                     new = try converted(found, loader).map {
                         let source: any EntrySource = related.contains($0.key) ? live : entries
                         return ($0, $0.key == key ? nil : try source.find($0.key))
@@ -139,6 +145,12 @@ private struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
                     let isTaken = isTaken(object.key, changes)
                     let isKept = object.key.dropFirst(to.prefix.count) == key.dropFirst(from.prefix.count)
                     let isThere = present.map { !$0.isRelatedOnly } ?? false
+                    if entry.isRelatedOnly, isThere {
+                        // It only stands for the one that is there.
+                        changes.seen.append(SeenEntry(key: entry.key, sequence: entry.sequence))
+                        changes.batch.delete(entry.key)
+                        continue
+                    }
                     if try isTaken || !isKept && (isThere || isKeptByOld(object.key, loader)) {
                         let reason = "another object has its new identifier: \(object.key)"
                         misread.add(key, StoredProblem(description: reason))
@@ -190,7 +202,9 @@ private struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
         _ new: NewObjects, of entry: StoredEntry, _ loader: ObjectLoader, to changes: inout Changes
     ) throws {
         changes.seen.append(SeenEntry(key: entry.key, sequence: entry.sequence))
-        Original.keep(entry, in: &changes.batch)
+        if !entry.isRelatedOnly, let given = new.first(where: \.object.isGiven)?.object.key {
+            try Original.keep(entry, as: FromObject.self, becoming: given, in: &changes.batch)
+        }
         if from != to || !new.contains(where: { $0.object.key == entry.key }) {
             changes.batch.delete(entry.key)
         }
@@ -198,6 +212,7 @@ private struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
             var object = written
             if object.isGiven {
                 object.created = entry.created
+                if entry.isRelatedOnly { object.value = StoredEntry.relatedOnly + object.value }
             } else if try present != nil || isTaken(object.key, changes)
                 || changes.related.contains(object.key)
                 || isKeptByOld(object.key, loader)
@@ -221,37 +236,69 @@ private struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
 }
 
 /// An old object that was converted. It stays for some days under a key of its own, which no query of objects finds.
-private enum Original {
+private struct Original: Codable {
+    /// The key of what it became.
+    var successor: String
+    /// The Swift type that it can be decoded as.
+    var form: String
+    var value: Data
+
     private static let lifetime = Duration.seconds(7 * 86_400)
+    /// Types that one object is converted through, at most.
+    private static let longestChain = 32
 
     /// `nil` if the key has no room for more.
-    static func key(of key: String) -> String? {
+    private static func key(of key: String) -> String? {
         let original = "~migrated/" + key
         return original.utf8.count <= 1_024 ? original : nil
     }
 
-    static func keep(_ entry: StoredEntry, in batch: inout Batch) {
+    static func keep<Object: Papyrus>(
+        _ entry: StoredEntry, as type: Object.Type, becoming successor: String, in batch: inout Batch
+    ) throws {
         guard let key = key(of: entry.key) else { return }
-        batch.put(entry.value, forKey: key, encoding: .cbor, attributes: EntryAttributes(lifetime: lifetime))
+        let original = Original(
+            successor: successor, form: StoredType.name(of: type), value: Data(entry.value))
+        batch.put(
+            try CBOREncoder().encode(original), forKey: key, encoding: .cbor,
+            attributes: EntryAttributes(lifetime: lifetime))
+    }
+
+    /// That of a key, unless what it became was deleted since.
+    static func find(_ key: String, in entries: SnapshotEntries) throws -> Original? {
+        guard let entry = try Original.key(of: key).flatMap(entries.find) else { return nil }
+        let original = try CBORDecoder().decode(Original.self, from: entry.value)
+        var last = original
+        for _ in 0..<longestChain {
+            if try entries.find(last.successor) != nil { return original }
+            guard let entry = try Original.key(of: last.successor).flatMap(entries.find) else { return nil }
+            last = try CBORDecoder().decode(Original.self, from: entry.value)
+        }
+        return nil
     }
 }
 
 /// What a migration reads: also objects that were converted already, as they were.
 private struct MigratedEntries: EntrySource {
     let entries: SnapshotEntries
-    /// Whether what was converted has its old key.
-    let prefersOriginals: Bool
 
-    func find(_ key: String) throws -> StoredEntry? {
-        if prefersOriginals, let original = try original(of: key) { return original }
-        return try entries.find(key) ?? original(of: key)
-    }
+    func find(_ key: String) throws -> StoredEntry? { try entries.find(key) }
 
-    private func original(of key: String) throws -> StoredEntry? {
-        guard var found = try Original.key(of: key).flatMap(entries.find) else { return nil }
-        found.key = key
-        return found
+    func find(_ key: String, as type: Any.Type) throws -> StoredEntry? {
+        let present = try entries.find(key)
+        guard let original = try Original.find(key, in: entries) else { return present }
+        // Of one that has its key still, only what was of this type.
+        let isInPlace = original.successor == key
+        if isInPlace ? original.form != StoredType.name(of: type) : present != nil { return present }
+        return StoredEntry(
+            key: key, value: Array(original.value), created: Timestamp(microseconds: 0),
+            sequence: present?.sequence ?? 0)
     }
+}
+
+/// Where nothing can be found.
+private struct NoEntries: EntrySource {
+    func find(_ key: String) -> StoredEntry? { nil }
 }
 
 extension StoredEntry {

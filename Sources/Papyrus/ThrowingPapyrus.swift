@@ -27,7 +27,7 @@ public struct ThrowingPapyrus: Sendable {
         _ query: PapyrusStore.CollectionQuery<Object>
     ) async throws -> [Object] { try await query.results(leavingOut: false) }
 
-    /// As ``PapyrusStore/delete(_:)``.
+    /// As `PapyrusStore.delete(_:)`.
     public nonisolated(nonsending) func delete<Object: Papyrus>(_ object: Object) async throws {
         try await delete(id: object.id, of: Object.self)
     }
@@ -37,18 +37,18 @@ public struct ThrowingPapyrus: Sendable {
         id: ID, of type: Object.Type
     ) async throws { try await delete([StoredType.of(type).key(of: id)]) }
 
-    /// As ``PapyrusStore/delete(objects:)``.
+    /// As `PapyrusStore.delete(objects:)`.
     public nonisolated(nonsending) func delete<Object: Papyrus>(objects: [Object]) async throws {
         let type = StoredType.of(Object.self)
         try await delete(objects.map { type.key(of: $0.id) })
     }
 
-    /// As ``PapyrusStore/delete(_:)``.
+    /// As `PapyrusStore.delete(_:)`.
     public nonisolated(nonsending) func delete<Object: Papyrus>(
         _ query: PapyrusStore.ObjectQuery<Object>
     ) async throws { try await delete([query.key]) }
 
-    /// As ``PapyrusStore/delete(objects:)``.
+    /// As `PapyrusStore.delete(objects:)`.
     public nonisolated(nonsending) func delete<Object: Papyrus>(
         objects queries: [PapyrusStore.ObjectQuery<Object>]
     ) async throws { try await delete(queries.map(\.key)) }

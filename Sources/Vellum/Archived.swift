@@ -171,7 +171,7 @@ extension Archived {
 }
 
 /// The same for types that are `Sendable`, whose archives keep objects themselves in memory
-/// (``ArchivesFactory/archives(for:named:trySetMaxMemorySize:trySetMaxDiskSize:kind:durability:lifetime:slides:appliesSettings:)``).
+/// (`ArchivesFactory.archives(for:named:trySetMaxMemorySize:trySetMaxDiskSize:kind:durability:lifetime:slides:appliesSettings:)`).
 extension Archived where Object: Sendable {
     /// A property that is `nil` at first, stored in the shared factory's archive.
     public convenience init() {

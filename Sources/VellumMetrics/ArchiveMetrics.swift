@@ -36,7 +36,9 @@ public final class ArchiveMetrics: Sendable {
     public init(factory: any MetricsFactory = MetricsSystem.factory) { self.factory = factory }
 
     /// Reports an archive from now on. Durations are reported until the program ends, even without this object.
-    /// - Parameter name: the value of the dimension `archive`; `nil`: ``Vellum/Archivable/archiveName``.
+    /// - Parameters:
+    ///   - archives: the archive to report.
+    ///   - name: the value of the dimension `archive`; `nil`: `Archivable.archiveName`.
     public func add<Object>(_ archives: ArchiveManager<Object>, named name: String? = nil) {
         let name = name ?? Object.archiveName
         let source = Source(named: name, factory) { archives.statistics }

@@ -19,7 +19,7 @@ import Vellum
 public final class TestStore: Sendable {
     /// The store's folder.
     public let path: String
-    /// A factory for the store, to be passed to tested code in place of ``ArchivesFactory/shared``.
+    /// A factory for the store, to be passed to tested code in place of `ArchivesFactory.shared`.
     public let factory: ArchivesFactory
     private let others = Guarded<[ArchivesFactory]>([])
 

@@ -28,6 +28,8 @@ extension QueryPipeline {
     /// text.
     ///
     /// - Parameters:
+    ///   - text: the query as far as it is written.
+    ///   - offset: bytes from the start of `text`.
     ///   - properties: known property names, the most useful first. A name with dots is the path to a nested property.
     ///   - values: values that a property is known to have, the most useful first; `nil`: nothing is known of its values, so
     ///     that `true`, `false` and `null` are offered.

@@ -19,7 +19,7 @@ extension CBORReader {
         }
     }
 
-    /// Whether ``decode(_:maximumDepth:)`` would accept `bytes`: exactly one well-formed item, with valid UTF-8 in
+    /// Whether `decode(_:maximumDepth:)` would accept `bytes`: exactly one well-formed item, with valid UTF-8 in
     /// its texts, nested no deeper than the limit. Builds nothing and stops at the first fault.
     public static func isWellFormed(
         _ bytes: UnsafeRawBufferPointer, maximumDepth: Int = defaultMaximumDepth
@@ -33,14 +33,14 @@ extension CBORReader {
         }
     }
 
-    /// Whether ``decode(_:maximumDepth:)`` would accept `bytes`. Builds nothing.
+    /// Whether `decode(_:maximumDepth:)` would accept `bytes`. Builds nothing.
     public static func isWellFormed(_ bytes: [UInt8], maximumDepth: Int = defaultMaximumDepth) -> Bool {
         bytes.withUnsafeBytes { isWellFormed($0, maximumDepth: maximumDepth) }
     }
 }
 
 extension CBORValue {
-    /// Decodes `bytes` as exactly one item, like ``CBORReader/decode(_:maximumDepth:)``.
+    /// Decodes `bytes` as exactly one item, like `CBORReader.decode(_:maximumDepth:)`.
     public init(cbor bytes: [UInt8]) throws(CBORError) {
         self = try CBORReader.decode(bytes)
     }

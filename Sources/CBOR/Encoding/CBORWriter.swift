@@ -2,7 +2,7 @@
 ///
 /// The output is deterministic: every head and float takes its shortest exact form (preferred serialization, RFC
 /// 8949, section 4.1), and all lengths are definite. Map entries keep the order in which they are written. After
-/// ``beginArray(count:)`` and ``beginMap(count:)`` the caller must write exactly the announced items; ``write(_:)``
+/// ``beginArray(count:)`` and ``beginMap(count:)`` the caller must write exactly the announced items; `write(_:)`
 /// for a ``CBORValue`` does so by itself.
 ///
 /// ```

@@ -11,7 +11,7 @@
 /// - map keys that are not text: the text of their JSON, so `{1: 2}` becomes `{"1":2}`. Arrays and maps as keys use
 ///   diagnostic notation instead, because nested quoted JSON would double the backslashes at each level.
 ///
-/// Strings escape what RFC 8259 requires, and also the control characters from U+007F to U+009F (``JSONString``).
+/// Strings escape what RFC 8259 requires, and also the control characters from U+007F to U+009F (`JSONString`).
 /// Floats print as the shortest text that reads as the same `Double`, always with a point or an exponent.
 public struct JSONPrinter {
     private var reader: CBORReader

@@ -41,7 +41,10 @@ public enum JSONTranscoder {
     /// Appends the value that begins at `offset`, after any white space. Other text may follow the value. On an
     /// error nothing is appended.
     ///
-    /// - Parameter offset: bytes from the start of `json`, not negative.
+    /// - Parameters:
+    ///   - json: text that begins with a value at `offset`.
+    ///   - offset: bytes from the start of `json`, not negative.
+    ///   - writer: gets the value.
     /// - Returns: the offset of the byte after the value. Error offsets count from the start of `json` too.
     public static func transcodePrefix(
         of json: UnsafeRawBufferPointer, from offset: Int = 0, into writer: inout CBORWriter

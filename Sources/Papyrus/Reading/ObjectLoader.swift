@@ -87,7 +87,7 @@ final class ObjectLoader: @unchecked Sendable {
             isCut = true
             return object
         }
-        let entry = try source.find(key)
+        let entry = try source.find(key, as: type)
         related.append(SeenEntry(key: key, sequence: entry?.sequence))
         relatedPrefixes.insert(stored.prefix)
         return try entry.map { try make(type, $0) }

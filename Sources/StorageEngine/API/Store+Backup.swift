@@ -50,8 +50,9 @@ extension Store {
     /// reads them all. Needs descriptors and addresses for one archive at a time.
     ///
     /// - Parameters:
-    ///   - archives: names of those to copy, each copied once; `nil`: all, except those that are removed in the
+    ///   - names: the archives to copy, each copied once; `nil`: all, except those that are removed in the
     ///     meantime.
+    ///   - path: of the new folder.
     ///   - progress: called repeatedly; return `false` to stop the backup and remove what it wrote.
     /// - Returns: what was copied; `nil` if `progress` stopped it.
     /// - Throws: `backupExists` if there is something at `path`, or something at `path.partial` that no backup left;

@@ -7,7 +7,9 @@ extension Store {
     /// be undone, and entries that only a process' memory holds. Other processes can use the archive in the meantime.
     ///
     /// - Parameters:
+    ///   - name: of the archive to copy.
     ///   - target: a store that is open for writing.
+    ///   - newName: of the copy.
     ///   - progress: called now and then; return `false` to stop, which removes the copy.
     /// - Returns: what was copied, and a line for each damaged entry that was left out; `nil` if `progress` stopped it.
     /// - Throws: `noSuchArchive`; `invalidArchiveName`, also if the target has an archive with this name; `readOnly`,

@@ -4,8 +4,11 @@ extension Store {
     /// store, it stays open. Otherwise it is opened for reading only, leaves no trace, and is closed afterwards.
     /// Results such as a list of entries may be used longer, and keep what they need.
     ///
-    /// - Parameter staysOpen: keeps the archive open for the next call, as long as all open archives together take no
-    ///   more than a quarter of the descriptors and addresses that this process may use.
+    /// - Parameters:
+    ///   - name: of the archive.
+    ///   - staysOpen: keeps the archive open for the next call, as long as all open archives together take no more than a
+    ///     quarter of the descriptors and addresses that this process may use.
+    ///   - body: gets the open archive.
     /// - Throws: what ``archive(named:)`` throws, and `body`.
     public func withArchive<Value>(
         named name: String, staysOpen: Bool = false, _ body: (Archive) throws(StorageError) -> Value

@@ -8,7 +8,7 @@ import Musl
 import Darwin
 #endif
 
-/// Syncing the log to the medium. What is promised, and why it holds: <doc:Durability>.
+/// Syncing the log to the medium. What is promised, and why it holds: <doc:WhatSurvives>.
 extension ArchiveEngine {
     /// The log is known to be on the medium up to here. A damaged index that claims more is not trusted.
     private var synced: Location {

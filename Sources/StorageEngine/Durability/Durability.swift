@@ -1,4 +1,4 @@
-/// What an archive's content survives. What exactly each level can lose: <doc:Durability>.
+/// What an archive's content survives. What exactly each level can lose: <doc:WhatSurvives>.
 public enum Durability: Sendable, Hashable {
     /// What a call stored survives the death of the process as soon as the call returns. A system crash or a power loss
     /// may lose what was stored in the last half minute or so. Costs nothing.

@@ -35,7 +35,11 @@ public final class RingFile: Sendable {
     /// Opens the file at `path`, which must exist. An empty file gets its header with the first message, or by
     /// ``begin()``. A file that was created with other settings can be read but not appended to (``isWritable()``).
     ///
-    /// - Parameter maximumBytes: any number. A message that doesn't fit is refused; below 69 none fits.
+    /// - Parameters:
+    ///   - path: of the file.
+    ///   - maximumBytes: any number. A message that doesn't fit is refused; below 69 none fits.
+    ///   - overwritesOldMessages: whether the oldest messages make room for new ones.
+    ///   - mode: whether to append.
     /// - Throws: `corrupted` if it isn't a regular file; `permissionDenied`, `system`.
     public init(
         path: String, maximumBytes: UInt64, overwritesOldMessages: Bool, mode: AccessMode = .readWrite

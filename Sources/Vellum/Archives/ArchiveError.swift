@@ -1,7 +1,7 @@
 import StorageEngine
 
 /// Why a call on an archive failed. Each description is one line that says what happened and what to do. Failures
-/// of the store itself are ``StorageEngine/StorageError``s.
+/// of the store itself are ``StorageError``s.
 public enum ArchiveError: Error {
     /// The object's encoding failed. Nothing was stored, and the previous value stays.
     case unencodable(type: String, key: String, underlying: any Error)

@@ -62,6 +62,7 @@ public final class ArchiveManager<Object: Archivable>: Archivist, @unchecked Sen
 
     /// As ``update(_:)``, with other terms. Terms that are `nil` stay as they are, unless they are dropped.
     /// - Parameters:
+    ///   - object: the object as it is to be.
     ///   - lifetime: the object expires after this time from now.
     ///   - memoryLifetime: as of ``record(_:expiresIn:inMemory:owner:)``.
     ///   - owner: 1 to 255 bytes of UTF-8.
@@ -76,7 +77,9 @@ public final class ArchiveManager<Object: Archivable>: Archivist, @unchecked Sen
     }
 
     /// As ``record(_:)``, with an owner. All objects of an owner can be deleted together.
-    /// - Parameter owner: 1 to 255 bytes of UTF-8; `nil`: none.
+    /// - Parameters:
+    ///   - object: the object to store.
+    ///   - owner: 1 to 255 bytes of UTF-8; `nil`: none.
     public func record(_ object: Object, owner: String?) {
         store("record", object, .new(owner: owner))
     }
@@ -88,9 +91,11 @@ public final class ArchiveManager<Object: Archivable>: Archivist, @unchecked Sen
 
     /// As ``record(_:)`` for an object that expires.
     /// - Parameters:
+    ///   - object: the object to store.
     ///   - lifetime: the object expires after this time.
     ///   - memoryLifetime: how long a process keeps the object in memory. The next access then reads it from disk,
     ///     and the time restarts. `nil`: as long as there is room.
+    ///   - owner: 1 to 255 bytes of UTF-8; `nil`: none.
     public func record(
         _ object: Object, expiresIn lifetime: Duration, inMemory memoryLifetime: Duration? = nil,
         owner: String? = nil

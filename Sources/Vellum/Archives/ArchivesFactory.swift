@@ -62,6 +62,7 @@ public final class ArchivesFactory: Sendable {
     /// to be `Sendable`.
     ///
     /// - Parameters:
+    ///   - type: the type of the objects.
     ///   - memorySize: limit for the encoded objects in each process's memory, in bytes; 0 or less means 1
     ///     megabyte.
     ///   - diskSize: limit for the encoded objects on disk, for all processes together, in bytes; 0 or less means 2
@@ -88,8 +89,11 @@ public final class ArchivesFactory: Sendable {
     /// for all processes. The kind can't be changed: a different one is refused.
     ///
     /// - Parameters:
+    ///   - type: the type of the objects.
     ///   - name: 1 to 80 bytes of UTF-8, for types with several archives; `nil`: the type's
     ///     ``Archivable/archiveName``.
+    ///   - memorySize: limit for the objects in each process's memory, in bytes; 0 or less means 1 megabyte.
+    ///   - diskSize: limit for the objects on disk, in bytes; 0 or less means 2 megabytes.
     ///   - kind: `cache`, which evicts its least recently used objects to keep its limit, or `collection`, which
     ///     keeps all objects until they are deleted and has no disk limit; `nil`: that of the existing archive,
     ///     `cache` for a new one.
@@ -100,6 +104,7 @@ public final class ArchivesFactory: Sendable {
     ///     ``ArchiveManager/touch(archiveWithKey:)``) renews its lifetime: it then lives for `lifetime` from that
     ///     use, or up to an eighth longer, because not every use is stored. Objects with more time left, or without
     ///     a lifetime, keep what they have, and those that a call gives a lifetime have that.
+    ///   - appliesSettings: whether sizes, kind and durability that differ are applied to an existing archive.
     /// - Throws: also ``ArchiveError/otherKind(archive:is:wanted:)``.
     public func archives<Object: Archivable & Sendable>(
         for type: Object.Type = Object.self, named name: String? = nil,

@@ -50,7 +50,7 @@ public protocol Archivist<Object>: ArchiveAccess {
     /// The number of the queries' results. The default implementation counts what ``process(queries:)`` returns.
     func countResults(of queries: [Query<Object>]) -> Int
     /// Deletes the queries' results and returns their number. The default implementation uses ``process(queries:)``
-    /// and ``delete(archiveWithKey:)``.
+    /// and `delete(archiveWithKey:)`.
     func deleteResults(of queries: [Query<Object>]) -> Int
 }
 

@@ -13,7 +13,7 @@ public protocol AsynchronousArchiveAccess<Object> {
     nonisolated(nonsending) func access(archiveWithKey key: String) async throws -> Object?
     /// As ``AsynchronousArchives/delete(archiveWithKey:)``.
     nonisolated(nonsending) func delete(archiveWithKey key: String) async throws
-    /// As ``AsynchronousArchives/value(forKey:expiresIn:inMemory:owner:renewingBefore:waitingForProcesses:orCompute:)``.
+    /// As `AsynchronousArchives.value(forKey:expiresIn:inMemory:owner:renewingBefore:waitingForProcesses:orCompute:)`.
     /// The default implementation calls `access` and `record`; concurrent callers each compute the object.
     nonisolated(nonsending) func value(
         forKey key: String, expiresIn lifetime: Duration?, inMemory memoryLifetime: Duration?,

@@ -4,7 +4,7 @@
 public struct AsynchronousFactory: Sendable {
     let factory: ArchivesFactory
 
-    /// As ``ArchivesFactory/archives(for:named:trySetMaxMemorySize:trySetMaxDiskSize:kind:durability:lifetime:slides:appliesSettings:)``.
+    /// As `ArchivesFactory.archives(for:named:trySetMaxMemorySize:trySetMaxDiskSize:kind:durability:lifetime:slides:appliesSettings:)`.
     public nonisolated(nonsending) func archives<Object: Archivable & Sendable>(
         for type: Object.Type = Object.self, named name: String? = nil,
         trySetMaxMemorySize memorySize: Int = 0, trySetMaxDiskSize diskSize: Int = 0,
@@ -34,7 +34,7 @@ public struct AsynchronousFactory: Sendable {
         }
     }
 
-    /// As ``ArchivesFactory/values(of:named:trySetMaxMemorySize:trySetMaxDiskSize:kind:durability:lifetime:slides:appliesSettings:)``.
+    /// As `ArchivesFactory.values(of:named:trySetMaxMemorySize:trySetMaxDiskSize:kind:durability:lifetime:slides:appliesSettings:)`.
     public nonisolated(nonsending) func values<Value: Codable & Sendable>(
         of type: Value.Type = Value.self, named name: String, trySetMaxMemorySize memorySize: Int = 0,
         trySetMaxDiskSize diskSize: Int = 0, kind: ArchiveKind? = nil, durability: Durability? = nil,

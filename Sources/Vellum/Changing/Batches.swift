@@ -15,7 +15,7 @@ extension ArchiveManager {
         attempt("record all", else: ()) { try $0.record(all: objects, terms) }
     }
 
-    /// Deletes the objects with these keys atomically, like ``record(all:expiresIn:inMemory:owner:)``.
+    /// Deletes the objects with these keys atomically, like `record(all:expiresIn:inMemory:owner:)`.
     public func delete(keys: [String]) {
         attempt("delete all keys", else: ()) { try $0.delete(all: keys) }
     }
@@ -59,7 +59,7 @@ extension ThrowingArchives {
         try handle.perform { try $0.transact(nil, body) }
     }
 
-    /// As ``ArchiveManager/record(all:expiresIn:inMemory:owner:)``.
+    /// As `ArchiveManager.record(all:expiresIn:inMemory:owner:)`.
     public func record(
         all objects: [Object], expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
         owner: String? = nil
@@ -73,7 +73,7 @@ extension ThrowingArchives {
 }
 
 extension AsynchronousArchives {
-    /// As ``ArchiveManager/record(all:expiresIn:inMemory:owner:)``.
+    /// As `ArchiveManager.record(all:expiresIn:inMemory:owner:)`.
     public nonisolated(nonsending) func record(
         all objects: [Object], expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
         owner: String? = nil

@@ -7,10 +7,13 @@ extension ArchiveManager {
     /// computation. An error is thrown to all of them and isn't kept: the next call computes again. If the archive
     /// can't be read or the object can't be stored, that is logged. Waiting blocks the thread; asynchronous code
     /// should call
-    /// ``AsynchronousArchives/value(forKey:expiresIn:inMemory:owner:renewingBefore:waitingForProcesses:orCompute:)``.
+    /// `AsynchronousArchives.value(forKey:expiresIn:inMemory:owner:renewingBefore:waitingForProcesses:orCompute:)`.
     ///
     /// - Parameters:
+    ///   - key: the object's primary key.
     ///   - lifetime: the object expires after this time, and is computed again when requested.
+    ///   - memoryLifetime: how long a process keeps the object in memory; `nil`: as long as there is room.
+    ///   - owner: of the object that is recorded; 1 to 255 bytes of UTF-8; `nil`: none.
     ///   - renewal: if the existing object has less time left than this, this call computes a new one, while other
     ///     callers get the existing one. If the computation fails, the error is logged and this call returns the
     ///     existing one too.
@@ -36,7 +39,7 @@ extension ArchiveManager {
 }
 
 extension ThrowingArchives {
-    /// As ``ArchiveManager/value(forKey:expiresIn:inMemory:owner:renewingBefore:waitingForProcesses:orCompute:)``.
+    /// As `ArchiveManager.value(forKey:expiresIn:inMemory:owner:renewingBefore:waitingForProcesses:orCompute:)`.
     public func value(
         forKey key: String, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
         owner: String? = nil, renewingBefore renewal: Duration? = nil,
@@ -50,7 +53,7 @@ extension ThrowingArchives {
 }
 
 extension AsynchronousArchives {
-    /// As ``ArchiveManager/value(forKey:expiresIn:inMemory:owner:renewingBefore:waitingForProcesses:orCompute:)`` without blocking a thread.
+    /// As `ArchiveManager.value(forKey:expiresIn:inMemory:owner:renewingBefore:waitingForProcesses:orCompute:)` without blocking a thread.
     ///
     /// The computation is a task of its own. A caller that is cancelled while waiting gets `CancellationError`, and
     /// the others get the object. When no caller is left, the computation is cancelled. An object due for renewal

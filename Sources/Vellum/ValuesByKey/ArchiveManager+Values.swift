@@ -13,7 +13,7 @@ extension ArchiveManager {
         }
     }
 
-    /// As ``record(all:expiresIn:inMemory:owner:)`` for values by their keys: all of them are stored, or none. Which
+    /// As `record(all:expiresIn:inMemory:owner:)` for values by their keys: all of them are stored, or none. Which
     /// one becomes the most recent is unspecified.
     public func record<Value>(
         all values: [String: Value], expiresIn lifetime: Duration? = nil,
@@ -53,7 +53,7 @@ extension ArchiveManager {
         }
     }
 
-    /// As ``value(forKey:expiresIn:inMemory:owner:renewingBefore:waitingForProcesses:orCompute:)``, but `compute`
+    /// As `value(forKey:expiresIn:inMemory:owner:renewingBefore:waitingForProcesses:orCompute:)`, but `compute`
     /// returns only the value.
     @_disfavoredOverload
     public func value<Value>(

@@ -9,7 +9,7 @@ extension ArchivesFactory {
     /// ```
     ///
     /// Returns an ``ArchiveManager`` of ``KeyedValue``s, with all its calls. The parameters are those of
-    /// ``archives(for:named:trySetMaxMemorySize:trySetMaxDiskSize:kind:durability:lifetime:slides:appliesSettings:)``.
+    /// `archives(for:named:trySetMaxMemorySize:trySetMaxDiskSize:kind:durability:lifetime:slides:appliesSettings:)`.
     public func values<Value: Codable & Sendable>(
         of type: Value.Type = Value.self, named name: String, trySetMaxMemorySize memorySize: Int = 0,
         trySetMaxDiskSize diskSize: Int = 0, kind: ArchiveKind? = nil, durability: Durability? = nil,

@@ -9,7 +9,7 @@ extension AsynchronousArchives {
             KeyedValue(value, forKey: key), expiresIn: lifetime, inMemory: memoryLifetime, owner: owner)
     }
 
-    /// As ``ArchiveManager/record(all:expiresIn:inMemory:owner:)`` for values by their keys.
+    /// As `ArchiveManager.record(all:expiresIn:inMemory:owner:)` for values by their keys.
     public nonisolated(nonsending) func record<Value>(
         all values: [String: Value], expiresIn lifetime: Duration? = nil,
         inMemory memoryLifetime: Duration? = nil, owner: String? = nil
@@ -36,7 +36,7 @@ extension AsynchronousArchives {
         try await access(archiveWithKey: key)?.value
     }
 
-    /// As ``value(forKey:expiresIn:inMemory:owner:renewingBefore:waitingForProcesses:orCompute:)``, but `compute`
+    /// As `value(forKey:expiresIn:inMemory:owner:renewingBefore:waitingForProcesses:orCompute:)`, but `compute`
     /// returns only the value.
     @_disfavoredOverload
     public nonisolated(nonsending) func value<Value>(

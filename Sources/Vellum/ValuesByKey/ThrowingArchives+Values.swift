@@ -9,7 +9,7 @@ extension ThrowingArchives {
             KeyedValue(value, forKey: key), expiresIn: lifetime, inMemory: memoryLifetime, owner: owner)
     }
 
-    /// As ``ArchiveManager/record(all:expiresIn:inMemory:owner:)`` for values by their keys.
+    /// As `ArchiveManager.record(all:expiresIn:inMemory:owner:)` for values by their keys.
     public func record<Value>(
         all values: [String: Value], expiresIn lifetime: Duration? = nil,
         inMemory memoryLifetime: Duration? = nil, owner: String? = nil
@@ -36,7 +36,7 @@ extension ThrowingArchives {
         try access(archiveWithKey: key)?.value
     }
 
-    /// As ``value(forKey:expiresIn:inMemory:owner:renewingBefore:waitingForProcesses:orCompute:)``, but `compute`
+    /// As `value(forKey:expiresIn:inMemory:owner:renewingBefore:waitingForProcesses:orCompute:)`, but `compute`
     /// returns only the value.
     @_disfavoredOverload
     public func value<Value>(

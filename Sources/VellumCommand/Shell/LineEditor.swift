@@ -47,28 +47,41 @@ final class LineEditor {
         setRaw()
         defer { tcsetattr(STDIN_FILENO, TCSADRAIN, &modes) }
         (field, earlier, recalled, search) = (Self.field(""), "", nil, nil)
-        draw(shell)
+        var typed = ""
         while true {
+            // What is pasted comes faster than it could be drawn.
+            if !isMoreWaiting {
+                insert(&typed)
+                draw(shell)
+            }
             guard let events = nextEvents() else { return nil }
             for event in events {
-                switch event {
-                case .paste(let text): field.insert(text)
-                case .key(let key):
-                    switch press(key, shell) {
-                    case .more: break
-                    case .line(let line):
-                        leaveLine()
-                        history?.remember(line)
-                        return line
-                    case .end:
-                        leaveLine()
-                        return nil
-                    }
-                default: break
+                if case .paste(let text) = event { typed += text }
+                guard case .key(let key) = event else { continue }
+                if search == nil, let character = key.text {
+                    typed.append(character)
+                    continue
+                }
+                insert(&typed)
+                switch press(key, shell) {
+                case .more: break
+                case .line(let line):
+                    draw(shell)
+                    leaveLine()
+                    history?.remember(line)
+                    return line
+                case .end:
+                    leaveLine()
+                    return nil
                 }
             }
-            draw(shell)
         }
+    }
+
+    private func insert(_ typed: inout String) {
+        guard !typed.isEmpty else { return }
+        field.insert(typed)
+        (typed, recalled) = ("", nil)
     }
 
     private enum Outcome {
@@ -202,6 +215,11 @@ final class LineEditor {
             if count == 0 || count < 0 && errno != EINTR && errno != EAGAIN { return nil }
             if count == 1 { return decoder.feed(CollectionOfOne(byte)) }
         }
+    }
+
+    private var isMoreWaiting: Bool {
+        var waiting = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+        return poll(&waiting, 1, 0) > 0
     }
 
     private func window() -> Size {

@@ -70,7 +70,7 @@ extension CBORWriter {
 }
 
 extension CBORReader {
-    /// Reads what ``CBORWriter/write(_:)`` writes for dates; extended time may also hold an integer or a float.
+    /// Reads what `CBORWriter.write(_:)` writes for dates; extended time may also hold an integer or a float.
     mutating func decodeDate() throws(ReadFault) -> Date {
         let start = offset
         switch try nextTag() {

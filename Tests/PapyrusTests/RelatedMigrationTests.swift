@@ -1,0 +1,271 @@
+import Dispatch
+import Foundation
+import Papyrus
+import StorageEngine
+import TestSupport
+import Testing
+
+/// Migrations of objects that are related to others.
+@Suite(.serialized) struct RelatedMigrationTests {
+    private let place = Place()
+    private var store: PapyrusStore { place.store }
+
+    private struct First: Papyrus, Equatable {
+        let id: Int
+        var text: String
+    }
+
+    private struct Friend1: Papyrus {
+        let id: String
+        var name: String
+        @HasMany var friends: [Friend1]
+    }
+
+    private struct Friend2: Papyrus {
+        let id: String
+        var name: String
+        @HasMany var friends: [Friend2]
+    }
+
+    private struct Customer1: Papyrus {
+        let id: String
+        var name: String
+        @HasMany var items: [First]
+    }
+
+    private struct Customer2: Papyrus {
+        let id: String
+        var name: String
+        @HasMany var items: [First]
+    }
+
+    private struct Order1: Papyrus {
+        let id: Int
+        @HasMany var customers: [Customer1]
+    }
+
+    private struct Order2: Papyrus {
+        let id: Int
+        @HasMany var customers: [Customer2]
+    }
+
+    /// What broke: of related types, whose migrations each mention the other's objects as far as they need them, one lost its
+    /// objects' content, or its relations, whichever was migrated first.
+    @Test(arguments: [true, false]) func relatedTypesAreMigratedInAnyOrder(ordersFirst: Bool) async throws {
+        let item = First(id: 1, text: "item")
+        await store.save(Order1(id: 7, customers: [Customer1(id: "c", name: "carl", items: [item])]))
+        let orders = Migration<Order1, Order2> {
+            Order2(id: $0.id, customers: $0.customers.map { Customer2(id: $0.id, name: "", items: []) })
+        }
+        let customers = Migration<Customer1, Customer2> {
+            Customer2(id: $0.id, name: $0.name + "!", items: $0.items)
+        }
+        if ordersFirst { try await store.throwing.register(migration: orders) }
+        try await store.throwing.register(migration: customers)
+        if !ordersFirst { try await store.throwing.register(migration: orders) }
+        let order = try await store.object(id: 7, of: Order2.self).execute()
+        #expect(order.customers.map(\.name) == ["carl!"])
+        #expect(order.customers.first?.items == [item])
+        #expect(await store.objects(type: Customer2.self).execute().map(\.name) == ["carl!"])
+        #expect(await store.objects(type: Customer1.self).execute().isEmpty)
+        // What is saved later is no mention.
+        await store.save(Customer2(id: "c", name: "changed", items: []))
+        await store.save(Customer1(id: "d", name: "dora", items: []))
+        try await store.throwing.register(migration: customers)
+        #expect(await store.objects(type: Customer2.self).execute().map(\.name) == ["changed", "dora!"])
+    }
+
+    /// What broke: who was mentioned under its new identifier stayed an old object for ever.
+    @Test func newIdentifiersMayBeMentionedFirst() async throws {
+        let count = 1_200
+        let last = Friend1(id: "1100", name: "n", friends: [])
+        for number in 0..<count {
+            await store.save(Friend1(id: "\(number)", name: "n", friends: number == 0 ? [last] : []))
+        }
+        try await store.throwing.register(
+            migration: Migration<Friend1, Friend2> {
+                Friend2(
+                    id: "user-" + $0.id, name: $0.name + "!",
+                    friends: $0.friends.map { Friend2(id: "user-" + $0.id, name: "", friends: []) })
+            })
+        let new = await store.objects(type: Friend2.self).execute()
+        #expect(new.count == count && new.allSatisfy { $0.name == "n!" })
+        #expect(new.first { $0.id == "user-0" }?.friends.map(\.id) == ["user-1100"])
+        #expect(await store.objects(type: Friend1.self).execute().isEmpty)
+    }
+
+    /// What broke: who was converted before somebody else saved, or in another run, was missing in the relations of those that
+    /// were converted afterwards.
+    @Test func relationsSurviveWritersAndOtherRuns() async throws {
+        let count = 1_500
+        for number in 0..<count {
+            let friend = Friend1(id: "\((7 * number + 13) % count)", name: "n", friends: [])
+            await store.save(Friend1(id: "\(number)", name: "n", friends: [friend]))
+        }
+        // What the relations are saved with replaces what was saved before.
+        let empty = await store.objects(type: Friend1.self).execute().filter(\.friends.isEmpty).count
+        let (other, conversions) = (PapyrusStore(url: place.url), Guarded(0))
+        let migration = Migration<Friend1, Friend2> {
+            if conversions.withLock({ number in
+                number += 1; return number % 200 == 0
+            }) {
+                // Another process changes an object of this very part.
+                let (changed, isOver) = ($0, DispatchSemaphore(value: 0))
+                Task {
+                    await other.save(changed); isOver.signal()
+                }
+                isOver.wait()
+            }
+            return Friend2(
+                id: $0.id, name: $0.name,
+                friends: $0.friends.map { Friend2(id: $0.id, name: "", friends: []) })
+        }
+        try await store.throwing.register(migration: migration)
+        let new = await store.objects(type: Friend2.self).execute()
+        #expect(new.count == count)
+        #expect(new.filter(\.friends.isEmpty).count == empty)
+        #expect(new.allSatisfy { $0.name == "n" })
+    }
+
+    private struct Plain: Papyrus {
+        static let papyrusTypeName = "PapyrusTests.MigrationTests.Renamed"
+        let id: String
+        var a: Int
+    }
+
+    private struct Renamed: Papyrus {
+        static let papyrusTypeName = "PapyrusTests.MigrationTests.Renamed"
+        let id: String
+        var b: Int
+    }
+
+    /// What broke: an object that got a new identifier under the same type name was there twice.
+    @Test func newIdentifiersUnderOneTypeName() async throws {
+        for number in 0..<10 { await store.save(Plain(id: "\(number)", a: number)) }
+        for _ in 0..<2 {
+            try await store.throwing.register(
+                migration: Migration<Plain, Renamed> { Renamed(id: "x" + $0.id, b: $0.a) })
+            let new = await store.objects(type: Renamed.self).execute()
+            #expect(new.map(\.id) == (0..<10).map { "x\($0)" } && new.map(\.b) == Array(0..<10))
+        }
+    }
+
+    private struct Customer3: Papyrus {
+        let id: String
+        var name: String
+        @HasMany var items: [First]
+    }
+
+    private struct Order3: Papyrus {
+        let id: Int
+        @HasMany var customers: [Customer3]
+    }
+
+    private let customersTo2 = Migration<Customer1, Customer2> {
+        Customer2(id: $0.id, name: $0.name + "!", items: $0.items)
+    }
+    private let customersTo3 = Migration<Customer2, Customer3> {
+        Customer3(id: $0.id, name: $0.name + "?", items: $0.items)
+    }
+    private let ordersTo2 = Migration<Order1, Order2> {
+        Order2(id: $0.id, customers: $0.customers.map { Customer2(id: $0.id, name: "", items: []) })
+    }
+    private let ordersTo3 = Migration<Order2, Order3> {
+        Order3(id: $0.id, customers: $0.customers.map { Customer3(id: $0.id, name: "", items: []) })
+    }
+
+    /// What broke: who was mentioned under a type that its own objects had left long since replaced these at the next start.
+    @Test func whatIsMentionedReplacesNothing() async throws {
+        let item = First(id: 1, text: "item")
+        await store.save(Order1(id: 7, customers: [Customer1(id: "c", name: "carl", items: [item])]))
+        for _ in 0..<3 {
+            try await store.throwing.register(migration: customersTo2)
+            try await store.throwing.register(migration: customersTo3)
+            if await store.objects(type: Order1.self).execute().count == 1 {
+                var customer = try await store.object(id: "c", of: Customer3.self).execute()
+                #expect(customer.name == "carl!?")
+                customer.name = "edited"
+                await store.save(customer)
+            }
+            try await store.throwing.register(migration: ordersTo2)
+            try await store.throwing.register(migration: ordersTo3)
+            let order = try await store.object(id: 7, of: Order3.self).execute()
+            #expect(order.customers.map(\.name) == ["edited"])
+            #expect(order.customers.first?.items == [item])
+        }
+        #expect(await store.objects(type: Customer2.self).execute().isEmpty)
+    }
+
+    /// What broke: an original brought back what was deleted since.
+    @Test func whatWasDeletedStaysDeleted() async throws {
+        let customers = ["c", "d"].map { Customer1(id: $0, name: $0, items: []) }
+        await store.save(Order1(id: 7, customers: customers))
+        try await store.throwing.register(migration: customersTo2)
+        await store.delete(Customer2(id: "c", name: "", items: []))
+        try await store.throwing.register(migration: ordersTo2)
+        let order = try await store.object(id: 7, of: Order2.self).execute()
+        #expect(order.customers.map(\.name) == ["d!"])
+        #expect(await store.objects(type: Customer2.self).execute().map(\.id) == ["d"])
+    }
+
+    private struct Same1: Papyrus {
+        static let papyrusTypeName = "PapyrusTests.RelatedMigrationTests.Same"
+        let id: Int
+        var name: String
+        @HasMany var next: [Same1]
+    }
+
+    private struct Same2: Papyrus {
+        static let papyrusTypeName = "PapyrusTests.RelatedMigrationTests.Same"
+        let id: Int
+        var name: String
+        var price: Int
+        @HasMany var next: [Same2]
+    }
+
+    private struct Same3: Papyrus {
+        static let papyrusTypeName = "PapyrusTests.RelatedMigrationTests.Same"
+        let id: Int
+        var title: String
+        @HasMany var next: [Same3]
+    }
+
+    /// What broke: objects of one type name that are related to others were converted again at every start, and what was edited
+    /// since was lost.
+    @Test func underOneTypeNameEachIsConvertedOnce() async throws {
+        var last: [Same1] = []
+        for number in (0..<6).reversed() {
+            last = [Same1(id: number, name: "n\(number)", next: last)]
+            await store.save(last[0])
+        }
+        let to2 = Migration<Same1, Same2> { old in
+            func new(_ old: Same1) -> Same2 {
+                Same2(id: old.id, name: old.name + "!", price: 7, next: old.next.map(new))
+            }
+            return new(old)
+        }
+        for round in 0..<3 {
+            try await store.throwing.register(migration: to2)
+            let all = await store.objects(type: Same2.self).sort { $0.id < $1.id }.execute()
+            #expect(all.map(\.name) == (0..<6).map { round > 0 && $0 == 1 ? "edited" : "n\($0)!" })
+            #expect(all.map(\.price) == (0..<6).map { round > 0 && $0 == 1 ? 99 : 7 })
+            #expect(all.map { $0.next.map(\.id) } == (0..<6).map { $0 < 5 ? [$0 + 1] : [] })
+            var edited = all[1]
+            (edited.name, edited.price) = ("edited", 99)
+            await store.save(edited)
+        }
+        // What is converted next is what they are now, not what they were before.
+        let to3 = Migration<Same2, Same3> { old in
+            func new(_ old: Same2) -> Same3 {
+                Same3(id: old.id, title: "\(old.name) \(old.price)", next: old.next.map(new))
+            }
+            return new(old)
+        }
+        for _ in 0..<2 {
+            try await store.throwing.register(migration: to3)
+            let all = await store.objects(type: Same3.self).sort { $0.id < $1.id }.execute()
+            #expect(all.map(\.title) == (0..<6).map { $0 == 1 ? "edited 99" : "n\($0)! 7" })
+            #expect(all.map { $0.next.map(\.id) } == (0..<6).map { $0 < 5 ? [$0 + 1] : [] })
+        }
+    }
+}
