@@ -52,6 +52,8 @@ private struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
     let to: StoredType
     var entries: SnapshotEntries
     private var misread = Misread()
+    /// Whether there is room in a batch for old objects beside the new ones.
+    private var keepsOriginals = true
     /// The keys that new objects have got.
     private var taken: Set<String> = []
     /// The keys of what this run stored because others are related to it; `entries` is older.
@@ -77,6 +79,7 @@ private struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
                 if try changes.batch.isEmpty || archive.apply(changes.batch, ifUnchanged: changes.seen) != nil
                 {
                     waiting = waiting.dropFirst(part.count)
+                    keepsOriginals = true
                     taken.formUnion(changes.taken)
                     related.formUnion(changes.related)
                     count = min(2 * count, Self.objectsAtOnce)
@@ -95,8 +98,16 @@ private struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
                     (kept, related) = ([:], [])
                 }
             } catch let error as StorageError {
-                guard case .batchTooLarge = error, part.count > 1 else { throw error }
-                count = part.count / 2
+                guard case .batchTooLarge = error else { throw error }
+                if part.count > 1 {
+                    count = part.count / 2
+                } else if keepsOriginals {
+                    keepsOriginals = false
+                } else {
+                    misread.add(first, StoredProblem(description: error.description))
+                    waiting = waiting.dropFirst()
+                    keepsOriginals = true
+                }
             }
         }
         guard let problem = misread.problem("can't be converted into \(to.name), and stays") else { return }
@@ -202,7 +213,7 @@ private struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
         _ new: NewObjects, of entry: StoredEntry, _ loader: ObjectLoader, to changes: inout Changes
     ) throws {
         changes.seen.append(SeenEntry(key: entry.key, sequence: entry.sequence))
-        if !entry.isRelatedOnly, let given = new.first(where: \.object.isGiven)?.object.key {
+        if keepsOriginals, !entry.isRelatedOnly, let given = new.first(where: \.object.isGiven)?.object.key {
             try Original.keep(entry, as: FromObject.self, becoming: given, in: &changes.batch)
         }
         if from != to || !new.contains(where: { $0.object.key == entry.key }) {

@@ -56,7 +56,8 @@ struct ShellTests {
         for (line, status, words) in [
             ("get City nobody", 1, "nobody"), ("find population >", 2, "^"), ("count", 2, "use ARCHIVE"),
             ("use Citi", 1, "did you mean"), ("cuont", 2, "did you mean count?"), ("use", 2, "Other Archive"),
-            ("use City Other", 2, "which archive"), ("!exit 143", 143, "line 3"), ("!exit 77", 3, "line 3"),
+            ("use City Other", 2, "which archive"), ("!exit 143", 143, "line 3"), ("!exit 77", 77, "line 3"),
+            ("exit 3", 2, "stands alone"),
             ("get 'City", 2, "line 3"), ("shell", 2, "there is no command"),
         ] {
             let start = line == "count" ? "" : "use City"

@@ -35,6 +35,12 @@ enum MarkStanding { case right, wrong, none }
 extension CleanMark where Right == Changing {
     func remove() { index.cleanFlag = 0 }
 
+    /// Makes it a wrong one, with which nobody trusts the index.
+    func spoil() {
+        index.cleanSum = ~index.cleanSum
+        index.cleanFlag = 1
+    }
+
     /// Requires that no other process has the archive open for writing.
     func set() throws(StorageError) {
         index.cleanSum = try sumNow()

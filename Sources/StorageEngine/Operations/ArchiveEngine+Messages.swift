@@ -198,17 +198,31 @@ extension ArchiveEngine {
 
     /// The number that the next message must have if none was dropped: what was written instead of a message, when the ring
     /// was emptied or shortened, has numbers too. `expected`: that of the first frame at or after `place`.
-    private func number(from expected: UInt64, ofMessagesAt place: Location, upTo first: Location) -> UInt64 {
-        guard let pin = log.pin(first.segment) else { return expected }
-        defer { log.unpin(pin) }
+    private func number(
+        from expected: UInt64, ofMessagesAt place: Location, upTo first: Location
+    ) -> UInt64 {
         var expected = expected
-        var offset = place.segment == first.segment ? place.offset : SegmentHeader.bytes
-        while offset < first.offset, let frame = log.validFrame(pin, at: offset), frame.sequence <= expected {
-            if frame.sequence == expected {
-                guard frame.kind != .message else { break }
-                expected &+= 1
+        var place = place
+        while place < first {
+            if place != .none, let pin = log.pin(place.segment) {
+                defer { log.unpin(pin) }
+                // Another process may have written more since.
+                _ = try? log.learnSize(pin)
+                var offset = place.offset
+                let end = place.segment == first.segment ? first.offset : Int.max
+                while offset < end, let frame = log.validFrame(pin, at: offset) {
+                    guard frame.sequence < expected || frame.sequence == expected && frame.kind != .message
+                    else {
+                        return expected
+                    }
+                    if frame.sequence == expected { expected &+= 1 }
+                    offset += frame.bytes
+                }
             }
-            offset += frame.bytes
+            guard place.segment < first.segment,
+                let next = try? log.nextSegment(after: place.segment, upTo: first.segment)
+            else { break }
+            place = Location(segment: next, offset: SegmentHeader.bytes)
         }
         return expected
     }

@@ -90,7 +90,7 @@ extension ArchiveOpening {
     }
 
     /// Whether a trusted index that no process has open is as its last users left it, and not damaged since: judged by
-    /// its clean mark or, if a user died, by verifying its totals. Removes the clean mark.
+    /// its clean mark or, if a user died, by verifying its totals. Removes a right mark.
     ///
     /// Without this check, a changed limit or segment count in a closed index would make the next operation evict or
     /// remove intact entries.
@@ -98,16 +98,18 @@ extension ArchiveOpening {
         _ memory: IndexMemory, _ log: SegmentLog, mark: MarkStanding, attachment: FileDescriptor
     ) throws(StorageError) -> Bool {
         let index = ChangingIndex(unshared: memory)
+        // If it isn't rebuilt now, whoever comes next mustn't trust it either: a wrong mark stays, and a right one becomes wrong
+        // where no look-up would find what the index doesn't know.
+        guard mark != .wrong else { return false }
+        if mark == .right, try isIncomplete(index.view, log) {
+            index.cleanMark.spoil()
+            return false
+        }
         index.cleanMark.remove()
         let wasInterrupted = index.sectionOwner != 0
         // If a process died while changing the limits, the next holder of the lock completes that.
         guard wasInterrupted || index.hasLimits(of: descriptor.configuration) else { return false }
-        switch mark {
-        // No look-up would find what the index doesn't know.
-        case .right: return try isIncomplete(index.view, log) == false
-        case .wrong: return false
-        case .none: break
-        }
+        if mark == .right { return true }
         switch index.locking {
         // No process can hold it, and its bytes may not be a valid mutex.
         case .robustMutex: guard cp_mutex_init(index.mutex) == 0 else { return false }

@@ -20,7 +20,8 @@ enum ExitStatus: Int32, Sendable {
     case terminated = 143
 
     /// Ends the process.
-    func end() -> Never {
-        exit(rawValue)
-    }
+    func end() -> Never { ExitStatus.end(withCode: rawValue) }
+
+    /// Ends the process with what another program ended with.
+    static func end(withCode code: Int32) -> Never { exit(code) }
 }

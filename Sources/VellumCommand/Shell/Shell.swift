@@ -11,7 +11,6 @@ import TerminalKit
 struct Shell {
     /// The store's folder. Commands find it in the environment.
     let path: String
-    private let store: Store
     /// The archive that queries are about, and what is known of its properties.
     private(set) var archive: (name: String, sample: PropertySample)?
     private(set) var isOver = false
@@ -23,10 +22,10 @@ struct Shell {
     /// The commands that can be given here: all but this one.
     static let commands = VellumCommand.names.filter { $0 != ShellCommand.configuration.commandName }
 
-    /// Opens the store to look into. Puts it into the environment, where commands find it.
+    /// Looks whether it is a store. Puts it into the environment, where commands find it.
     init(store path: String) throws {
         self.path = path
-        store = try Store.open(at: path, mode: .readOnly, createIfMissing: false, options: .forLooking)
+        _ = try open()
         // Commands run elsewhere if a line changes the folder.
         let absolute =
             path.utf8.first == UInt8(ascii: "/")
@@ -36,15 +35,20 @@ struct Shell {
 
     var prompt: String { (archive.map { TerminalText.sanitized($0.name) } ?? "vellum") + "> " }
 
+    /// Anew each time: it may be removed and made again meanwhile.
+    private func open() throws(StorageError) -> Store {
+        try Store.open(at: path, mode: .readOnly, createIfMissing: false, options: .forLooking)
+    }
+
     /// What is in the store, in a few words.
     func summary() -> String {
-        guard let names = try? store.archiveNames() else { return "which can't be listed" }
+        guard let names = try? open().archiveNames() else { return "which can't be listed" }
         return Figures.count(names.count, "archive", "archives")
     }
 
     /// Chooses the archive that queries are about.
     mutating func use(_ name: String) throws {
-        let found = try store.archive(named: name)
+        let found = try open().archive(named: name)
         try found.requireEntries()
         archive = (name, try PropertySample(of: found))
     }
@@ -64,7 +68,7 @@ struct Shell {
     func isQuery(_ line: String) -> Bool { Self.stages.contains(firstWord(of: line).lowercased()) }
 
     private func firstWord(of line: String) -> String {
-        String(line.drop { $0.isWhitespace }.prefix { !$0.isWhitespace && $0 != "|" })
+        String(line.drop { $0.isWhitespace }.prefix { !$0.isWhitespace && !"|;&<>()".contains($0) })
     }
 
     /// Does what a line says.
@@ -75,10 +79,12 @@ struct Shell {
         let rest = line.drop { $0.isWhitespace }.dropFirst(word.count).drop { $0.isWhitespace }
         switch word {
         case "": return
-        case "exit", "quit": isOver = true
+        case "exit", "quit":
+            guard rest.isEmpty else { throw CommandFailure("\(word) stands alone", status: .usage) }
+            isOver = true
         case "use": try use(argument: String(rest))
-        case "history": ShellHistory.standard?.show()
-        case "help" where rest.isEmpty: Narration.say(Self.help)
+        case "history": try print(ShellHistory.standard?.lines ?? [])
+        case "help" where rest.isEmpty: try print([Self.help])
         case _ where word.hasPrefix("!"):
             try start(String(line.drop { $0.isWhitespace }.dropFirst()))
         case _ where Self.commands.contains(word) || word == "help" || word.hasPrefix("-"):
@@ -94,10 +100,16 @@ struct Shell {
     private mutating func use(argument: String) throws {
         let names = ShellWord.words(in: argument).words.filter { !$0.isEmpty }
         guard let name = names.first, names.count == 1 else {
-            let names = try store.archiveNames().map(TerminalSafe.quoted).joined(separator: " ")
+            let names = try open().archiveNames().map(TerminalSafe.quoted).joined(separator: " ")
             throw CommandFailure("use which archive? There are: \(names)", status: .usage)
         }
         try use(name)
+    }
+
+    private func print(_ lines: [String]) throws {
+        let output = OutputWriter()
+        for line in lines { try output.write(line + "\n") }
+        try output.flush()
     }
 
     private func query(_ line: String) throws {
@@ -109,12 +121,18 @@ struct Shell {
     }
 
     /// Runs a line of the system's shell and waits. Meanwhile interrupts are for it alone.
-    private func start(_ line: String) throws(CommandFailure) {
+    private func start(_ line: String) throws {
         let status = system(line)
         guard status != -1 else { throw CommandFailure("/bin/sh", errno: errno, status: .storeFailure) }
         let signal = status & 0x7f
         let code = signal == 0 ? status >> 8 & 0xff : 128 + signal
-        if code != 0 { throw CommandFailure(nil, status: ExitStatus(rawValue: code) ?? .storeFailure) }
+        if code != 0 { throw Failed(code: code) }
+    }
+
+    /// A command failed and has said why.
+    struct Failed: Error {
+        /// 128 and the number of the signal that ended it, or what it ended with.
+        let code: Int32
     }
 
     private static let help = """

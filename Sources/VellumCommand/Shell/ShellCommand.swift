@@ -49,9 +49,11 @@ struct ShellCommand: ParsableCommand {
             do {
                 try shell.carryOut(line)
                 if shell.isOver { return }
+            } catch let failed as Shell.Failed {
+                // It has said so. Behind ^C the terminal is within a line.
+                if failed.code > 128 { Narration.write("\n") }
             } catch {
-                // What failed has said so; who types goes on. Behind ^C the terminal is within a line.
-                if FailureReport.report(error).rawValue > 128 { Narration.write("\n") }
+                _ = FailureReport.report(error)
             }
         }
     }
@@ -63,6 +65,9 @@ struct ShellCommand: ParsableCommand {
             guard !first.isEmpty, first.first != "#" else { continue }
             do {
                 try shell.carryOut(line.text)
+            } catch let failed as Shell.Failed {
+                Narration.complain("line \(number) of the input failed")
+                ExitStatus.end(withCode: failed.code)
             } catch {
                 let status = FailureReport.report(error)
                 throw CommandFailure("line \(number) of the input failed", status: status)

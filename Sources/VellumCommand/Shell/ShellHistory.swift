@@ -21,6 +21,7 @@ final class ShellHistory {
     private let file: StateRecords<PastLine>
     /// The latest last.
     private(set) var lines: [String]
+    private var hasComplained = false
 
     private init(_ file: StateRecords<PastLine>) {
         self.file = file
@@ -41,16 +42,13 @@ final class ShellHistory {
                 records = lines.map(PastLine.init)
             }
         } catch {
-            Narration.complain("the line is remembered for this session only: \(error)")
+            if !hasComplained { Narration.complain("lines are remembered for this session only: \(error)") }
+            hasComplained = true
         }
     }
 
     private func keep(_ line: String, in lines: inout [String]) {
         lines.removeAll { $0.utf8.elementsEqual(line.utf8) }
         lines.append(line)
-    }
-
-    func show() {
-        for line in lines { Narration.say(line) }
     }
 }

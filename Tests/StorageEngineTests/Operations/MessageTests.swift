@@ -256,6 +256,19 @@ import Testing
         #expect(try archive.check().clean)
     }
 
+    /// What broke: who had read all was told of losses, where the frames that shortened the ring fill more than one segment.
+    @Test(arguments: [1, 3]) func whoHasReadAllIsToldOfNoLoss(steps: Int) throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let archive = try Store.open(at: folder.store).archive(
+            named: "Large", orCreate: ArchiveConfiguration(kind: .log, diskLimit: 20_000_000))
+        for number in 0..<2_000 { try archive.append([UInt8](repeating: UInt8(number % 251), count: 3_000)) }
+        let cursor = try archive.messages(most: .max).next
+        for step in 1...steps { try archive.setLimits(disk: UInt64(2_000_000 / step), memory: nil) }
+        try archive.append([9])
+        let batch = try archive.messages(after: cursor)
+        #expect(batch.messages.map(\.bytes) == [[9]] && !batch.someAreLost)
+    }
+
     @Test func whoHasReadAllMissesNothingByASmallerLimit() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try open(folder)

@@ -160,6 +160,8 @@ import Testing
     /// A log whose older segments are still to come looks like one of which these were reclaimed.
     @Test(arguments: [0..<1, 0..<12, 6..<12, 3..<40, 0..<40], [true, false])
     func whoLooksAtAHalfCopiedStoreHidesNothing(missing: Range<Int>, copiesIndex: Bool) throws {
+        // Then segments in the middle can't be told from reclaimed ones.
+        let isPaused = missing.lowerBound == 0
         let folder = try TemporaryFolder()
         let store = try Store.open(at: folder.store)
         let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration(diskLimit: 40_000_000))
@@ -185,12 +187,17 @@ import Testing
         func entries() throws -> Int {
             try Store.open(at: target, mode: .readOnly).archive(named: "A").entries().count
         }
-        #expect(try entries() < 10_000)
+        // A copy that pauses for longer than a minute gets an index of what is there.
+        let hand = ClockHand()
+        if isPaused { hand.pass(.seconds(120)) }
+        let early = try Clock.$hand.withValue(hand) { try entries() }
+        #expect(early < 10_000)
         for name in late { try copy("A.archive/" + name) }
-        #expect(try entries() == 10_000)
+        for _ in 0..<3 { #expect(try entries() == 10_000) }
         let whole = try Store.open(at: target).archive(named: "A")
         #expect(try whole.entries().count == 10_000)
-        #expect(try whole.check().clean)
+        // What an early look missed, by an index that says that it was there, stays noted until a repair.
+        #expect(try whole.check().clean || isPaused && copiesIndex)
     }
 
     @Test(arguments: [LockingMode.robustMutex, .fileLock])
