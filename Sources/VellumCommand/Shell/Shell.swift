@@ -137,8 +137,8 @@ struct Shell {
 
     private static let help = """
         use ARCHIVE      choose what queries are about
-        \(stages.joined(separator: " "))
-                         begin a query, such as: find population > 1000000 | sort population desc | limit 5
+        \(wrapped(stages))
+                         begin a query, such as: find population > 1000000 | limit 5
         \(wrapped(commands))
                          are commands; help COMMAND tells more
         !COMMAND         something for the system's shell
