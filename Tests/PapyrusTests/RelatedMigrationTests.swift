@@ -27,6 +27,32 @@ import Testing
         @HasMany var friends: [Friend2]
     }
 
+    /// What broke: who was mentioned by another was stored as it was mentioned, and its own object was lost.
+    @Test func whoIsMentionedIsStillConverted() async throws {
+        let migration = Migration<Friend1, Friend2> {
+            Friend2(
+                id: $0.id, name: $0.name + "!",
+                friends: $0.friends.map { Friend2(id: $0.id, name: "", friends: []) }
+                    + ($0.id == "a" ? [Friend2(id: "new", name: "new", friends: [])] : []))
+        }
+        // More than fit into a batch, so that the first one is mentioned with the last one and the reverse.
+        let last = Friend1(id: "1100", name: "last", friends: [])
+        let b = Friend1(id: "b", name: "b", friends: [last])
+        await store.save(b)
+        await store.save(Friend1(id: "a", name: "a", friends: [b, last]))
+        for number in 0..<1_200 where number != 1_100 {
+            await store.save(Friend1(id: "\(number)", name: "n", friends: number == 1_150 ? [b] : []))
+        }
+        let order = await store.objects(type: Friend1.self).execute().map(\.id)
+        await store.register(migration: migration)
+        #expect(await store.objects(type: Friend1.self).execute().isEmpty)
+        let new = await store.objects(type: Friend2.self).execute()
+        #expect(new.map(\.id).filter { $0 != "new" } == order)
+        #expect(new.allSatisfy { $0.name == "new" || $0.name.hasSuffix("!") })
+        #expect(new.first { $0.id == "b" }?.friends.map(\.name) == ["last!"])
+        #expect(new.first { $0.id == "a" }?.friends.map(\.id) == ["b", "1100", "new"])
+    }
+
     private struct Customer1: Papyrus {
         let id: String
         var name: String
@@ -54,15 +80,9 @@ import Testing
     @Test(arguments: [true, false]) func relatedTypesAreMigratedInAnyOrder(ordersFirst: Bool) async throws {
         let item = First(id: 1, text: "item")
         await store.save(Order1(id: 7, customers: [Customer1(id: "c", name: "carl", items: [item])]))
-        let orders = Migration<Order1, Order2> {
-            Order2(id: $0.id, customers: $0.customers.map { Customer2(id: $0.id, name: "", items: []) })
-        }
-        let customers = Migration<Customer1, Customer2> {
-            Customer2(id: $0.id, name: $0.name + "!", items: $0.items)
-        }
-        if ordersFirst { try await store.throwing.register(migration: orders) }
-        try await store.throwing.register(migration: customers)
-        if !ordersFirst { try await store.throwing.register(migration: orders) }
+        if ordersFirst { try await store.throwing.register(migration: ordersTo2) }
+        try await store.throwing.register(migration: customersTo2)
+        if !ordersFirst { try await store.throwing.register(migration: ordersTo2) }
         let order = try await store.object(id: 7, of: Order2.self).execute()
         #expect(order.customers.map(\.name) == ["carl!"])
         #expect(order.customers.first?.items == [item])
@@ -71,7 +91,7 @@ import Testing
         // What is saved later is no mention.
         await store.save(Customer2(id: "c", name: "changed", items: []))
         await store.save(Customer1(id: "d", name: "dora", items: []))
-        try await store.throwing.register(migration: customers)
+        try await store.throwing.register(migration: customersTo2)
         #expect(await store.objects(type: Customer2.self).execute().map(\.name) == ["changed", "dora!"])
     }
 
