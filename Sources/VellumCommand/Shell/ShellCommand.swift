@@ -1,4 +1,3 @@
-import ArchiveQuery
 import ArgumentParser
 import StorageEngine
 import StoreInspection

@@ -18,10 +18,8 @@ struct ShellCompletion: Sendable {
             let found = QueryPipeline.completions(
                 in: before, at: before.utf8.count, properties: shell.archive?.sample.names ?? []
             ) { shell.archive?.sample.values(of: $0) }.filter { $0.kind != .placeholder }
-            range =
-                min(
-                    found.first.map { place($0.range.lowerBound) } ?? field.cursor, field.cursor)..<field
-                .cursor
+            let start = found.first.map { place($0.range.lowerBound) } ?? field.cursor
+            range = min(start, field.cursor)..<field.cursor
             choices = found.map(\.text)
             return
         }
