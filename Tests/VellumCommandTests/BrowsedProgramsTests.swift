@@ -23,25 +23,10 @@ struct BrowsedProgramsTests {
     private func run(
         _ environment: [String: String], _ steps: [(shown: String, keys: String)]
     ) async throws -> (status: Int32, text: String) {
-        var variables = [
-            "TERM": "xterm-256color", "LC_ALL": "C.UTF-8", "TMUX": "", "STY": "", "VISUAL": "",
-            "TMPDIR": store.folder.path,
-        ]
-        variables.merge(environment) { $1 }
-        let program = "stty cols 100 rows 30; '\(Vellum.executable.path)' --store '\(store.path)'"
-        let browser = try Spawned(
-            ["-qec", program, "/dev/null"], executable: "/usr/bin/script", holdsInput: true,
-            environment: variables)
-        var seen = 0
-        for step in [("City", "\r"), ("oslo", "")] + steps {
-            try await browser.until(step.shown) {
-                String(decoding: browser.text.utf8.dropFirst(seen), as: UTF8.self).contains(step.shown)
-            }
-            guard !step.keys.isEmpty else { continue }
-            seen = browser.text.utf8.count
-            browser.type(step.keys)
-        }
-        return (try await browser.finish(), browser.text)
+        let variables = ["TMUX": "", "STY": "", "VISUAL": "", "TMPDIR": store.folder.path]
+            .merging(environment) { $1 }
+        return try await PseudoTerminal.run(
+            "--store '\(store.path)'", typing: [("City", "\r"), ("oslo", "")] + steps, environment: variables)
     }
 
     /// What the browser put into the folder for temporary files and left there.

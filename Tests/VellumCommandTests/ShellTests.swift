@@ -90,22 +90,9 @@ struct ShellTests {
     private func session(
         of archive: String = "", columns: Int = 80, _ steps: [(shown: String, keys: String)]
     ) async throws -> (status: Int32, text: String) {
-        let program = "'\(Vellum.executable.path)' --store '\(store.path)' shell \(archive)"
-        let shell = try Spawned(
-            ["-qec", "stty cols \(columns) rows 30; " + program, "/dev/null"],
-            executable: "/usr/bin/script", holdsInput: true,
-            environment: ["TERM": "xterm", "LC_ALL": "C.UTF-8", "XDG_STATE_HOME": state])
-        var seen = 0
-        for step in steps {
-            // Spaces at the end of a line aren't sent.
-            let shown = String(step.shown.reversed().drop { $0 == " " }.reversed())
-            try await shell.until(shown) {
-                String(decoding: shell.text.utf8.dropFirst(seen), as: UTF8.self).contains(shown)
-            }
-            seen = shell.text.utf8.count
-            shell.type(step.keys)
-        }
-        return (try await shell.finish(), shell.text)
+        try await PseudoTerminal.run(
+            "--store '\(store.path)' shell \(archive)", typing: steps,
+            environment: ["TERM": "xterm", "XDG_STATE_HOME": state], columns: columns)
     }
 
     @Test func tabCompletesWhatThereIs() async throws {

@@ -1,36 +1,61 @@
 import Foundation
 import TestSupport
+import Testing
 
-/// The built program on a terminal of its own.
+/// The built program on a terminal of its own. Arguments are in the shell's syntax.
 enum PseudoTerminal {
-    /// Starts the program and doesn't wait for it; what it says is all standard output.
-    static func start(_ arguments: String) throws -> Spawned {
-        let command = "'\(Vellum.executable.path)' \(arguments)"
+    /// What makes the terminal, with what it takes there. It passes the exit status on; its two spellings differ.
+    private static func words(_ arguments: String, columns: Int) -> [String] {
+        // The shell is gone before the program begins: one that waits would take an interrupt for its own.
+        let command = "stty cols \(columns) rows 30; exec '\(Vellum.executable.path)' \(arguments)"
         #if os(Linux)
-        let words = ["-qec", command, "/dev/null"]
+        return ["-qec", command, "/dev/null"]
         #else
-        let words = ["-q", "/dev/null", "/bin/sh", "-c", command]
+        return ["-q", "/dev/null", "/bin/sh", "-c", command]
         #endif
-        return try Spawned(words, executable: "/usr/bin/script", holdsInput: true)
     }
 
-    /// Runs the program through a shell, with `arguments` in the shell's syntax. `input` is typed at once. Returns the
-    /// exit status and what the terminal was sent.
+    private static func variables(_ own: [String: String]) -> [String: String] {
+        ["TERM": "xterm-256color", "LC_ALL": "C.UTF-8", "SHELL": "/bin/sh"].merging(own) { $1 }
+    }
+
+    /// Starts the program and doesn't wait for it; what it says is all standard output.
+    static func start(
+        _ arguments: String, environment: [String: String] = [:], columns: Int = 100
+    ) throws -> Spawned {
+        try Spawned(
+            words(arguments, columns: columns), executable: "/usr/bin/script", holdsInput: true,
+            environment: variables(environment))
+    }
+
+    /// Types keys, each when what it needs is shown, and waits for the end. Returns the exit status and what the terminal
+    /// was sent.
+    static func run(
+        _ arguments: String, typing steps: [(shown: String, keys: String)],
+        environment: [String: String] = [:], columns: Int = 100
+    ) async throws -> (status: Int32, text: String) {
+        let program = try start(arguments, environment: environment, columns: columns)
+        var seen = 0
+        for step in steps {
+            // Spaces at the end of a line aren't sent.
+            let shown = String(step.shown.reversed().drop { $0 == " " }.reversed())
+            try await program.until(shown) {
+                String(decoding: program.text.utf8.dropFirst(seen), as: UTF8.self).contains(shown)
+            }
+            guard !step.keys.isEmpty else { continue }
+            seen = program.text.utf8.count
+            program.type(step.keys)
+        }
+        return (try await program.finish(), program.text)
+    }
+
+    /// Runs the program to its end; `input` is typed at once. Returns the exit status and what the terminal was sent.
     static func run(
         _ arguments: String, input: String = "", environment: [String: String] = [:], columns: Int = 100
     ) throws -> (status: Int32, text: String) {
-        let command = "'\(Vellum.executable.path)' \(arguments)"
-        // It gives the program a terminal and passes the exit status on; its two spellings differ.
-        #if os(Linux)
-        let words = ["-qec", "stty cols \(columns) rows 30; " + command, "/dev/null"]
-        #else
-        let words = ["-q", "/dev/null", "/bin/sh", "-c", "stty cols \(columns) rows 30; " + command]
-        #endif
-        let variables = ProcessInfo.processInfo.environment
-            .merging(["TERM": "xterm-256color", "LC_ALL": "C.UTF-8"]) { $1 }
-            .merging(environment) { $1 }
         let outcome = try ChildProcess.run(
-            "/usr/bin/script", words, environment: variables, input: Data(input.utf8))
+            "/usr/bin/script", words(arguments, columns: columns),
+            environment: Vellum.environment(variables(environment)), input: Data(input.utf8))
         return (outcome.status, outcome.text)
     }
 }
