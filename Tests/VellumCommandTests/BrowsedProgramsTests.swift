@@ -21,12 +21,16 @@ struct BrowsedProgramsTests {
 
     /// Opens the entries and types keys, each when what it needs is shown; `q` ends it.
     private func run(
-        _ environment: [String: String], _ steps: [(shown: String, keys: String)]
+        _ environment: [String: String], _ steps: [(shown: String, keys: String)],
+        location: SourceLocation = #_sourceLocation
     ) async throws -> (status: Int32, text: String) {
         let variables = ["TMUX": "", "STY": "", "VISUAL": "", "TMPDIR": store.folder.path]
             .merging(environment) { $1 }
+        // The last is shown by the pane of an entry alone.
         return try await PseudoTerminal.run(
-            "--store '\(store.path)'", typing: [("City", "\r"), ("oslo", "")] + steps, environment: variables)
+            "--store '\(store.path)'", typing: [("City", "\r"), ("CBOR, 21 B", "")] + steps,
+            environment: variables,
+            location: location)
     }
 
     /// What the browser put into the folder for temporary files and left there.

@@ -88,11 +88,12 @@ struct ShellTests {
 
     /// Types keys, each when what it needs is shown.
     private func session(
-        of archive: String = "", columns: Int = 80, _ steps: [(shown: String, keys: String)]
+        of archive: String = "", columns: Int = 80, _ steps: [(shown: String, keys: String)],
+        location: SourceLocation = #_sourceLocation
     ) async throws -> (status: Int32, text: String) {
         try await PseudoTerminal.run(
             "--store '\(store.path)' shell \(archive)", typing: steps,
-            environment: ["TERM": "xterm", "XDG_STATE_HOME": state], columns: columns)
+            environment: ["TERM": "xterm", "XDG_STATE_HOME": state], columns: columns, location: location)
     }
 
     @Test func tabCompletesWhatThereIs() async throws {
@@ -140,7 +141,8 @@ struct ShellTests {
         let (status, text) = try await session(
             of: "City",
             [
-                (next, "find x\u{3}"), ("^C", "!echo begun; sleep 100\r"), ("begun\r\n", "\u{3}"),
+                // What is interrupted is a builtin: some shells lose an interrupt while they start a program.
+                (next, "find x\u{3}"), ("^C", "!echo begun; read line\r"), ("begun\r\n", "\u{3}"),
                 (next, "get City nobody\r"), (next, "!stty -a | tr ' ' '\\n' | grep -x icanon\r"),
                 (next, "\u{4}"),
             ])

@@ -32,21 +32,22 @@ enum PseudoTerminal {
     /// was sent.
     static func run(
         _ arguments: String, typing steps: [(shown: String, keys: String)],
-        environment: [String: String] = [:], columns: Int = 100
+        environment: [String: String] = [:], columns: Int = 100,
+        location: SourceLocation = #_sourceLocation
     ) async throws -> (status: Int32, text: String) {
         let program = try start(arguments, environment: environment, columns: columns)
         var seen = 0
         for step in steps {
             // Spaces at the end of a line aren't sent.
             let shown = String(step.shown.reversed().drop { $0 == " " }.reversed())
-            try await program.until(shown) {
+            try await program.until(shown, location: location) {
                 String(decoding: program.text.utf8.dropFirst(seen), as: UTF8.self).contains(shown)
             }
             guard !step.keys.isEmpty else { continue }
             seen = program.text.utf8.count
             program.type(step.keys)
         }
-        return (try await program.finish(), program.text)
+        return (try await program.finish(location: location), program.text)
     }
 
     /// Runs the program to its end; `input` is typed at once. Returns the exit status and what the terminal was sent.

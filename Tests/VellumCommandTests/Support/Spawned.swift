@@ -104,7 +104,7 @@ final class Spawned {
         do {
             try await Poll.until(what, location: location, isTrue)
         } catch {
-            Issue.record("it said \(lines.suffix(20)) \(errors)", sourceLocation: location)
+            Issue.record("it said \(text.suffix(4_000).debugDescription) \(errors)", sourceLocation: location)
             throw error
         }
     }
