@@ -1,15 +1,27 @@
 import Foundation
+import Synchronization
 import Vellum
 
-/// A folder for one test's store, removed with the last reference.
+/// A folder for one test's store, removed when the process ends: an archive that outlives the last reference to this would
+/// make it anew.
 final class TemporaryStore: Sendable {
     let path: String
 
-    init() {
-        path = NSTemporaryDirectory() + "vellum-typed-" + UUID().uuidString
-    }
+    private static let paths = Mutex<[String]>([])
+    private static let removesAtExit: Void = {
+        atexit {
+            for path in TemporaryStore.paths.withLock({ $0 }) {
+                try? FileManager.default.removeItem(atPath: path)
+            }
+        }
+    }()
 
-    deinit { try? FileManager.default.removeItem(atPath: path) }
+    init() {
+        let path = NSTemporaryDirectory() + "vellum-typed-" + UUID().uuidString
+        self.path = path
+        Self.removesAtExit
+        Self.paths.withLock { $0.append(path) }
+    }
 
     /// Each factory has its own handles, like another process.
     func factory() -> ArchivesFactory { ArchivesFactory(storePath: path) }
