@@ -160,33 +160,6 @@ final class StoreCore: @unchecked Sendable {
         }
         return try result.value.get()
     }
-
-    // MARK: Migrations
-
-    /// By path of the store. They are kept here because a store may be released and recreated between two
-    /// registrations; a program has few of them.
-    private static let migrations = Guarded<[String: [RegisteredMigration]]>([:])
-
-    /// Registers a migration. Returns it and those that continue from its result, in the order in which they have to
-    /// run.
-    func chain(from migration: RegisteredMigration) -> [RegisteredMigration] {
-        let known = StoreCore.migrations.withLock { migrations in
-            var known = migrations[path] ?? []
-            known.removeAll { $0.from == migration.from && $0.to == migration.to }
-            known.append(migration)
-            migrations[path] = known
-            return known
-        }
-        var chain = [migration]
-        while let last = chain.last,
-            let next = known.first(where: { next in
-                next.from == last.to && !chain.contains { $0.from == next.from }
-            })
-        {
-            chain.append(next)
-        }
-        return chain
-    }
 }
 
 /// Hands a value to another thread. Only one thread uses it at a time.

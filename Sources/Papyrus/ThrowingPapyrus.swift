@@ -96,17 +96,7 @@ public struct ThrowingPapyrus: Sendable {
         migration: Migration<FromObject, ToObject>
     ) async throws {
         let registered = migration.registered
-        try await core.elsewhere { core in
-            var failure: (any Error)?
-            for migration in core.chain(from: registered) {
-                do {
-                    try migration.run(core)
-                } catch {
-                    failure = failure ?? error
-                }
-            }
-            if let failure { throw failure }
-        }
+        try await core.elsewhere { try $0.migrate(registered) }
         journal.info("migrated \(registered.from) to \(registered.to)")
     }
 }

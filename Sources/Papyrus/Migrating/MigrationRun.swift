@@ -2,51 +2,18 @@ import CBOR
 import Foundation
 import StorageEngine
 
-/// Converts objects of a former type into objects of the present one: ``PapyrusStore/register(migration:)``.
-public struct Migration<FromObject: Papyrus, ToObject: Papyrus>: Sendable {
-    /// Converts an old object into a new one. Called from any thread, and again for an object that was changed in
-    /// the meantime.
-    public typealias OnMigrate = @Sendable (_ from: FromObject) -> ToObject
-
-    let onMigrate: OnMigrate
-
-    /// Creates a migration, to be registered with a store.
-    public init(_ onMigrate: @escaping OnMigrate) { self.onMigrate = onMigrate }
-}
-
-/// A migration without its types.
-struct RegisteredMigration: Sendable {
-    /// The names of the types.
-    var from: String
-    var to: String
-    var run: @Sendable (StoreCore) throws -> Void
-}
-
-extension Migration {
-    var registered: RegisteredMigration {
-        let from = StoredType.of(FromObject.self)
-        let to = StoredType.of(ToObject.self)
-        return RegisteredMigration(from: from.name, to: to.name) { core in
-            _ = try core.withArchive(creates: false) { archive in
-                let entries = SnapshotEntries(snapshot: try archive.snapshot())
-                var run = MigrationRun(migration: self, from: from, to: to, entries: entries)
-                try run.convertAll(in: archive)
-            }
-        }
-    }
-}
-
 /// One conversion of all old objects. For one thread.
 ///
 /// Deletes each old object in the batch that stores its new one, so a migration that is killed and started again finds
-/// each object once. The batch also puts the old object aside (``Original``), for those that are related to it and are
+/// each object once. The batch also puts the old object aside (``Originals``), for those that are related to it and are
 /// converted later: by another batch, by the process that continues after a kill, or by another migration.
 ///
 /// An object stays as it is if it can't be decoded as the old type, its new object can't be encoded, an existing object
 /// under the new key is damaged, or another object has its new identifier: one that has it already, or an old one that keeps
 /// it, whichever of the two comes first. What a migration stored as a related object alone (``StoredEntry/isRelatedOnly``)
-/// is replaced by an old object's own conversion.
-private struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
+/// is replaced by an old object's own conversion. Where such an object would have the key of one that was converted on, none is
+/// stored: it is another one by now, or was deleted.
+struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
     let migration: Migration<FromObject, ToObject>
     let from: StoredType
     let to: StoredType
@@ -58,6 +25,11 @@ private struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
     private var taken: Set<String> = []
     /// The keys of what this run stored because others are related to it; `entries` is older.
     private var related: Set<String> = []
+    /// The names of their types.
+    private var mentioned: Set<String> = []
+    private var hasChanged = false
+    /// What was converted under the one name of both types.
+    private var reforms = Reforms()
     /// Of those asked for: whether an old object keeps the identifier of a new key. Finding out costs a conversion.
     private var kept: [String: Bool] = [:]
 
@@ -67,13 +39,15 @@ private struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
         (self.migration, self.from, self.to, self.entries) = (migration, from, to, entries)
     }
 
-    mutating func convertAll(in archive: Archive) throws {
+    mutating func convertAll(in archive: Archive) throws -> MigrationOutcome {
+        if from == to { reforms = try Reforms.find(of: from.name, in: entries) }
         var waiting = try entries.keys(of: from, &misread)[...]
         var count = Self.objectsAtOnce
         // Since when others have come first each time.
         var failing: ContinuousClock.Instant?
         while let first = waiting.first {
             let part = waiting.prefix(count)
+            let before = reforms
             let changes = try changes(of: part, in: archive)
             do {
                 if try changes.batch.isEmpty || archive.apply(changes.batch, ifUnchanged: changes.seen) != nil
@@ -82,6 +56,8 @@ private struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
                     keepsOriginals = true
                     taken.formUnion(changes.taken)
                     related.formUnion(changes.related)
+                    mentioned.formUnion(changes.mentioned)
+                    hasChanged = hasChanged || !changes.batch.isEmpty
                     count = min(2 * count, Self.objectsAtOnce)
                     failing = nil
                 } else {
@@ -96,9 +72,11 @@ private struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
                     }
                     entries = SnapshotEntries(snapshot: try archive.snapshot())
                     (kept, related) = ([:], [])
+                    if from == to { reforms = try Reforms.find(of: from.name, in: entries) }
                 }
             } catch let error as StorageError {
                 guard case .batchTooLarge = error else { throw error }
+                reforms = before
                 if part.count > 1 {
                     count = part.count / 2
                 } else if keepsOriginals {
@@ -110,8 +88,9 @@ private struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
                 }
             }
         }
-        guard let problem = misread.problem("can't be converted into \(to.name), and stays") else { return }
-        throw PapyrusStore.QueryError.invalidSchema(details: problem)
+        let problem = misread.problem("can't be converted into \(to.name), and stays")
+            .map { PapyrusStore.QueryError.invalidSchema(details: $0) }
+        return MigrationOutcome(hasChanged: hasChanged, mentioned: mentioned, problem: problem)
     }
 
     /// Few enough to fit into a batch, and to hold the archive's lock only briefly.
@@ -120,10 +99,17 @@ private struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
     /// How long others may come first, at last with a single object, before it gives up.
     private static var patience: Duration { .seconds(10) }
 
-    /// The changes, the versions that they depend on, and the keys that they give to new objects and to related ones.
-    private typealias Changes = (
-        batch: Batch, seen: [SeenEntry], taken: Set<String>, related: Set<String>
-    )
+    /// What is to be stored at once.
+    private struct Changes {
+        var batch = Batch()
+        /// The versions that it depends on.
+        var seen: [SeenEntry] = []
+        /// The keys that it gives to new objects, and to related ones.
+        var taken: Set<String> = []
+        var related: Set<String> = []
+        /// The names of the related ones' types.
+        var mentioned: Set<String> = []
+    }
 
     /// Objects to be written, each with the existing entry under its key.
     private typealias NewObjects = [(object: WrittenObject, present: StoredEntry?)]
@@ -133,7 +119,7 @@ private struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
         let loader = ObjectLoader(MigratedEntries(entries: entries))
         let bare = ObjectLoader(NoEntries())
         return try loader.use {
-            var changes: Changes = (Batch(), [], [], [])
+            var changes = Changes()
             for key in keys {
                 let entry: StoredEntry
                 let new: NewObjects
@@ -149,7 +135,10 @@ private struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
                     }
                     entry = found
                 } catch {
-                    misread.add(key, try Self.isOfThisObject(error))
+                    let error = try Self.isOfThisObject(error)
+                    // What nobody can read who converts under one name may be the result of the next conversion.
+                    if from == to, reforms.continues(from: ToObject.self) { continue }
+                    misread.add(key, error)
                     continue
                 }
                 if let (object, present) = new.first(where: \.object.isGiven) {
@@ -158,11 +147,12 @@ private struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
                     let isThere = present.map { !$0.isRelatedOnly } ?? false
                     if entry.isRelatedOnly, isThere {
                         // It only stands for the one that is there.
-                        changes.seen.append(SeenEntry(key: entry.key, sequence: entry.sequence))
+                        try keep(entry, becoming: object.key, &changes)
                         changes.batch.delete(entry.key)
                         continue
                     }
-                    if try isTaken || !isKept && (isThere || isKeptByOld(object.key, loader)) {
+                    let hasOther = isThere || entry.isRelatedOnly && present != nil
+                    if try isTaken || !isKept && (hasOther || isKeptByOld(object.key, loader)) {
                         let reason = "another object has its new identifier: \(object.key)"
                         misread.add(key, StoredProblem(description: reason))
                         continue
@@ -209,13 +199,27 @@ private struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
         return isKept
     }
 
+    /// Sees to it that an old object that goes is found as it was.
+    private mutating func keep(
+        _ entry: StoredEntry, becoming successor: String?, _ changes: inout Changes
+    ) throws {
+        changes.seen.append(SeenEntry(key: entry.key, sequence: entry.sequence))
+        if keepsOriginals, let successor {
+            try Originals.keep(
+                entry, as: FromObject.self, becoming: successor, from: entries, in: &changes.batch,
+                &changes.seen)
+        }
+        if from == to {
+            try reforms.note(
+                FromObject.self, ToObject.self, of: from.name, from: entries, in: &changes.batch,
+                &changes.seen)
+        }
+    }
+
     private mutating func add(
         _ new: NewObjects, of entry: StoredEntry, _ loader: ObjectLoader, to changes: inout Changes
     ) throws {
-        changes.seen.append(SeenEntry(key: entry.key, sequence: entry.sequence))
-        if keepsOriginals, !entry.isRelatedOnly, let given = new.first(where: \.object.isGiven)?.object.key {
-            try Original.keep(entry, as: FromObject.self, becoming: given, in: &changes.batch)
-        }
+        try keep(entry, becoming: new.first(where: \.object.isGiven)?.object.key, &changes)
         if from != to || !new.contains(where: { $0.object.key == entry.key }) {
             changes.batch.delete(entry.key)
         }
@@ -226,13 +230,15 @@ private struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
                 if entry.isRelatedOnly { object.value = StoredEntry.relatedOnly + object.value }
             } else if try present != nil || isTaken(object.key, changes)
                 || changes.related.contains(object.key)
-                || isKeptByOld(object.key, loader)
+                || isKeptByOld(object.key, loader) || Originals.find(object.key, in: entries) != nil
             {
-                // A related object that is stored already stays, and one that is an old object's is stored as that one's.
+                // A related object that is stored already stays, one that is an old object's is stored as that one's, and one that
+                // was converted on is no longer there.
                 continue
             } else {
                 object.value = StoredEntry.relatedOnly + object.value
                 changes.related.insert(object.key)
+                changes.mentioned.insert(object.owner)
             }
             if object.key != entry.key {
                 changes.seen.append(SeenEntry(key: object.key, sequence: present?.sequence))
@@ -244,78 +250,4 @@ private struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
             changes.batch.put(object)
         }
     }
-}
-
-/// An old object that was converted. It stays for some days under a key of its own, which no query of objects finds.
-private struct Original: Codable {
-    /// The key of what it became.
-    var successor: String
-    /// The Swift type that it can be decoded as.
-    var form: String
-    var value: Data
-
-    private static let lifetime = Duration.seconds(7 * 86_400)
-    /// Types that one object is converted through, at most.
-    private static let longestChain = 32
-
-    /// `nil` if the key has no room for more.
-    private static func key(of key: String) -> String? {
-        let original = "~migrated/" + key
-        return original.utf8.count <= 1_024 ? original : nil
-    }
-
-    static func keep<Object: Papyrus>(
-        _ entry: StoredEntry, as type: Object.Type, becoming successor: String, in batch: inout Batch
-    ) throws {
-        guard let key = key(of: entry.key) else { return }
-        let original = Original(
-            successor: successor, form: StoredType.name(of: type), value: Data(entry.value))
-        batch.put(
-            try CBOREncoder().encode(original), forKey: key, encoding: .cbor,
-            attributes: EntryAttributes(lifetime: lifetime))
-    }
-
-    /// That of a key, unless what it became was deleted since.
-    static func find(_ key: String, in entries: SnapshotEntries) throws -> Original? {
-        guard let entry = try Original.key(of: key).flatMap(entries.find) else { return nil }
-        let original = try CBORDecoder().decode(Original.self, from: entry.value)
-        var last = original
-        for _ in 0..<longestChain {
-            if try entries.find(last.successor) != nil { return original }
-            guard let entry = try Original.key(of: last.successor).flatMap(entries.find) else { return nil }
-            last = try CBORDecoder().decode(Original.self, from: entry.value)
-        }
-        return nil
-    }
-}
-
-/// What a migration reads: also objects that were converted already, as they were.
-private struct MigratedEntries: EntrySource {
-    let entries: SnapshotEntries
-
-    func find(_ key: String) throws -> StoredEntry? { try entries.find(key) }
-
-    func find(_ key: String, as type: Any.Type) throws -> StoredEntry? {
-        let present = try entries.find(key)
-        guard let original = try Original.find(key, in: entries) else { return present }
-        // Of one that has its key still, only what was of this type.
-        let isInPlace = original.successor == key
-        if isInPlace ? original.form != StoredType.name(of: type) : present != nil { return present }
-        return StoredEntry(
-            key: key, value: Array(original.value), created: Timestamp(microseconds: 0),
-            sequence: present?.sequence ?? 0)
-    }
-}
-
-/// Where nothing can be found.
-private struct NoEntries: EntrySource {
-    func find(_ key: String) -> StoredEntry? { nil }
-}
-
-extension StoredEntry {
-    /// What stands before an object that a migration stored because others are related to it: the tag that means nothing
-    /// (RFC 8949, 3.4.6). Saving the object removes it.
-    fileprivate static let relatedOnly: [UInt8] = [0xd9, 0xd9, 0xf7]
-
-    fileprivate var isRelatedOnly: Bool { value.starts(with: StoredEntry.relatedOnly) }
 }

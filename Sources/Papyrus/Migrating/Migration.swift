@@ -1,0 +1,119 @@
+import StorageEngine
+
+/// Converts objects of a former type into objects of the present one: ``PapyrusStore/register(migration:)``.
+public struct Migration<FromObject: Papyrus, ToObject: Papyrus>: Sendable {
+    /// Converts an old object into a new one. Called from any thread, and again for an object that was changed in
+    /// the meantime.
+    public typealias OnMigrate = @Sendable (_ from: FromObject) -> ToObject
+
+    let onMigrate: OnMigrate
+
+    /// Creates a migration, to be registered with a store.
+    public init(_ onMigrate: @escaping OnMigrate) { self.onMigrate = onMigrate }
+}
+
+/// A migration without its types. A value; safe to share between threads.
+struct RegisteredMigration: Sendable {
+    /// The names of the types.
+    var from: String
+    var to: String
+    /// The types themselves: several may have one name.
+    var types: [ObjectIdentifier]
+    var run: @Sendable (StoreCore) throws -> MigrationOutcome
+}
+
+/// What came of a migration. A value; safe to share between threads.
+struct MigrationOutcome: Sendable {
+    /// Whether it has converted something.
+    var hasChanged = false
+    /// The names of the types of objects that it stored because others are related to them.
+    var mentioned: Set<String> = []
+    /// What was said of old objects that stay.
+    var problem: PapyrusStore.QueryError?
+}
+
+extension Migration {
+    var registered: RegisteredMigration {
+        let from = StoredType.of(FromObject.self)
+        let to = StoredType.of(ToObject.self)
+        return RegisteredMigration(
+            from: from.name, to: to.name,
+            types: [ObjectIdentifier(FromObject.self), ObjectIdentifier(ToObject.self)]
+        ) { core in
+            try core.withArchive(creates: false) { archive in
+                let entries = SnapshotEntries(snapshot: try archive.snapshot())
+                var run = MigrationRun(migration: self, from: from, to: to, entries: entries)
+                return try run.convertAll(in: archive)
+            } ?? MigrationOutcome()
+        }
+    }
+}
+
+extension StoreCore {
+    /// The migrations of a store. They are kept here because a store may be released and recreated between two registrations.
+    /// A program has few of them.
+    private struct Migrations {
+        var known: [RegisteredMigration] = []
+        /// Those that left objects as they are.
+        var unfinished: [RegisteredMigration] = []
+    }
+
+    /// By the path of the store.
+    private static let migrations = Guarded<[String: Migrations]>([:])
+
+    /// How many migrations one leads to, at most, one after the other.
+    private static let longestChain = 32
+
+    /// Registers a migration and runs it, and with it those that it leads to; then those that could not convert all before, for
+    /// what they miss may be there now.
+    /// - Throws: the first problem of those that it leads to.
+    func migrate(_ new: RegisteredMigration) throws {
+        StoreCore.migrations.withLock { all in
+            var migrations = all[path] ?? Migrations()
+            migrations.known.removeAll { $0.types == new.types }
+            migrations.unfinished.removeAll { $0.types == new.types }
+            migrations.known.append(new)
+            all[path] = migrations
+        }
+        let earlier = StoreCore.migrations.withLock { $0[path]?.unfinished ?? [] }
+        var failure: (any Error)?
+        let hasChanged = run(new, behind: []) { failure = failure ?? $0 }
+        // Their own calls have thrown already.
+        if hasChanged { for migration in earlier { _ = run(migration, behind: []) { _ in } } }
+        if let failure { throw failure }
+    }
+
+    /// Runs a migration, then those of the related objects that it stored, and then those that continue from its result: they
+    /// look for what became of the related ones.
+    /// - Returns: whether something was converted.
+    private func run(
+        _ migration: RegisteredMigration, behind earlier: [RegisteredMigration],
+        _ failed: (any Error) -> Void
+    ) -> Bool {
+        guard earlier.count < StoreCore.longestChain else { return false }
+        var outcome = MigrationOutcome()
+        var problem: (any Error)?
+        do {
+            outcome = try migration.run(self)
+            problem = outcome.problem
+        } catch {
+            problem = error
+        }
+        let known = StoreCore.migrations.withLock { all in
+            all[path]?.unfinished.removeAll { $0.types == migration.types }
+            if problem != nil { all[path]?.unfinished.append(migration) }
+            return all[path]?.known ?? []
+        }
+        if let problem { failed(problem) }
+        let way = earlier + [migration]
+        func isOnTheWay(_ other: RegisteredMigration) -> Bool { way.contains { $0.from == other.from } }
+        var hasChanged = outcome.hasChanged
+        for next in known where outcome.mentioned.contains(next.from) && !isOnTheWay(next) {
+            hasChanged = run(next, behind: way, failed) || hasChanged
+        }
+        if let next = known.first(where: { $0.from == migration.to && !isOnTheWay($0) }) {
+            hasChanged = run(next, behind: way, failed) || hasChanged
+        }
+        return hasChanged
+    }
+}
