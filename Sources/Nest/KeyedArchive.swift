@@ -11,7 +11,7 @@ import StorageEngine
 struct KeyedArchive {
     /// The deepest nesting of objects: more than programs use, and little enough for any thread's stack when the
     /// objects are deallocated.
-    private static let deepest = 200
+    static let deepest = 200
     /// The most objects, counted once for each place where they occur, because comparing or printing them visits
     /// each place.
     private static let most = 1 << 24

@@ -157,12 +157,14 @@ final class StoredItems: @unchecked Sendable {
         do throws(StorageError) {
             var remark: String?
             let store = try Store.openAnew(at: path, createIfMissing: creates) { remark = $0 }
-            archive =
+            let found =
                 creates
                 ? try store.archive(
                     named: name, orCreate: ArchiveConfiguration(kind: .collection, typeName: "Nest"))
                 : try store.archive(named: name)
-            problem = try archive?.problem() ?? remark
+            try found.require(.collection, ofType: "Nest")
+            archive = found
+            problem = try found.problem() ?? remark
         } catch {
             switch error {
             case .storeNotFound, .noSuchArchive:

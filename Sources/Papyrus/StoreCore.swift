@@ -129,10 +129,7 @@ final class StoreCore: @unchecked Sendable {
                     named: StoreCore.archiveName,
                     orCreate: ArchiveConfiguration(kind: .collection, typeName: StoreCore.archiveName))
                 : try store.archive(named: StoreCore.archiveName)
-            let kind = try found.configuration().kind
-            guard kind == .collection else {
-                throw .wrongKind(archive: found.name, kind: kind, operation: "keep objects")
-            }
+            try found.require(.collection, ofType: StoreCore.archiveName)
             archive = found
             problem = try found.problem() ?? problem
         } catch {

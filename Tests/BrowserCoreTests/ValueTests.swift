@@ -16,6 +16,22 @@ struct ValueTests {
         #expect(browser.frame.plainText.contains("{oops"))
     }
 
+    /// What broke: why a value could not be read stood in its place for good.
+    @Test func whatCouldNotBeReadIsReadAgain() throws {
+        let source = Fixture.source()
+        source.with { state in
+            for held in state.archives["City"] ?? [] {
+                state.valueProblems[held.entry.key] = "no descriptor is free"
+            }
+        }
+        var browser = try Fixture.browser(source, keys: "j<enter><enter>")
+        #expect(browser.frame.plainText.contains("no descriptor is free"))
+        source.with { $0.valueProblems = [:] }
+        browser.refresh()
+        #expect(!browser.frame.plainText.contains("no descriptor is free"))
+        #expect(browser.frame.plainText.contains("Jakarta"))
+    }
+
     /// A big value is opened by its beginning, and scrolled through in windows.
     @Test func bigValuesAreRead() throws {
         let source = Fixture.source()

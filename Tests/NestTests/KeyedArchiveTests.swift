@@ -52,6 +52,51 @@ private struct Stored: Codable {
         try items.put(try CBOREncoder().encode(Stored(archive: archive)), forKey: key, encoding: .cbor)
     }
 
+    /// What broke: Foundation ended the process.
+    @Test func partsThatCannotBeArchivedStayInMemory() {
+        defer { done() }
+        let nest = nest()
+        var deep: Any = 1
+        for _ in 0..<300 { deep = [deep] as [Any] }
+        let items: [String: Any] = [
+            "struct": ["s": Plain(number: 1)] as [String: Any],
+            "nested": [["a", [Plain(number: 1)]]] as [Any],
+            "key": [AnyHashable(Plain(number: 1)): 1 as Any], "errors": [OwnError.x] as [any Error],
+            "decimal": ["d": Decimal(1)] as [String: Any], "number": NSDecimalNumber(string: "1.1"),
+            "numbers": NSArray(object: NSDecimalNumber(string: "1.1")),
+            "error": NSError(domain: "d", code: 3),
+            "cocoa": CocoaError(.fileNoSuchFile), "deep": deep,
+        ]
+        for (key, item) in items {
+            nest.add(item: item, withKey: key, expirationPolicy: .long, andPersistancePolicy: .long)
+            #expect(nest[key] != nil && !nest.isPersisted(key), "\(key)")
+            #expect(nest.problem(with: key) != nil, "\(key)")
+        }
+        let sound: [String: Any] = [
+            "n": 1, "t": "t", "d": Date(), "l": [1, "a", [2.5]] as [Any], "o": NSNull(),
+        ]
+        nest.add(item: sound, withKey: "sound", expirationPolicy: .long, andPersistancePolicy: .long)
+        #expect(nest.isPersisted("sound"), "\(nest.problem(with: "sound") ?? "")")
+    }
+
+    private struct Plain: Codable, Hashable { var number: Int }
+    private enum OwnError: Error { case x }
+
+    /// What broke: what another API keeps under the same name was taken for items, and cleared.
+    @Test func archivesOfOthersAreRefused() throws {
+        defer { done() }
+        let store = try Store.open(at: folder.path)
+        let others = try store.archive(
+            named: "N", orCreate: ArchiveConfiguration(kind: .collection, typeName: "Swift.String"))
+        try others.put([1], forKey: "a", encoding: .cbor)
+        let nest = nest()
+        nest.add(item: 1, withKey: "k", expirationPolicy: .long, andPersistancePolicy: .long)
+        #expect(nest["k"] as? Int == 1 && !nest.isPersisted("k"))
+        #expect(nest.lastProblem.map { "\($0)" }?.contains("Swift.String") == true)
+        nest.clear()
+        #expect(try others.keys(KeyQuery()).keys == ["a"])
+    }
+
     /// Changes fields of the first dictionary of an archive, which is its root.
     private func changed(
         _ data: Data, _ change: (inout [String: Any], inout [Any], _ root: Any) -> Void

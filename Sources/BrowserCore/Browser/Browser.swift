@@ -57,6 +57,7 @@ package enum Browser {
             entries.notBefore = nil
             entries.flashes = [:]
             atLatestNow(&entries.preview.since)
+            atLatestNow(&entries.preview.failed)
             model.entries = entries
         }
         model.events.lookAway()

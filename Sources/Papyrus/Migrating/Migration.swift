@@ -40,9 +40,11 @@ extension Migration {
             from: from.name, to: to.name,
             types: [ObjectIdentifier(FromObject.self), ObjectIdentifier(ToObject.self)]
         ) { core in
-            try core.withArchive(creates: false) { archive in
+            let earlier = core.namesConverted(into: from.name).map { StoredType(name: $0).prefix }
+            return try core.withArchive(creates: false) { archive in
                 let entries = SnapshotEntries(snapshot: try archive.snapshot())
-                var run = MigrationRun(migration: self, from: from, to: to, entries: entries)
+                var run = MigrationRun(
+                    migration: self, from: from, to: to, earlier: earlier, entries: entries)
                 return try run.convertAll(in: archive)
             } ?? MigrationOutcome()
         }
@@ -63,6 +65,12 @@ extension StoreCore {
 
     /// How many migrations one leads to, at most, one after the other.
     private static let longestChain = 32
+
+    /// The names of the types that registered migrations convert into another.
+    func namesConverted(into name: String) -> [String] {
+        let known = StoreCore.migrations.withLock { $0[path]?.known ?? [] }
+        return known.filter { $0.to == name && $0.from != name }.map(\.from)
+    }
 
     /// Registers a migration and runs it, and with it those that it leads to; then those that could not convert all before, for
     /// what they miss may be there now.

@@ -17,6 +17,8 @@ struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
     let migration: Migration<FromObject, ToObject>
     let from: StoredType
     let to: StoredType
+    /// The prefixes of types that are converted into old ones.
+    let earlier: [String]
     var entries: SnapshotEntries
     private var misread = Misread()
     /// Whether there is room in a batch for old objects beside the new ones.
@@ -34,9 +36,11 @@ struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
     private var kept: [String: Bool] = [:]
 
     init(
-        migration: Migration<FromObject, ToObject>, from: StoredType, to: StoredType, entries: SnapshotEntries
+        migration: Migration<FromObject, ToObject>, from: StoredType, to: StoredType, earlier: [String],
+        entries: SnapshotEntries
     ) {
-        (self.migration, self.from, self.to, self.entries) = (migration, from, to, entries)
+        (self.migration, self.from, self.to) = (migration, from, to)
+        (self.earlier, self.entries) = (earlier, entries)
     }
 
     mutating func convertAll(in archive: Archive) throws -> MigrationOutcome {
@@ -75,12 +79,19 @@ struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
                     if from == to { reforms = try Reforms.find(of: from.name, in: entries) }
                 }
             } catch let error as StorageError {
-                guard case .batchTooLarge = error else { throw error }
+                let isFull: Bool
+                switch error {
+                case .batchTooLarge: isFull = false
+                case .noSpace: isFull = true
+                default: throw error
+                }
                 reforms = before
                 if part.count > 1 {
                     count = part.count / 2
                 } else if keepsOriginals {
                     keepsOriginals = false
+                } else if isFull {
+                    throw error
                 } else {
                     misread.add(first, StoredProblem(description: error.description))
                     waiting = waiting.dropFirst()
@@ -117,7 +128,6 @@ struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
     private mutating func changes(of keys: ArraySlice<String>, in archive: Archive) throws -> Changes {
         let live = LiveEntries(archive)
         let loader = ObjectLoader(MigratedEntries(entries: entries))
-        let bare = ObjectLoader(NoEntries())
         return try loader.use {
             var changes = Changes()
             for key in keys {
@@ -125,29 +135,25 @@ struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
                 let new: NewObjects
                 do {
                     guard let found = try entries.find(key) else { continue }
-                    // Without its relations, which may not be converted yet, or be found as they were.
-                    if from == to, (try? bare.use({ try bare.object(ToObject.self, of: found) })) != nil {
-                        continue
-                    }
+                    if try from == to && !isOld(found, loader) { continue }
                     new = try converted(found, loader).map {
                         let source: any EntrySource = related.contains($0.key) ? live : entries
                         return ($0, $0.key == key ? nil : try source.find($0.key))
                     }
                     entry = found
                 } catch {
-                    let error = try Self.isOfThisObject(error)
-                    // What nobody can read who converts under one name may be the result of the next conversion.
-                    if from == to, reforms.continues(from: ToObject.self) { continue }
-                    misread.add(key, error)
+                    misread.add(key, try Self.isOfThisObject(error))
                     continue
                 }
                 if let (object, present) = new.first(where: \.object.isGiven) {
                     let isTaken = isTaken(object.key, changes)
                     let isKept = object.key.dropFirst(to.prefix.count) == key.dropFirst(from.prefix.count)
                     let isThere = present.map { !$0.isRelatedOnly } ?? false
-                    if entry.isRelatedOnly, isThere {
+                    if try entry.isRelatedOnly && isThere
+                        && (isKept || Originals.find(key, in: entries)?.forms.last?.successor == object.key)
+                    {
                         // It only stands for the one that is there.
-                        try keep(entry, becoming: object.key, &changes)
+                        _ = try keep(entry, becoming: object, &changes)
                         changes.batch.delete(entry.key)
                         continue
                     }
@@ -164,6 +170,35 @@ struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
             }
             return changes
         }
+    }
+
+    /// Whether an object under the one name of both types is one of the old type. Forms are told by their properties: a type reads
+    /// on where an object has more than it knows.
+    /// - Throws: why it is neither.
+    private func isOld(_ entry: StoredEntry, _ loader: ObjectLoader) throws -> Bool {
+        var isReadable = false
+        // First without its relations, which may not be converted yet, or be found as they were.
+        for source in [NoEntries(), entries] as [any EntrySource] {
+            let loader = ObjectLoader(source)
+            if let new = try? loader.use({ try loader.objectTellingNames(ToObject.self, of: entry) }) {
+                if new.unknown.isEmpty { return false }
+                isReadable = true
+            }
+        }
+        // Nobody here can read what the next conversion made.
+        let isLater = isReadable || reforms.continues(from: ToObject.self)
+        let unknown: [String]
+        do {
+            unknown = try loader.objectTellingNames(FromObject.self, of: entry).unknown
+        } catch {
+            if isLater { return false }
+            throw error
+        }
+        if unknown.isEmpty { return true }
+        guard !isLater else { return false }
+        throw StoredProblem(
+            description: "it has what neither \(FromObject.self) nor \(ToObject.self) reads: "
+                + unknown.joined(separator: ", "))
     }
 
     private func converted(_ old: StoredEntry, _ loader: ObjectLoader) throws -> [WrittenObject] {
@@ -200,13 +235,16 @@ struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
     }
 
     /// Sees to it that an old object that goes is found as it was.
+    /// - Returns: the number of the change that saved it.
     private mutating func keep(
-        _ entry: StoredEntry, becoming successor: String?, _ changes: inout Changes
-    ) throws {
+        _ entry: StoredEntry, becoming new: WrittenObject?, _ changes: inout Changes
+    ) throws -> UInt64 {
         changes.seen.append(SeenEntry(key: entry.key, sequence: entry.sequence))
-        if keepsOriginals, let successor {
+        let identifier = entry.key.dropFirst(from.prefix.count)
+        let saved = try Originals.saved(entry, identifier: identifier, from: earlier, in: entries)
+        if keepsOriginals, let new {
             try Originals.keep(
-                entry, as: FromObject.self, becoming: successor, from: entries, in: &changes.batch,
+                entry, as: FromObject.self, saved: saved, becoming: new, from: entries, in: &changes.batch,
                 &changes.seen)
         }
         if from == to {
@@ -214,12 +252,13 @@ struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
                 FromObject.self, ToObject.self, of: from.name, from: entries, in: &changes.batch,
                 &changes.seen)
         }
+        return saved
     }
 
     private mutating func add(
         _ new: NewObjects, of entry: StoredEntry, _ loader: ObjectLoader, to changes: inout Changes
     ) throws {
-        try keep(entry, becoming: new.first(where: \.object.isGiven)?.object.key, &changes)
+        let saved = try keep(entry, becoming: new.first(where: \.object.isGiven)?.object, &changes)
         if from != to || !new.contains(where: { $0.object.key == entry.key }) {
             changes.batch.delete(entry.key)
         }
@@ -244,7 +283,7 @@ struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
                 changes.seen.append(SeenEntry(key: object.key, sequence: present?.sequence))
             }
             // An object that was saved later with the new type isn't replaced by an older one.
-            if let present, object.isGiven, present.sequence > entry.sequence, !present.isRelatedOnly {
+            if let present, object.isGiven, present.sequence > saved, !present.isRelatedOnly {
                 continue
             }
             changes.batch.put(object)

@@ -11,6 +11,10 @@ struct Originals: Codable, Sendable {
         var type: String
         /// The key of what it became; its own if only its form changed.
         var successor: String
+        /// The number of the change that stored it, before any conversion.
+        var saved: UInt64
+        /// A hash of what it became.
+        var result: UInt64
         var value: Data
     }
 
@@ -30,25 +34,46 @@ struct Originals: Codable, Sendable {
 
     /// Nil if there is none, which is so if the key's object was never converted, or long ago.
     static func find(_ key: String, in entries: some EntrySource) throws -> Originals? {
-        try entries.find(Originals.key(of: key)).map(decode)
+        try entries.find(Originals.key(of: key)).flatMap(decode)
     }
 
-    private static func decode(_ entry: StoredEntry) throws -> Originals {
-        try CBORDecoder().decode(Originals.self, from: entry.value)
+    /// Nil if it is something else.
+    private static func decode(_ entry: StoredEntry) -> Originals? {
+        try? CBORDecoder().decode(Originals.self, from: entry.value)
+    }
+
+    /// FNV-1a.
+    static func hash(_ bytes: [UInt8]) -> UInt64 {
+        bytes.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+    }
+
+    /// When the object that an entry has was saved: before the conversions that it came by, if it is as they left it.
+    /// - Parameter prefixes: of the types that are converted into its own, under the identifiers that they keep.
+    static func saved(
+        _ entry: StoredEntry, identifier: Substring, from prefixes: [String], in entries: some EntrySource
+    ) throws -> UInt64 {
+        for prefix in prefixes {
+            let form = try find(prefix + identifier, in: entries)?.forms.last { $0.successor == entry.key }
+            if let form, form.result == hash(entry.value) { return form.saved }
+        }
+        return entry.sequence
     }
 
     /// Adds an old object's form to what is kept of its key. What stands only for another leaves what is there.
     static func keep(
-        _ entry: StoredEntry, as type: Any.Type, becoming successor: String, from entries: some EntrySource,
-        in batch: inout Batch, _ seen: inout [SeenEntry]
+        _ entry: StoredEntry, as type: Any.Type, saved: UInt64, becoming new: WrittenObject,
+        from entries: some EntrySource, in batch: inout Batch, _ seen: inout [SeenEntry]
     ) throws {
         let key = Originals.key(of: entry.key)
         let present = try entries.find(key)
         if present != nil, entry.isRelatedOnly { return }
-        var originals = try present.map(decode) ?? Originals()
+        var originals = present.flatMap(decode) ?? Originals()
         let name = StoredType.name(of: type)
         originals.forms.removeAll { $0.type == name }
-        originals.forms.append(Form(type: name, successor: successor, value: Data(entry.value)))
+        originals.forms.append(
+            Form(
+                type: name, successor: new.key, saved: saved, result: hash(new.value),
+                value: Data(entry.value)))
         batch.put(
             try CBOREncoder().encode(originals), forKey: key, encoding: .cbor,
             attributes: EntryAttributes(lifetime: lifetime))

@@ -130,7 +130,7 @@ extension PapyrusStore {
             }
             if let order { try objects.sort(by: order) }
             return Reading(
-                value: objects, versions: versions + loader.related,
+                value: objects, versions: versions + loader.seen,
                 interest: loader.interest(besides: interest))
         }
     }

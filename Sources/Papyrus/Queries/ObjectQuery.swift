@@ -82,7 +82,7 @@ extension PapyrusStore {
                 guard let entry else { throw PapyrusStore.QueryError.notFound }
                 let object = try loader.object(Object.self, of: entry)
                 return Reading(
-                    value: object, versions: [SeenEntry(key: key, sequence: entry.sequence)] + loader.related,
+                    value: object, versions: [SeenEntry(key: key, sequence: entry.sequence)] + loader.seen,
                     interest: loader.interest(besides: interest))
             }
         }

@@ -359,6 +359,21 @@ public final class Archive: Sendable {
         return report
     }
 
+    /// For an API that keeps content of its own in archives that have its type name. An archive without one is anybody's.
+    /// - Throws: `wrongKind`, or `invalidConfiguration` if the archive is another API's.
+    package func require(_ kind: ArchiveKind, ofType typeName: String) throws(StorageError) {
+        let found = try configuration()
+        guard found.kind == kind else {
+            throw .wrongKind(
+                archive: name, kind: found.kind, operation: "keep the objects of a \(typeName) in it")
+        }
+        guard found.typeName.isEmpty || found.typeName == typeName else {
+            throw .invalidConfiguration(
+                reason: "archive \"\(name)\" is for objects of type \(found.typeName), not for those of a "
+                    + "\(typeName); use another name or another store")
+        }
+    }
+
     /// Kind, limits and type, read from the archive's descriptor.
     public func configuration() throws(StorageError) -> ArchiveConfiguration {
         let engine = try engine()

@@ -126,6 +126,9 @@ extension StorageError: CustomStringConvertible {
         case .valueTooLarge(let bytes, let limit, let archive):
             "a value of \(bytes) bytes is larger than the limit of archive \"\(archive)\" (\(limit) bytes); "
                 + "raise the limit or store less (nothing was evicted)"
+        case .batchTooLarge(let bytes, UInt64(Batch.maximumBytes), let archive):
+            "\(bytes) bytes are more than a batch for archive \"\(archive)\" may have (\(Batch.maximumBytes)); store them in "
+                + "parts, and a single large value with a call of its own (nothing was changed or evicted)"
         case .batchTooLarge(let bytes, let limit, let archive):
             "a batch of \(bytes) bytes is larger than the \(limit) bytes that archive \"\(archive)\" takes at once; "
                 + "store it in parts, or raise the archive's limit (nothing was changed or evicted)"

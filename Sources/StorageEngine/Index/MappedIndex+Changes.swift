@@ -48,6 +48,17 @@ extension ChangingIndex {
         nonmutating set { memory.set64(IndexLayout.damagedPlacesOffset, UInt64(newValue)) }
     }
 
+    var parts: LogParts? {
+        get {
+            let end = memory.word32(IndexLayout.partsEndOffset)
+            return end == 0 ? nil : LogParts(end: end, sum: memory.word64(IndexLayout.partsSumOffset))
+        }
+        nonmutating set {
+            memory.set32(IndexLayout.partsEndOffset, newValue?.end ?? 0)
+            memory.set64(IndexLayout.partsSumOffset, newValue?.sum ?? 0)
+        }
+    }
+
     // MARK: The lock
 
     var locking: LockingMode? {

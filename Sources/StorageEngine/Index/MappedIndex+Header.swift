@@ -22,6 +22,12 @@ extension MappedIndex {
     /// Number of places in the log without a valid frame when the index was built from it.
     var damagedPlaces: Int { memory.size(IndexLayout.damagedPlacesOffset) }
 
+    /// The parts of a log with losses that the index was built from; `nil` if it was built from a whole one.
+    var parts: LogParts? {
+        let end = memory.word32(IndexLayout.partsEndOffset)
+        return end == 0 ? nil : LogParts(end: end, sum: memory.word64(IndexLayout.partsSumOffset))
+    }
+
     // MARK: The lock
 
     /// `nil` if it is damaged. Written at the opening, by the only process that has the archive open.

@@ -176,9 +176,15 @@ extension ArchiveEngine {
         }
         if messages.count < most, bytes < mostBytes {
             // Not to messages behind the end, for of those that were dropped before them nothing has been told.
+            let reached = place
             place = max(beginning, end)
-            // What was dropped up to here has been told.
-            if isPassed || expected == nil, last == nil { expected = max(expected ?? 0, settled &+ 1) }
+            if isPassed || expected == nil, last == nil {
+                // What was dropped up to here has been told.
+                expected = max(expected ?? 0, settled &+ 1)
+            } else {
+                // What was written instead of messages has numbers too.
+                expected = expected.map { number(from: $0, ofMessagesAt: reached, upTo: place) }
+            }
         }
         return MessageBatch(
             messages: messages, next: self.cursor(at: place, expecting: expected),

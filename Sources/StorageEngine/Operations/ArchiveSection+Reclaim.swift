@@ -322,6 +322,10 @@ extension ArchiveSection {
         do throws(StorageError) {
             let bytes = try segments.removeFile(of: segment)
             index.adjust(.segmentBytes, by: -bytes)
+            if var parts = index.parts {
+                parts.remove(segment, bytes: bytes)
+                index.parts = parts
+            }
             engine.countHandled(files: 1)
         } catch {
             index.oldestSegment = segment

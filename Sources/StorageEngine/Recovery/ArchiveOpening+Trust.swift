@@ -72,8 +72,15 @@ extension ArchiveOpening {
         if try file.read(atMost: 8, from: head.offset).contains(where: { $0 != 0 }) { return true }
         if try log.highestSegment(above: head.segment, in: numbers) != nil { return true }
         let oldest = index.oldestSegment
+        if try hasOtherParts(index, log) { return true }
         guard first < oldest, let began = try? log.checkHeader(of: head.segment).oldest else { return false }
         return numbers.contains { $0 >= began && $0 < oldest && (try? log.holdsFrames($0)) == true }
+    }
+
+    /// Whether a log that had losses when the index was built has other parts by now.
+    func hasOtherParts(_ index: IndexView, _ log: SegmentLog) throws(StorageError) -> Bool {
+        guard let parts = index.parts else { return false }
+        return try LogParts(of: log, from: index.oldestSegment, to: parts.end) != parts
     }
 
     /// `nil` if there is no such file, or it may not be used. If it can't be opened now (no descriptor is free), that
@@ -105,6 +112,7 @@ extension ArchiveOpening {
             index.cleanMark.spoil()
             return false
         }
+        if mark == .none, try hasOtherParts(index.view, log) { return false }
         index.cleanMark.remove()
         let wasInterrupted = index.sectionOwner != 0
         // If a process died while changing the limits, the next holder of the lock completes that.

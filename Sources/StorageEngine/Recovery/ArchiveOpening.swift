@@ -185,8 +185,11 @@ struct ArchiveOpening {
         guard !isLeftInterrupted(index) else { return nil }
         let mark = try index.cleanMark.standing()
         guard mark != .wrong else { return nil }
-        guard mark == .right else { return try engine(on: memory, as: .observer) }
         let log = try SegmentLog(folder: folder, identity: descriptor.identity, writable: false)
+        guard mark == .right else {
+            // Mostly a writer has it open. Or who built it was killed.
+            return try hasOtherParts(index, log) ? nil : engine(on: memory, as: .observer, log: log)
+        }
         // Or a writer has just opened it and removed the mark.
         if try isIncomplete(index, log), try index.cleanMark.standing() == .right { return nil }
         return try engine(on: memory, as: .observer, log: log)

@@ -48,15 +48,24 @@ package struct StateFile: Sendable, Hashable {
         return data
     }
 
+    private var folder: String { String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]) }
+
+    /// Calls `body` while no other program that asks for this changes a file of the folder. Who holds it for longer than a second
+    /// isn't waited for: it may be stopped.
+    func alone(_ body: () throws(SourceError) -> Void) throws(SourceError) {
+        try makeFolder()
+        let descriptor = open(folder, O_RDONLY | O_CLOEXEC)
+        defer { if descriptor >= 0 { close(descriptor) } }
+        for _ in 0..<200 where descriptor >= 0 {
+            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK { break }
+            usleep(5_000)
+        }
+        try body()
+    }
+
     /// Puts this in the place of what was there; makes the folder where it is missing.
     package func write(_ bytes: Data) throws(SourceError) {
-        let folder = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
-        do {
-            try FileManager.default.createDirectory(
-                atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        } catch {
-            throw SourceError("\(folder) can't be made: \(error.localizedDescription)")
-        }
+        try makeFolder()
         let partial = path + ".\(getpid()).partial"
         _ = unlink(partial)
         let descriptor = open(partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -70,6 +79,15 @@ package struct StateFile: Sendable, Hashable {
             let code = errno
             _ = unlink(partial)
             throw SourceError(path, errno: code)
+        }
+    }
+
+    private func makeFolder() throws(SourceError) {
+        do {
+            try FileManager.default.createDirectory(
+                atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw SourceError("\(folder) can't be made: \(error.localizedDescription)")
         }
     }
 

@@ -42,6 +42,10 @@ package struct StateRecords<Record: Codable & Sendable>: Sendable {
     /// Changes the records that are there by then; the oldest beyond the most that are kept go, unless none may.
     /// - Throws: also where the latest is too long, or there are too many; nothing has changed then.
     package func change(_ body: (inout [Record]) -> Void) throws(SourceError) {
+        try file.alone { () throws(SourceError) in try changeAlone(body) }
+    }
+
+    private func changeAlone(_ body: (inout [Record]) -> Void) throws(SourceError) {
         var (records, others) = try lines()
         let count = records.count
         body(&records)

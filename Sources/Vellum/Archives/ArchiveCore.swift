@@ -62,7 +62,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
                 try slide(name)
                 try memory.keep(
                     read.kept, key, named: name, held: read.held, bytes: read.bytes, origin: .read,
-                    atMost: shared.sliding?.pause)
+                    atMost: shared.sliding?.pause(of: nil))
                 return read.object
             }
         }

@@ -22,6 +22,10 @@ extension ArchiveCore {
                 try archive.countMiss()
                 return false
             }
+            // Its next use renews it, and is only seen where it is read from disk.
+            if let sliding = shared.sliding, lifetime < sliding.least {
+                try withHashed(name) { try memory.leave($0, named: name) }
+            }
         }
         let isInMemory = try withHashed(name) { try memory.access($0, named: name) != nil }
         guard try isInMemory || archive.touch(name) else { return false }
@@ -51,8 +55,9 @@ struct SlidingLifetime: Sendable, Hashable {
     let least: Duration
 
     var granted: Duration { least + least / 8 }
-    /// Microseconds for which uses of an object in memory need no check.
-    var pause: Int64 {
+    /// Microseconds for which uses of an object in memory need no check, if it lives as long from now on; `nil`: as ``granted``.
+    func pause(of lifetime: Duration?) -> Int64 {
+        if let lifetime, lifetime < granted { return 0 }
         let (seconds, attoseconds) = (least / 8).components
         // One that is over already needs no pause either.
         guard seconds >= 0 else { return 0 }

@@ -106,6 +106,15 @@ package struct MemoryTier: Sendable {
         }
     }
 
+    /// Lets go of an object that can be read from disk.
+    func leave(_ key: HashedKey, named name: String) throws(StorageError) {
+        try change { (state) throws(StorageError) in
+            let place = state.objects.find(key.hash, name)
+            guard place != ObjectTable.none, !state.objects.node(place).isOnlyHere else { return }
+            try state.drop(place)
+        }
+    }
+
     // MARK: The whole
 
     /// The size of the objects that are still current, in bytes. If the index has changed since the last call,

@@ -78,12 +78,14 @@ struct Shell {
         if isQuery(line) { return try query(line) }
         let rest = line.drop { $0.isWhitespace }.dropFirst(word.count).drop { $0.isWhitespace }
         switch word {
-        case "": return
+        case _ where line.allSatisfy(\.isWhitespace): return
         case "exit", "quit":
             guard rest.isEmpty else { throw CommandFailure("\(word) stands alone", status: .usage) }
             isOver = true
         case "use": try use(argument: String(rest))
-        case "history": try print(ShellHistory.standard?.lines ?? [])
+        case "history":
+            guard rest.isEmpty else { throw CommandFailure("\(word) stands alone", status: .usage) }
+            try print(ShellHistory.standard?.lines ?? [])
         case "help" where rest.isEmpty: try print([Self.help])
         case _ where word.hasPrefix("!"):
             try start(String(line.drop { $0.isWhitespace }.dropFirst()))
@@ -91,6 +93,10 @@ struct Shell {
             try start("\(ShellWord.literal(DemoFile.executable)) \(line)")
         default:
             let near = Suggestion.nearest(to: word, among: Self.commands + Self.stages + Self.words)
+            guard !word.isEmpty else {
+                throw CommandFailure(
+                    "a line begins with a command, a stage, or ! for the system's shell", status: .usage)
+            }
             throw CommandFailure(
                 "there is no command and no stage \(TerminalSafe.quoted(word))"
                     + (near.map { "; did you mean \($0)?" } ?? "; help lists them"), status: .usage)
@@ -122,12 +128,22 @@ struct Shell {
 
     /// Runs a line of the system's shell and waits. Meanwhile interrupts are for it alone.
     private func start(_ line: String) throws {
+        guard !line.utf8.contains(0) else { throw CommandFailure("the line has a NUL in it", status: .usage) }
+        guard line.utf8.count <= Self.longestLine else {
+            throw CommandFailure(
+                "\(Figures.count(line.utf8.count, "byte", "bytes")) are more than the system's shell takes in a line "
+                    + "(\(Figures.count(Self.longestLine))); a long query can be in a file: query ARCHIVE --file FILE",
+                status: .usage)
+        }
         let status = system(line)
         guard status != -1 else { throw CommandFailure("/bin/sh", errno: errno, status: .storeFailure) }
         let signal = status & 0x7f
         let code = signal == 0 ? status >> 8 & 0xff : 128 + signal
         if code != 0 { throw Failed(code: code) }
     }
+
+    /// Linux takes no argument above 128 KiB, its NUL included.
+    private static let longestLine = 131_071
 
     /// A command failed and has said why.
     struct Failed: Error {

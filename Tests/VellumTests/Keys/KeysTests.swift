@@ -124,6 +124,21 @@ import Vellum
         #expect(try #require(notes.remainingLifetime(for: "new")) > .seconds(900), "without one it slides")
     }
 
+    /// What broke: a use renewed a short lifetime only if it was read from disk.
+    @Test func aGivenLifetimeIsRenewedByTheNextUse() throws {
+        let notes = try store.factory().archives(for: Note.self, lifetime: .seconds(1_000), slides: true)
+        for key in ["recorded", "updated", "touched", "batch"] { notes.record(note(key)) }
+        notes.record(note("recorded"), expiresIn: .seconds(5))
+        notes.update(note("updated"), expiresIn: .seconds(5))
+        #expect(notes.touch(archiveWithKey: "touched", expiresIn: .seconds(5)))
+        notes.record(all: [note("batch")], expiresIn: .seconds(5))
+        for key in ["recorded", "updated", "touched", "batch"] {
+            #expect(try #require(notes.remainingLifetime(for: key)) < .seconds(6), "\(key)")
+            #expect(notes.access(archiveWithKey: key) != nil)
+            #expect(try #require(notes.remainingLifetime(for: key)) > .seconds(900), "\(key)")
+        }
+    }
+
     @Test func slidingLifetimesGoOnWithEachUse() async throws {
         let notes = try store.factory().archives(for: Note.self, lifetime: .seconds(8_000), slides: true)
         func left(_ key: String) throws -> Duration { try #require(notes.remainingLifetime(for: key)) }

@@ -292,7 +292,9 @@ extension EntriesScreen {
     ) -> Effect? {
         guard !layout.pane.isEmpty, !entries.preview.isPending, let entry = entries.rows[entries.cursor],
             entries.preview.key != entry.key || entries.preview.sequence != entry.sequence
+                || entries.preview.failed.map({ now.seconds(since: $0) >= 1 }) == true
         else { return nil }
+        entries.preview.failed = nil
         entries.preview.isPending = true
         entries.preview.key = entry.key
         entries.preview.sequence = entry.sequence
@@ -312,6 +314,7 @@ extension EntriesScreen {
             case .failure(let error):
                 model.entries?.preview.load = nil
                 model.entries?.preview.problem = error.description
+                model.entries?.preview.failed = model.now
             }
             return []
         }

@@ -141,6 +141,8 @@ struct Preview: Sendable {
     var isPending = false
     /// When it was asked for.
     var since: Timestamp?
+    /// When it could not be read, which is tried again after a while.
+    var failed: Timestamp?
 
     /// Seconds that the value before it stays: an empty pane after each key would only flicker.
     static let patience = 0.2

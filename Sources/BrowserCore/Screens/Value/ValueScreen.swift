@@ -123,7 +123,8 @@ enum ValueScreen: ScreenParts {
 
     static func refresh(_ model: inout Model, isForced: Bool) -> [Effect] {
         guard let value = model.value, !value.isPending else { return [] }
-        guard isForced else { return [check(value)] }
+        // What could not be read may be there now.
+        guard isForced || value.load == nil && value.problem != nil else { return [check(value)] }
         model.value?.isPending = true
         return [load(value)] + loadBiography(&model)
     }
