@@ -194,7 +194,7 @@ _vellum() {
 
 _vellum_browse() {
     repeating_flags=()
-    non_repeating_flags=(--read-only --version -h --help)
+    non_repeating_flags=(--read-only --lines --version -h --help)
     repeating_options=()
     non_repeating_options=(-s --store --theme --size --keys --print --record --replay --at)
     __vellum_offer_flags_options 1
@@ -243,7 +243,7 @@ _vellum_browse() {
 
 _vellum_demo() {
     repeating_flags=()
-    non_repeating_flags=(--keep --no-browse --json --version -h --help)
+    non_repeating_flags=(--keep --no-browse --lines --json --version -h --help)
     repeating_options=()
     non_repeating_options=(-s --store --seconds --rate --seed --theme --record)
     __vellum_offer_flags_options 0

@@ -23,9 +23,9 @@ function __vellum_parse_tokens -S
         __vellum_parse_subcommand 0 's/store=' 'version' 'h/help'
         switch $unparsed_tokens[1]
         case 'browse'
-            __vellum_parse_subcommand 1 's/store=' 'read-only' 'theme=' 'size=' 'keys=' 'print=' 'record=' 'replay=' 'at=' 'version' 'h/help'
+            __vellum_parse_subcommand 1 's/store=' 'read-only' 'theme=' 'size=' 'keys=' 'print=' 'lines' 'record=' 'replay=' 'at=' 'version' 'h/help'
         case 'demo'
-            __vellum_parse_subcommand 0 's/store=' 'keep' 'no-browse' 'seconds=' 'rate=' 'seed=' 'theme=' 'record=' 'json' 'version' 'h/help'
+            __vellum_parse_subcommand 0 's/store=' 'keep' 'no-browse' 'seconds=' 'rate=' 'seed=' 'theme=' 'lines' 'record=' 'json' 'version' 'h/help'
         case 'ls'
             __vellum_parse_subcommand 0 's/store=' 'json' 'version' 'h/help'
         case 'keys'
@@ -193,6 +193,7 @@ complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options 
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum browse" size' -l 'size' -d 'Print a screen of this size instead.' -rfka ''
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum browse" keys' -l 'keys' -d 'With --size: the keys to press.' -rfka ''
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum browse" print' -l 'print' -d 'With --size or --replay: what to print.' -rfka 'text ansi svg'
+complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum browse" lines' -l 'lines' -d 'Draw nothing, and say each change in a line: for screen readers.'
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum browse" record' -l 'record' -d 'Record into this new file.' -rF
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum browse" replay' -l 'replay' -d 'Play this recording; with --print its last screen.' -rF
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum browse" at' -l 'at' -d 'With --replay: begin or print there.' -rfka ''
@@ -205,6 +206,7 @@ complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options 
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum demo" rate' -l 'rate' -d 'Operations a second.' -rfka ''
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum demo" seed' -l 'seed' -d 'What the workload\'s random numbers start from.' -rfka ''
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum demo" theme' -l 'theme' -d 'The browser\'s colors.' -rfka 'dark light dark-safe light-safe mono'
+complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum demo" lines' -l 'lines' -d 'As for browse: the browser draws nothing, and says each change in a line.'
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum demo" record' -l 'record' -d 'Record the browser into this new file; browse --replay plays it.' -rF
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum demo" json' -l 'json' -d 'Print the closing figures as one JSON object.'
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum demo" version' -l 'version' -d 'Show the version.'

@@ -7,8 +7,8 @@ import Glibc
 import Darwin
 #endif
 
-/// The process's terminal: shows frames, reads input, and restores the terminal's state at the end. Not
-/// thread-safe; only its ``waker`` may be used from other threads. A process can have one open at a time.
+/// The process's terminal: shows frames, or lines one after the other, reads input, and restores the terminal's state at the end.
+/// Not thread-safe; only its ``waker`` may be used from other threads. A process can have one open at a time.
 ///
 /// The terminal is restored however the process ends: ``close()``, `exit`, SIGTERM, SIGHUP, SIGINT, SIGQUIT or a
 /// crash. Only SIGKILL can't be caught.
@@ -24,6 +24,8 @@ package final class CursesTerminal {
     /// The number of bytes sent to the terminal since it was opened.
     package private(set) var bytesSent = 0
 
+    /// Whether it shows frames; else nothing is drawn, and what is written stays where it is written.
+    let drawsFrames: Bool
     let descriptor: Int32
     let ownsDescriptor: Bool
     private let knowsModes: Bool
@@ -44,10 +46,12 @@ package final class CursesTerminal {
 
     nonisolated(unsafe) private static var isOpen = false
 
-    /// Opens the terminal and enters its alternate screen. Uses standard input if it and standard output are
-    /// terminals, otherwise `/dev/tty`. Call it on the main thread before other threads use the locale.
-    package init(environment: [String: String]) throws(TerminalError) {
+    /// Opens the terminal and enters its alternate screen; without `drawsFrames` it stays where it is, whatever type it is of.
+    /// Uses standard input if it and standard output are terminals, otherwise `/dev/tty`. Call it on the main thread before other
+    /// threads use the locale.
+    package init(environment: [String: String], drawsFrames: Bool = true) throws(TerminalError) {
         guard !CursesTerminal.isOpen else { throw TerminalError.alreadyOpen }
+        self.drawsFrames = drawsFrames
         ownsDescriptor = isatty(STDIN_FILENO) == 0 || isatty(STDOUT_FILENO) == 0
         descriptor = ownsDescriptor ? open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC) : STDIN_FILENO
         guard descriptor >= 0, isatty(descriptor) == 1 else { throw TerminalError.notATerminal }
@@ -63,15 +67,15 @@ package final class CursesTerminal {
         cnc_signals_install(waker.writeEnd)
         let traits = TerminalTraits(environment: environment)
         let (rows, columns) = (Int32(size.rows), Int32(size.columns))
-        guard cnc_open(traits.type, rows, columns) else {
+        guard !drawsFrames || cnc_open(traits.type, rows, columns) else {
             cnc_signals_remove()
             throw TerminalError.unknownType(traits.type)
         }
-        colors = traits.depth == .mono ? 0 : Int(cnc_start_colors())
+        colors = !drawsFrames || traits.depth == .mono ? 0 : Int(cnc_start_colors())
         hasDirectColors = colors > 256 && cnc_has_direct_colors()
         depth = traits.depth(colors: colors)
-        knowsModes = traits.knowsModes(hasMouse: cnc_capability("kmous") != nil)
-        decoder = InputDecoder(terminalSequences: CursesTerminal.terminalSequences())
+        knowsModes = drawsFrames && traits.knowsModes(hasMouse: cnc_capability("kmous") != nil)
+        decoder = InputDecoder(terminalSequences: drawsFrames ? CursesTerminal.terminalSequences() : [:])
         CursesTerminal.isOpen = true
         enter()
     }
@@ -83,7 +87,7 @@ package final class CursesTerminal {
         guard !isClosed else { return }
         isClosed = true
         leave()
-        cnc_close()
+        if drawsFrames { cnc_close() }
         cnc_signals_remove()
         if ownsDescriptor { closeDescriptor(descriptor) }
         CursesTerminal.isOpen = false
@@ -91,7 +95,7 @@ package final class CursesTerminal {
 
     /// Shows a frame: sends the differences from the last one in a single write, or nothing if there are none.
     package func present(_ frame: Frame) {
-        guard isActive else { return }
+        guard isActive, drawsFrames else { return }
         let diff = FrameDiff(from: shown, to: frame)
         guard !diff.isEmpty else { return }
         shown = frame
@@ -108,7 +112,7 @@ package final class CursesTerminal {
     /// Makes the next frame redraw everything, for when something else has written to the terminal.
     package func invalidate() {
         shown = nil
-        cnc_invalidate()
+        if drawsFrames { cnc_invalidate() }
     }
 
     /// Sends an escape sequence outside the screen's content, such as one for the clipboard (OSC 52).
@@ -126,11 +130,12 @@ package final class CursesTerminal {
         cfmakeraw(&modes)
         _ = tcsetattr(descriptor, TCSADRAIN, &modes)
         var saved = savedModes
-        let restoring = restoringBytes()
+        let restoring = drawsFrames ? restoringBytes() : []
         cnc_guard_arm(descriptor, &saved, restoring, restoring.count)
         isActive = true
         shown = nil
         if resizeToWindow() { queue.append(.resize(size)) }
+        guard drawsFrames else { return }
         if knowsModes { write(TerminalModes.enter) }
         cnc_invalidate()
     }
@@ -139,11 +144,13 @@ package final class CursesTerminal {
     func leave() {
         guard isActive else { return }
         isActive = false
-        if knowsModes { write(TerminalModes.leave) }
-        cnc_leave()
-        var count = 0
-        if let bytes = cnc_take_output(&count) {
-            write(Array(UnsafeBufferPointer(start: bytes, count: count)))
+        if drawsFrames {
+            if knowsModes { write(TerminalModes.leave) }
+            cnc_leave()
+            var count = 0
+            if let bytes = cnc_take_output(&count) {
+                write(Array(UnsafeBufferPointer(start: bytes, count: count)))
+            }
         }
         var modes = savedModes
         // TCSADRAIN waits until the output was sent, so that it is still shown in the old modes.
@@ -157,6 +164,7 @@ package final class CursesTerminal {
         guard new != size else { return false }
         size = new
         shown = nil
+        guard drawsFrames else { return true }
         cnc_resize(Int32(new.rows), Int32(new.columns))
         cnc_invalidate()
         return true

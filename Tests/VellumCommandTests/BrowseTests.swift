@@ -57,6 +57,20 @@ struct BrowseTests {
         #expect(entered.upperBound < left.lowerBound)
     }
 
+    /// On a terminal that can do nothing but lines.
+    @Test func linesAreSaidWithoutDrawing() async throws {
+        let (status, text) = try await PseudoTerminal.run(
+            "--store '\(store.path)' --lines",
+            typing: [
+                ("lists the keys", "\r"), ("entries: store City", "/gam"), ("gam", "\u{7f}m\r"),
+                ("gamma, size", "D"),
+                ("button Cancel", "\u{1b}"), ("gamma, size", "\u{0c}"), ("entries: store City", "qq"),
+            ], environment: ["TERM": "dumb"])
+        #expect(status == 0, "\(text)")
+        #expect(!text.contains("\u{1b}"), "nothing but text")
+        #expect(text.contains("filter") && text.contains("gamma, size"))
+    }
+
     @Test func whatIsRecordedIsReplayed() throws {
         let file = store.folder / "recording.cast"
         func record() throws -> (status: Int32, text: String) {

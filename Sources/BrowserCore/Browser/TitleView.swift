@@ -47,7 +47,7 @@ enum TitleView {
     }
 
     /// Whether the store has no longer the archive whose entries are shown: they stay on the screen.
-    private static func isArchiveRemoved(_ model: Model) -> Bool {
+    static func isArchiveRemoved(_ model: Model) -> Bool {
         guard model.parts.isOfOneArchive, model.archives.figures != nil,
             let archive = model.parts.archive(model), model.address(archive.name) == archive
         else { return false }

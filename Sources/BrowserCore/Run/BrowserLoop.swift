@@ -8,6 +8,8 @@ package protocol BrowserTerminal {
     var size: Size { get }
     /// Shows a frame; sends the terminal only what changed.
     mutating func present(_ frame: Frame)
+    /// Shows what a model has; `frame` is it drawn.
+    mutating func show(_ model: Model, drawnAs frame: Frame)
     /// The next event; nil when none came within so many seconds. 0 doesn't wait.
     mutating func nextEvent(timeout: Double) -> InputEvent?
     /// Makes a waiting ``nextEvent(timeout:)`` return ``InputEvent/wake``. Called from any thread.
@@ -17,6 +19,10 @@ package protocol BrowserTerminal {
     /// Gives the terminal to a script of `/bin/sh` and waits for its end; the next frame is drawn completely.
     /// - Returns: the exit status; 128 plus the signal's number if a signal ended it; 127 if there is no such command.
     mutating func run(_ script: String, arguments: [String]) throws(SourceError) -> Int32
+}
+
+extension BrowserTerminal {
+    package mutating func show(_ model: Model, drawnAs frame: Frame) { present(frame) }
 }
 
 /// Why the browser ended.
@@ -75,7 +81,7 @@ package enum BrowserLoop {
             pending = []
             let frame = Browser.frame(model)
             if frame != shown {
-                terminal.present(frame)
+                terminal.show(model, drawnAs: frame)
                 shown = frame
             }
             var timeout = max(0, nextTick.seconds(since: clock()))

@@ -23,6 +23,9 @@ struct BrowseCommand: ParsableCommand {
             With --size it needs no terminal: it presses --keys, waits for all that they cause, and prints the last \
             screen. Keys type themselves; others are named, as in jj<enter>/foo<esc><ctrl+w>; < itself is <lt>.
 
+            --lines draws nothing: each change is said in a line, for screen readers and for terminals that can do no more. \
+            The keys are the same; ctrl+l says anew where one is.
+
             --record writes what is shown and which keys are pressed, whatever they type, into a new file that only you can \
             read: a report of a defect, or a demonstration. --replay plays it; so does asciinema.
             """)
@@ -53,6 +56,9 @@ struct BrowseCommand: ParsableCommand {
         help: ArgumentHelp("With --size or --replay: what to print.", valueName: "text|ansi|svg"))
     var format: ScreenFormat?
 
+    @Flag(help: "Draw nothing, and say each change in a line: for screen readers.")
+    var lines = false
+
     @Option(
         help: ArgumentHelp("Record into this new file.", valueName: "file"), completion: .file())
     var record: String?
@@ -76,13 +82,18 @@ struct BrowseCommand: ParsableCommand {
             if store.store != nil { throw ValidationError("--store and a ring file exclude each other") }
         }
         if replay != nil {
-            if store.store != nil || file != nil || size != nil || keys != nil || record != nil || readOnly {
+            if store.store != nil || file != nil || size != nil || keys != nil || record != nil || readOnly
+                || lines
+            {
                 throw ValidationError("--replay takes no options but --at, --print and --theme")
             }
             if let at, !(0...1e9).contains(at) { throw ValidationError("--at is 0 to 1000000000") }
             return
         }
         if at != nil { throw ValidationError("--at needs --replay") }
+        if lines, size != nil || record != nil {
+            throw ValidationError("--lines draws nothing to print or to record")
+        }
         if size == nil, keys != nil || format != nil {
             throw ValidationError("--keys and --print need --size")
         }
@@ -110,7 +121,8 @@ struct BrowseCommand: ParsableCommand {
             let frame = session.frame(size: size.size, keys: keys?.keys ?? [])
             return try (format ?? .text).print(frame)
         }
-        if try session.runInTerminal(recording: record) == .startDemo { try DemoCommand.parse([]).run() }
+        let exit = try lines ? session.runInLines() : session.runInTerminal(recording: record)
+        if exit == .startDemo { try DemoCommand.parse(lines ? ["--lines"] : []).run() }
     }
 
     /// Plays a recording, or prints one screen of it.

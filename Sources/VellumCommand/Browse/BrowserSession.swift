@@ -48,6 +48,13 @@ struct BrowserSession: Sendable {
         return exit
     }
 
+    /// Runs it in the terminal without drawing, for screen readers.
+    func runInLines() throws -> BrowserExit {
+        var screen = try LineScreen.open()
+        defer { screen.close() }
+        return run(on: &screen, look: screen.look)
+    }
+
     private func run<Terminal: BrowserTerminal>(on screen: inout Terminal, look: Look) -> BrowserExit {
         let environment = ProcessInfo.processInfo.environment
         let state = StateFolder.standard(environment: environment)

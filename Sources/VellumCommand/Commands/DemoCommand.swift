@@ -49,6 +49,9 @@ struct DemoCommand: ParsableCommand {
             "The browser's colors.", valueName: Theme.Name.allCases.map(\.rawValue).joined(separator: "|")))
     var theme: Theme.Name?
 
+    @Flag(help: "As for browse: the browser draws nothing, and says each change in a line.")
+    var lines = false
+
     @Option(
         help: ArgumentHelp(
             "Record the browser into this new file; browse --replay plays it.", valueName: "file"),
@@ -59,6 +62,7 @@ struct DemoCommand: ParsableCommand {
     var json = false
 
     mutating func validate() throws {
+        if lines, record != nil { throw ValidationError("--lines draws nothing to record") }
         if record != nil, noBrowse { throw ValidationError("--record needs the browser") }
         if !(1...1_000_000).contains(rate) { throw ValidationError("--rate is 1 to 1000000") }
         if !(seconds >= 0 && seconds <= 1e9) { throw ValidationError("--seconds is 0 to 1000000000") }
@@ -77,7 +81,11 @@ struct DemoCommand: ParsableCommand {
                 store: session.path, isReadOnly: false,
                 theme: Configuration.current.theme(option: theme).value)
             var recording = record
-            while try browser.runInTerminal(recording: recording) == .startDemo { recording = nil }
+            while try (lines ? browser.runInLines() : browser.runInTerminal(recording: recording))
+                == .startDemo
+            {
+                recording = nil
+            }
             return
         }
         try session.wait(seconds: seconds)

@@ -1,0 +1,87 @@
+import StoreInspection
+import TerminalKit
+
+/// What stands over the screen, in words. A value; safe to share between threads.
+struct SpokenOverlay: Sendable, Hashable {
+    /// Said once, when it opens.
+    let heading: [String]
+    /// Said whenever it is another one; empty where there is nothing to choose.
+    let choice: String
+
+    /// Lines of a difference that are read out.
+    private static let mostLines = 200
+
+    /// Nil where nothing stands over the screen.
+    init?(_ model: Model) {
+        switch model.overlay {
+        case nil: return nil
+        case .plan(let plan): self.init(OverlayPlaces.dialog(plan, model))
+        case .choice(let choice): self.init(OverlayPlaces.dialog(choice))
+        case .expire(let form): self.init(OverlayPlaces.dialog(form, model), "expire \(form.words)")
+        case .edit(let plan):
+            let rows = plan.rows(columns: 1_000).map(\.text)
+            let more = rows.count - Self.mostLines
+            self.init(
+                OverlayPlaces.dialog(plan, model),
+                body: rows.prefix(Self.mostLines)
+                    + (more > 0 ? ["and \(Figures.count(more)) more lines"] : []))
+        case .message(let box): self.init([box.title] + box.lines.filter { !$0.isEmpty })
+        case .undoList(let list):
+            let action = list.actions.indices.contains(list.selected) ? list.actions[list.selected] : nil
+            self.init(["Undo in \(list.archive.name)"], action.map { UndoText.summary($0, model) })
+        case .columns(let choice):
+            let item = choice.items.indices.contains(choice.selected) ? choice.items[choice.selected] : nil
+            self.init([choice.title], item.map { "\($0.title), \($0.isShown ? "shown" : "hidden")" })
+        case .search(let list):
+            let found = list.found
+            let item = found.indices.contains(list.selected) ? list.items[found[list.selected]] : nil
+            self.init(
+                [list.title],
+                item.map { [$0.origin, $0.text, $0.note].filter { !$0.isEmpty }.joined(separator: ", ") }
+                    ?? list.nothing)
+        case .copy(let menu):
+            let item = menu.items.indices.contains(menu.selected) ? menu.items[menu.selected] : nil
+            self.init(["Copy"], item.map { "\($0.letter): \($0.name), \($0.preview)" })
+        case .actions(let list):
+            let actions = Browser.actions(of: list, model)
+            let action = actions.indices.contains(list.selected) ? actions[list.selected] : nil
+            self.init(
+                [list.isHelp ? "Help: \(model.screen.rawValue)" : "Actions"],
+                action.map { "\($0.keyList): \($0.title). \($0.help)" } ?? "No action is called so.")
+        }
+    }
+
+    private init(_ heading: [String], _ choice: String? = nil) {
+        (self.heading, self.choice) = (heading, choice ?? "")
+    }
+
+    private init(_ dialog: Dialog, _ choice: String? = nil, body: [String] = []) {
+        heading = [dialog.title] + dialog.body.filter { !$0.isEmpty } + body
+        let button =
+            dialog.buttons.indices.contains(dialog.selectedButton)
+            ? dialog.buttons[dialog.selectedButton] : ""
+        self.choice = [choice, "button \(button)"].compactMap { $0 }.joined(separator: "; ")
+    }
+}
+
+extension ExpireForm {
+    fileprivate var words: String {
+        switch choice {
+        case .after: "in \(after.text)"
+        case .now: "now"
+        case .never: "never"
+        case .idle: "what is idle for more than \(idle.text)"
+        }
+    }
+}
+
+extension Overlay {
+    /// What is typed into.
+    var field: TextField? {
+        switch self {
+        case .actions(let list): list.field
+        case .search(let list): list.field
+        case .plan, .expire, .undoList, .columns, .message, .choice, .copy, .edit: nil
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import BrowserCore
+import StorageEngine
+import TerminalKit
+import Testing
+
+/// What the browser says instead of drawing.
+struct SpeakerTests {
+    private var speaker = Speaker()
+    private var browser: HeadlessBrowser
+    private let source = Fixture.source()
+
+    init() throws { browser = try Fixture.browser(source) }
+
+    private mutating func said(_ keys: String = "") throws -> [String] {
+        browser.press(try Key.script(keys))
+        return speaker.lines(browser.model, browser.frame)
+    }
+
+    @Test mutating func placesAndRowsAreSaidOnce() throws {
+        let first = try said()
+        #expect(first.first == "archives: demo; ? lists the keys")
+        #expect(first.contains { $0.hasPrefix("3 archives, ") })
+        #expect(
+            first.last?.hasPrefix("Blob, kind collection, entries ") == true
+                && first.last?.hasSuffix("1 of 3") == true)
+        #expect(try said().isEmpty)
+        let city = try said("j")
+        #expect(city.count == 1 && city[0].hasPrefix("City, kind cache, ") && city[0].hasSuffix("; 2 of 3"))
+        let entries = try said("<enter>")
+        #expect(entries.first == "entries: demo City; ? lists the keys")
+        let row = try #require(entries.last)
+        #expect(row.contains(", size ") && row.contains(", idle ") && row.contains("; 1 of "))
+        #expect(try said("mk").last?.contains(", marked; ") == true)
+        #expect(try said("h").first?.hasPrefix("archives: ") == true)
+    }
+
+    @Test mutating func dialogsAreSaidInFull() throws {
+        _ = try said("j<enter>")
+        let plan = try said("D")
+        #expect(plan.first?.contains("Delete") == true, "\(plan)")
+        #expect(plan.last == "button Cancel")
+        #expect(plan.contains { $0.contains("in City") })
+        #expect(try said("<tab>") == ["button Delete"])
+        #expect(try said("<esc>").last?.contains("; 1 of ") == true, "where one is again")
+        let menu = try said("y")
+        #expect(menu.first == "Copy" && menu.last?.hasPrefix("k: the key, ") == true)
+        #expect(try said("<down>").first?.hasPrefix("v: the value") == true)
+        let help = try said("<esc>?")
+        #expect(help.first == "Help: entries" && help.count == 2)
+        #expect(speaker.typing?.label == "> ")
+    }
+
+    @Test mutating func whatIsTypedHasALineOfItsOwn() throws {
+        _ = try said("j<enter>/jak")
+        #expect(speaker.typing?.text == "jak")
+        _ = try said("<enter>")
+        #expect(speaker.typing == nil)
+        _ = try said("<esc>Q")
+        _ = try said("fnid")
+        #expect(speaker.typing?.label == "query " && speaker.typing?.text == "fnid")
+        #expect(try said("<enter>").contains { $0.contains("find") }, "what is wrong")
+    }
+
+    @Test mutating func valuesAreReadOut() throws {
+        let value = try said("j<enter><enter>")
+        #expect(value.first?.hasPrefix("value: demo City ") == true, "\(value)")
+        let next = try said("j")
+        #expect(next.count == 1 && !next[0].isEmpty)
+        // As text all that is in view is said.
+        #expect(try said("t").count > 2)
+    }
+
+    @Test mutating func whatGoesWrongAndWhatIsOverIsSaid() throws {
+        _ = try said("j<enter>")
+        source.with { $0.problem = "there is no store at /gone" }
+        browser.refresh()
+        #expect(try said().contains("there is no store at /gone"))
+        source.with { $0.problem = nil }
+        browser.refresh()
+        #expect(try said().contains("all is read again"))
+        #expect(try said("<space>").contains("paused"))
+        #expect(try said("<space>").contains("no longer: paused"))
+    }
+
+    /// A key may hold whatever a terminal obeys.
+    @Test mutating func nothingReachesTheTerminalAsItIs() throws {
+        source.with { $0.archives["City"]?[0].entry.key = "a\u{1b}[2Jb\r\nc" }
+        for line in try said("j<enter>") + said("D") {
+            #expect(
+                !line.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7f },
+                "\(line.debugDescription)")
+        }
+    }
+}
