@@ -82,6 +82,21 @@ struct SpeakerTests {
         #expect(try said("<space>").contains("no longer: paused"))
     }
 
+    /// Ages and countdowns tick; who hears them each second hears nothing else.
+    @Test mutating func whatOnlyTicksIsNotSaid() throws {
+        let clock = TestClock()
+        browser = try Fixture.browser(source, clock: clock)
+        _ = try said("j<enter>D<tab><enter>")
+        for keys in ["", "U", "<esc>x", "<esc>D"] {
+            _ = try said(keys)
+            browser.refresh()
+            _ = try said()
+            clock.advance(5)
+            browser.refresh()
+            #expect(try said() == [], "after \(keys)")
+        }
+    }
+
     /// A key may hold whatever a terminal obeys.
     @Test mutating func nothingReachesTheTerminalAsItIs() throws {
         source.with { $0.archives["City"]?[0].entry.key = "a\u{1b}[2Jb\r\nc" }

@@ -117,8 +117,8 @@ package struct Speaker: Sendable {
             if overlay != nil { row = "" }
             return []
         }
-        if now.heading != overlay?.heading { return now.heading + (now.choice.isEmpty ? [] : [now.choice]) }
-        return now.choice == overlay?.choice || now.choice.isEmpty ? [] : [now.choice]
+        if now.opened != overlay?.opened { return now.heading + (now.choice.isEmpty ? [] : [now.choice]) }
+        return now.chosen == overlay?.chosen || now.choice.isEmpty ? [] : [now.choice]
     }
 
     // MARK: Rows

@@ -2,11 +2,15 @@ import StoreInspection
 import TerminalKit
 
 /// What stands over the screen, in words. A value; safe to share between threads.
-struct SpokenOverlay: Sendable, Hashable {
-    /// Said once, when it opens.
+struct SpokenOverlay: Sendable {
+    /// Said when it opens.
     let heading: [String]
-    /// Said whenever it is another one; empty where there is nothing to choose.
+    /// Said when it is another one; empty where there is nothing to choose.
     let choice: String
+    /// What makes it another choice: of some the words change with each second.
+    private(set) var chosen: String
+    /// What makes it another heading.
+    private(set) var opened: String
 
     /// Lines of a difference that are read out.
     private static let mostLines = 200
@@ -17,7 +21,9 @@ struct SpokenOverlay: Sendable, Hashable {
         case nil: return nil
         case .plan(let plan): self.init(OverlayPlaces.dialog(plan, model))
         case .choice(let choice): self.init(OverlayPlaces.dialog(choice))
-        case .expire(let form): self.init(OverlayPlaces.dialog(form, model), "expire \(form.words)")
+        case .expire(let form):
+            self.init(OverlayPlaces.dialog(form, model), "expire \(form.words)")
+            opened += form.problem ?? ""
         case .edit(let plan):
             let rows = plan.rows(columns: 1_000).map(\.text)
             let more = rows.count - Self.mostLines
@@ -29,6 +35,7 @@ struct SpokenOverlay: Sendable, Hashable {
         case .undoList(let list):
             let action = list.actions.indices.contains(list.selected) ? list.actions[list.selected] : nil
             self.init(["Undo in \(list.archive.name)"], action.map { UndoText.summary($0, model) })
+            chosen = "\(list.selected)"
         case .columns(let choice):
             let item = choice.items.indices.contains(choice.selected) ? choice.items[choice.selected] : nil
             self.init([choice.title], item.map { "\($0.title), \($0.isShown ? "shown" : "hidden")" })
@@ -53,6 +60,7 @@ struct SpokenOverlay: Sendable, Hashable {
 
     private init(_ heading: [String], _ choice: String? = nil) {
         (self.heading, self.choice) = (heading, choice ?? "")
+        (opened, chosen) = (heading[0], self.choice)
     }
 
     private init(_ dialog: Dialog, _ choice: String? = nil, body: [String] = []) {
@@ -61,6 +69,7 @@ struct SpokenOverlay: Sendable, Hashable {
             dialog.buttons.indices.contains(dialog.selectedButton)
             ? dialog.buttons[dialog.selectedButton] : ""
         self.choice = [choice, "button \(button)"].compactMap { $0 }.joined(separator: "; ")
+        (opened, chosen) = (dialog.title, self.choice)
     }
 }
 
