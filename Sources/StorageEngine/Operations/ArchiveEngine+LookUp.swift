@@ -181,54 +181,113 @@ extension ArchiveEngine {
         return memcmp(a, b, left.count) == 0
     }
 
-    /// Repeats the search while chains are changing. If the process that changes them was stopped, walks over all slots
-    /// instead, which needs no chain and takes no longer than a scan of the index.
+    /// Repeats the search while chains are changing. If the process that changes them was stopped, or a chain leads to
+    /// what can't be read, walks over all slots instead, which needs no chain and takes no longer than a scan of the
+    /// index. What was unreadable in a look before is no longer an answer then: it may have been moved or removed since.
     @inline(never)
     private func findPatiently(_ key: UnsafeRawBufferPointer, tag: UInt32) throws(StorageError) -> FoundEntry?
     {
+        var doubted: Location?
+        for _ in 0..<ArchiveEngine.batchPatience {
+            var unreadable: Location?
+            switch try lookUntilSettled(key, tag: tag) {
+            case .found(let entry): return entry
+            case .absent: return nil
+            case .unreadable(let location): unreadable = location
+            case .astray: break
+            }
+            try index.catchUp()
+            let (version, renumberings) = (index.structureVersion, index.renumberings)
+            switch try walkSlots(key, tag: tag) {
+            case .found(let entry): return entry
+            case .unreadable(let location): unreadable = location
+            case .absent: break
+            case .astray: continue
+            }
+            // An entry that was given another slot meanwhile may have been missed.
+            let isSettled = index.structureVersion == version && index.renumberings == renumberings
+            if let place = unreadable, isGivenUp(place) { unreadable = nil }
+            guard let unreadable else {
+                if isSettled { return nil }
+                continue
+            }
+            // None of the entries with this hash has the key, and one of them can't be read or has a damaged key. What is
+            // so amid changes must stay so.
+            guard !index.isRemoved else { throw .closed(name: name) }
+            if unreadable == doubted || isSettled && index.sectionOwner == 0 {
+                throw closedIfRemoved(
+                    .corrupted(
+                        path: log.path(of: unreadable.segment), offset: unreadable.offset,
+                        reason: "the index names an entry here that cannot be read"))
+            }
+            doubted = unreadable
+            cp_sleep(1_000_000)
+        }
+        throw changesTooFast
+    }
+
+    /// Looks until no chain changes meanwhile; `astray` if that doesn't come to be, or a chain stays broken.
+    private func lookUntilSettled(_ key: UnsafeRawBufferPointer, tag: UInt32) throws(StorageError) -> Walk {
         var unreadable: Location?
-        looks: for attempt in 0..<400 {
+        for attempt in 0..<400 {
             let before = index.structureVersion
             let result = walk(key, tag: tag)
-            if case .found(let entry) = result { return entry }
+            if case .found = result { return result }
             if before & 1 == 0, index.structureVersion == before {
                 switch result {
                 case .unreadable(let location):
                     // If index or segment can't be reached, throw that error.
                     try index.catchUp()
-                    if let pin = try log.pinIfPresent(location.segment) {
-                        defer { log.unpin(pin) }
-                        try log.learnSize(pin)
-                    }
+                    if let (pin, _) = try log.pinnedFrame(at: location) { log.unpin(pin) }
                     // Still in the index but not in the log: damage, unless it is just being moved or given up.
-                    if location == unreadable, attempt > 50, !isGivenUp(location) { break looks }
+                    if location == unreadable, attempt > 50, !isGivenUp(location) { return result }
                     unreadable = location
                 case .astray:
-                    if attempt > 50 { break looks }
-                default: return nil
+                    if attempt > 50 { return result }
+                default: return result
                 }
             }
             if attempt < 100 { cp_pause() } else { sched_yield() }
         }
-        try index.catchUp()
+        return .astray
+    }
+
+    /// Looks at every slot with this hash.
+    private func walkSlots(_ key: UnsafeRawBufferPointer, tag: UInt32) throws(StorageError) -> Walk {
+        var unreadable: Location?
         for number in 0..<index.usedEntries {
             guard let slot = index.entry(number + 1), slot.tag == tag else { continue }
-            let location = slot.location
-            guard location != .none, let pin = try log.pinIfPresent(location.segment) else { continue }
-            if let frame = log.frame(pin, at: location.offset), equal(frame.key, key) {
-                var found = FoundEntry(
-                    number: number + 1, slot: slot, location: location, frame: frame, pin: pin)
-                if standsVisibly(&found, &unreadable) { return found }
+            switch try look(in: slot, number + 1, key, tag: tag) {
+            case .absent: continue
+            case .unreadable(let location): unreadable = location
+            case let result: return result
             }
-            log.unpin(pin)
         }
-        // None of the entries with this hash has the key, and one of them can't be read or has a damaged key.
-        guard let unreadable, !isGivenUp(unreadable) else { return nil }
-        guard !index.isRemoved else { throw .closed(name: name) }
-        throw closedIfRemoved(
-            .corrupted(
-                path: log.path(of: unreadable.segment), offset: unreadable.offset,
-                reason: "the index names an entry here that cannot be read"))
+        return unreadable.map { .unreadable($0) } ?? .absent
+    }
+
+    /// Whether the frame that the slot names has the key; again while it names another each time.
+    private func look(
+        in slot: SlotView, _ number: UInt32, _ key: UnsafeRawBufferPointer, tag: UInt32
+    ) throws(StorageError) -> Walk {
+        var doubted = Location.none
+        for _ in 0..<ArchiveEngine.batchPatience {
+            let location = slot.location
+            guard location != .none, slot.tag == tag else { return .absent }
+            var unreadable: Location?
+            if var found = compare(key, number, slot, tag: tag, location, &unreadable) {
+                if standsVisibly(&found, &unreadable) { return .found(found) }
+                log.unpin(found.pin)
+            }
+            guard unreadable != nil else { return .absent }
+            // If it can't be reached now, throw that error.
+            if let (pin, _) = try log.pinnedFrame(at: location) { log.unpin(pin) }
+            guard slot.location == location else { continue }
+            if isGivenUp(location) { return .absent }
+            if doubted == location { return .unreadable(location) }
+            doubted = location
+        }
+        return .astray
     }
 
     /// Whether the log now begins after this place. What the index still names there is gone; the process that removed

@@ -20,11 +20,11 @@ extension WorkerCommand {
         say("done")
     }
 
-    /// `peek STORE ARCHIVE SEED POINT KEY`: says how many bytes it found.
+    /// `peek STORE ARCHIVE SEED POINT KEY [PASSING]`: says how many bytes it found.
     func peek(_ arguments: WorkerArguments) throws {
         guard let point = CrashPoint(rawValue: arguments.word(4)) else { exit(2) }
         let archive = try arguments.open()
-        CrashPoint.arm(point, passing: 1, signal: SIGSTOP)
+        CrashPoint.arm(point, passing: max(1, arguments.number(6)), signal: SIGSTOP)
         let found = try archive.peek(arguments.word(5))
         say(found.map { "found \($0.count)" } ?? "nothing")
     }
