@@ -168,7 +168,8 @@ public struct PapyrusStore: Sendable {
     /// their places. If the process is killed, registering again continues. Values that can't be decoded as the
     /// former type stay.
     ///
-    /// If an object of the present type with the same identifier was saved later, that one is kept. Migrations form
+    /// The types must have different ``Papyrus/papyrusTypeName``s; the former one's is that of the stored objects. If an
+    /// object of the present type with the same identifier was saved later, that one is kept. Migrations form
     /// chains, whatever the order of registration: the results of one are converted by those that begin with their
     /// type.
     public nonisolated(nonsending) func register<FromObject: Papyrus, ToObject: Papyrus>(

@@ -91,7 +91,7 @@ public struct ThrowingPapyrus: Sendable {
     }
 
     /// As ``PapyrusStore/register(migration:)``.
-    /// - Throws: also `invalidSchema` at the end, about values that could not be converted and stay.
+    /// - Throws: also ``MigrationError``, and `invalidSchema` at the end, about values that could not be converted and stay.
     public nonisolated(nonsending) func register<FromObject: Papyrus, ToObject: Papyrus>(
         migration: Migration<FromObject, ToObject>
     ) async throws {

@@ -58,7 +58,7 @@ import Testing
 
     @Test func theArticleIsWhatIsCompiledHere() throws {
         let code = try ArticleCode("Sources/Papyrus/Papyrus.docc/Papyrus.md")
-        #expect(code.blocks == 5)
+        #expect(code.blocks == 6)
         for block in code.missing { Issue.record("not compiled here: \(block)") }
         let read = try ArticleCode("README.md", section: "Objects with relations")
         #expect(read.blocks == 1)
@@ -335,6 +335,21 @@ private func handled(_ store: PapyrusStore, _ car: Saving.Car) async {
 private struct Vehicle: Papyrus {
     static let papyrusTypeName = "Garage.Car"  // what it was called
     let id: String
+}
+
+private enum Renamed {
+    struct OldBoat: Papyrus {  // a release ago it was Boat
+        static let papyrusTypeName = "Harbour.Boat"
+        let id: String
+        let name: String
+    }
+
+    struct Boat: Papyrus {
+        static let papyrusTypeName = "Harbour.Boat 2"
+        let id: String
+        let name: String
+        let length: Double
+    }
 }
 
 /// The example in README.md, with its line breaks.

@@ -147,29 +147,6 @@ import Testing
         #expect(new.allSatisfy { $0.name == "n" })
     }
 
-    private struct Plain: Papyrus {
-        static let papyrusTypeName = "PapyrusTests.MigrationTests.Renamed"
-        let id: String
-        var a: Int
-    }
-
-    private struct Renamed: Papyrus {
-        static let papyrusTypeName = "PapyrusTests.MigrationTests.Renamed"
-        let id: String
-        var b: Int
-    }
-
-    /// What broke: an object that got a new identifier under the same type name was there twice.
-    @Test func newIdentifiersUnderOneTypeName() async throws {
-        for number in 0..<10 { await store.save(Plain(id: "\(number)", a: number)) }
-        for _ in 0..<2 {
-            try await store.throwing.register(
-                migration: Migration<Plain, Renamed> { Renamed(id: "x" + $0.id, b: $0.a) })
-            let new = await store.objects(type: Renamed.self).execute()
-            #expect(new.map(\.id) == (0..<10).map { "x\($0)" } && new.map(\.b) == Array(0..<10))
-        }
-    }
-
     private struct Customer3: Papyrus {
         let id: String
         var name: String
@@ -226,66 +203,5 @@ import Testing
         let order = try await store.object(id: 7, of: Order2.self).execute()
         #expect(order.customers.map(\.name) == ["d!"])
         #expect(await store.objects(type: Customer2.self).execute().map(\.id) == ["d"])
-    }
-
-    private struct Same1: Papyrus {
-        static let papyrusTypeName = "PapyrusTests.RelatedMigrationTests.Same"
-        let id: Int
-        var name: String
-        @HasMany var next: [Same1]
-    }
-
-    private struct Same2: Papyrus {
-        static let papyrusTypeName = "PapyrusTests.RelatedMigrationTests.Same"
-        let id: Int
-        var name: String
-        var price: Int
-        @HasMany var next: [Same2]
-    }
-
-    private struct Same3: Papyrus {
-        static let papyrusTypeName = "PapyrusTests.RelatedMigrationTests.Same"
-        let id: Int
-        var title: String
-        @HasMany var next: [Same3]
-    }
-
-    /// What broke: objects of one type name that are related to others were converted again at every start, and what was edited
-    /// since was lost.
-    @Test func underOneTypeNameEachIsConvertedOnce() async throws {
-        var last: [Same1] = []
-        for number in (0..<6).reversed() {
-            last = [Same1(id: number, name: "n\(number)", next: last)]
-            await store.save(last[0])
-        }
-        let to2 = Migration<Same1, Same2> { old in
-            func new(_ old: Same1) -> Same2 {
-                Same2(id: old.id, name: old.name + "!", price: 7, next: old.next.map(new))
-            }
-            return new(old)
-        }
-        for round in 0..<3 {
-            try await store.throwing.register(migration: to2)
-            let all = await store.objects(type: Same2.self).sort { $0.id < $1.id }.execute()
-            #expect(all.map(\.name) == (0..<6).map { round > 0 && $0 == 1 ? "edited" : "n\($0)!" })
-            #expect(all.map(\.price) == (0..<6).map { round > 0 && $0 == 1 ? 99 : 7 })
-            #expect(all.map { $0.next.map(\.id) } == (0..<6).map { $0 < 5 ? [$0 + 1] : [] })
-            var edited = all[1]
-            (edited.name, edited.price) = ("edited", 99)
-            await store.save(edited)
-        }
-        // What is converted next is what they are now, not what they were before.
-        let to3 = Migration<Same2, Same3> { old in
-            func new(_ old: Same2) -> Same3 {
-                Same3(id: old.id, title: "\(old.name) \(old.price)", next: old.next.map(new))
-            }
-            return new(old)
-        }
-        for _ in 0..<2 {
-            try await store.throwing.register(migration: to3)
-            let all = await store.objects(type: Same3.self).sort { $0.id < $1.id }.execute()
-            #expect(all.map(\.title) == (0..<6).map { $0 == 1 ? "edited 99" : "n\($0)! 7" })
-            #expect(all.map { $0.next.map(\.id) } == (0..<6).map { $0 < 5 ? [$0 + 1] : [] })
-        }
     }
 }

@@ -34,9 +34,6 @@ public struct CBORDecoder: Sendable {
     /// optimised builds and up to 2 MB in others: lower it for threads with a smaller stack.
     public var maximumDepth = defaultMaximumDepth
 
-    /// Is told of the names in maps that the types don't know.
-    package var unknownNames: UnknownNames?
-
     /// Creates a decoder with the default depth limit and no user info.
     public init() {}
 
@@ -65,8 +62,7 @@ public struct CBORDecoder: Sendable {
     package func decode<Value: Decodable>(
         _ type: Value.Type, from bytes: UnsafeRawBufferPointer, sawReference: inout Bool
     ) throws -> Value {
-        let source = DecodingSource(
-            bytes, userInfo: userInfo, maximumDepth: maximumDepth, unknownNames: unknownNames)
+        let source = DecodingSource(bytes, userInfo: userInfo, maximumDepth: maximumDepth)
         defer { sawReference = source.sawReference }
         // The type may have kept its decoder, which must not reach the memory after the call.
         defer { source.close() }

@@ -17,9 +17,9 @@ struct RegisteredMigration: Sendable {
     /// The names of the types.
     var from: String
     var to: String
-    /// The types themselves: several may have one name.
-    var types: [ObjectIdentifier]
     var run: @Sendable (StoreCore) throws -> MigrationOutcome
+
+    func isSame(as other: Self) -> Bool { from == other.from && to == other.to }
 }
 
 /// What came of a migration. A value; safe to share between threads.
@@ -36,10 +36,7 @@ extension Migration {
     var registered: RegisteredMigration {
         let from = StoredType.of(FromObject.self)
         let to = StoredType.of(ToObject.self)
-        return RegisteredMigration(
-            from: from.name, to: to.name,
-            types: [ObjectIdentifier(FromObject.self), ObjectIdentifier(ToObject.self)]
-        ) { core in
+        return RegisteredMigration(from: from.name, to: to.name) { core in
             let earlier = core.namesConverted(into: from.name).map { StoredType(name: $0).prefix }
             return try core.withArchive(creates: false) { archive in
                 let entries = SnapshotEntries(snapshot: try archive.snapshot())
@@ -69,25 +66,29 @@ extension StoreCore {
     /// The names of the types that registered migrations convert into another.
     func namesConverted(into name: String) -> [String] {
         let known = StoreCore.migrations.withLock { $0[path]?.known ?? [] }
-        return known.filter { $0.to == name && $0.from != name }.map(\.from)
+        return known.filter { $0.to == name }.map(\.from)
     }
 
     /// Registers a migration and runs it, and with it those that it leads to; then those that could not convert all before, for
     /// what they miss may be there now.
-    /// - Throws: the first problem of those that it leads to.
+    /// - Throws: `oneTypeName`; the first problem of those that it leads to.
     func migrate(_ new: RegisteredMigration) throws {
+        guard new.from != new.to else { throw MigrationError.oneTypeName(new.from) }
         StoreCore.migrations.withLock { all in
             var migrations = all[path] ?? Migrations()
-            migrations.known.removeAll { $0.types == new.types }
-            migrations.unfinished.removeAll { $0.types == new.types }
+            migrations.known.removeAll(where: new.isSame)
+            migrations.unfinished.removeAll(where: new.isSame)
             migrations.known.append(new)
             all[path] = migrations
         }
         let earlier = StoreCore.migrations.withLock { $0[path]?.unfinished ?? [] }
         var failure: (any Error)?
-        let hasChanged = run(new, behind: []) { failure = failure ?? $0 }
-        // Their own calls have thrown already.
-        if hasChanged { for migration in earlier { _ = run(migration, behind: []) { _ in } } }
+        var hasChanged = run(new, behind: []) { failure = failure ?? $0 }
+        // Each may have made what one before it misses. Their own calls have thrown already.
+        for _ in earlier where hasChanged {
+            hasChanged = false
+            for migration in earlier { hasChanged = run(migration, behind: []) { _ in } || hasChanged }
+        }
         if let failure { throw failure }
     }
 
@@ -108,7 +109,7 @@ extension StoreCore {
             problem = error
         }
         let known = StoreCore.migrations.withLock { all in
-            all[path]?.unfinished.removeAll { $0.types == migration.types }
+            all[path]?.unfinished.removeAll(where: migration.isSame)
             if problem != nil { all[path]?.unfinished.append(migration) }
             return all[path]?.known ?? []
         }

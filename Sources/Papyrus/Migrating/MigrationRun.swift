@@ -5,7 +5,7 @@ import StorageEngine
 /// One conversion of all old objects. For one thread.
 ///
 /// Deletes each old object in the batch that stores its new one, so a migration that is killed and started again finds
-/// each object once. The batch also puts the old object aside (``Originals``), for those that are related to it and are
+/// each object once. The batch also puts the old object aside (``Original``), for those that are related to it and are
 /// converted later: by another batch, by the process that continues after a kill, or by another migration.
 ///
 /// An object stays as it is if it can't be decoded as the old type, its new object can't be encoded, an existing object
@@ -30,8 +30,6 @@ struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
     /// The names of their types.
     private var mentioned: Set<String> = []
     private var hasChanged = false
-    /// What was converted under the one name of both types.
-    private var reforms = Reforms()
     /// Of those asked for: whether an old object keeps the identifier of a new key. Finding out costs a conversion.
     private var kept: [String: Bool] = [:]
 
@@ -44,14 +42,12 @@ struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
     }
 
     mutating func convertAll(in archive: Archive) throws -> MigrationOutcome {
-        if from == to { reforms = try Reforms.find(of: from.name, in: entries) }
         var waiting = try entries.keys(of: from, &misread)[...]
         var count = Self.objectsAtOnce
         // Since when others have come first each time.
         var failing: ContinuousClock.Instant?
         while let first = waiting.first {
             let part = waiting.prefix(count)
-            let before = reforms
             let changes = try changes(of: part, in: archive)
             do {
                 if try changes.batch.isEmpty || archive.apply(changes.batch, ifUnchanged: changes.seen) != nil
@@ -76,7 +72,6 @@ struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
                     }
                     entries = SnapshotEntries(snapshot: try archive.snapshot())
                     (kept, related) = ([:], [])
-                    if from == to { reforms = try Reforms.find(of: from.name, in: entries) }
                 }
             } catch let error as StorageError {
                 let isFull: Bool
@@ -85,7 +80,6 @@ struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
                 case .noSpace: isFull = true
                 default: throw error
                 }
-                reforms = before
                 if part.count > 1 {
                     count = part.count / 2
                 } else if keepsOriginals {
@@ -135,10 +129,9 @@ struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
                 let new: NewObjects
                 do {
                     guard let found = try entries.find(key) else { continue }
-                    if try from == to && !isOld(found, loader) { continue }
                     new = try converted(found, loader).map {
                         let source: any EntrySource = related.contains($0.key) ? live : entries
-                        return ($0, $0.key == key ? nil : try source.find($0.key))
+                        return ($0, try source.find($0.key))
                     }
                     entry = found
                 } catch {
@@ -150,7 +143,7 @@ struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
                     let isKept = object.key.dropFirst(to.prefix.count) == key.dropFirst(from.prefix.count)
                     let isThere = present.map { !$0.isRelatedOnly } ?? false
                     if try entry.isRelatedOnly && isThere
-                        && (isKept || Originals.find(key, in: entries)?.forms.last?.successor == object.key)
+                        && (isKept || Original.find(key, in: entries)?.successor == object.key)
                     {
                         // It only stands for the one that is there.
                         _ = try keep(entry, becoming: object, &changes)
@@ -172,35 +165,6 @@ struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
         }
     }
 
-    /// Whether an object under the one name of both types is one of the old type. Forms are told by their properties: a type reads
-    /// on where an object has more than it knows.
-    /// - Throws: why it is neither.
-    private func isOld(_ entry: StoredEntry, _ loader: ObjectLoader) throws -> Bool {
-        var isReadable = false
-        // First without its relations, which may not be converted yet, or be found as they were.
-        for source in [NoEntries(), entries] as [any EntrySource] {
-            let loader = ObjectLoader(source)
-            if let new = try? loader.use({ try loader.objectTellingNames(ToObject.self, of: entry) }) {
-                if new.unknown.isEmpty { return false }
-                isReadable = true
-            }
-        }
-        // Nobody here can read what the next conversion made.
-        let isLater = isReadable || reforms.continues(from: ToObject.self)
-        let unknown: [String]
-        do {
-            unknown = try loader.objectTellingNames(FromObject.self, of: entry).unknown
-        } catch {
-            if isLater { return false }
-            throw error
-        }
-        if unknown.isEmpty { return true }
-        guard !isLater else { return false }
-        throw StoredProblem(
-            description: "it has what neither \(FromObject.self) nor \(ToObject.self) reads: "
-                + unknown.joined(separator: ", "))
-    }
-
     private func converted(_ old: StoredEntry, _ loader: ObjectLoader) throws -> [WrittenObject] {
         try ObjectWriter.entries(of: [migration.onMigrate(try loader.object(FromObject.self, of: old))])
     }
@@ -219,7 +183,7 @@ struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
     /// Whether an old object has this new key's identifier and keeps it, or can't be read, so that it may. Without this it
     /// would depend on the order who gets it, and a later run would take the new object for a later version of the old one.
     private mutating func isKeptByOld(_ key: String, _ loader: ObjectLoader) throws -> Bool {
-        guard from != to, key.hasPrefix(to.prefix) else { return false }
+        guard key.hasPrefix(to.prefix) else { return false }
         if let known = kept[key] { return known }
         let isKept: Bool
         do {
@@ -241,16 +205,12 @@ struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
     ) throws -> UInt64 {
         changes.seen.append(SeenEntry(key: entry.key, sequence: entry.sequence))
         let identifier = entry.key.dropFirst(from.prefix.count)
-        let saved = try Originals.saved(entry, identifier: identifier, from: earlier, in: entries)
+        let saved = try Original.saved(entry, identifier: identifier, from: earlier, in: entries)
         if keepsOriginals, let new {
-            try Originals.keep(
-                entry, as: FromObject.self, saved: saved, becoming: new, from: entries, in: &changes.batch,
-                &changes.seen)
-        }
-        if from == to {
-            try reforms.note(
-                FromObject.self, ToObject.self, of: from.name, from: entries, in: &changes.batch,
-                &changes.seen)
+            try Original.keep(
+                entry, saved: saved, becoming: new,
+                isRenamed: new.key.dropFirst(to.prefix.count) != identifier, from: entries,
+                in: &changes.batch, &changes.seen)
         }
         return saved
     }
@@ -259,9 +219,7 @@ struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
         _ new: NewObjects, of entry: StoredEntry, _ loader: ObjectLoader, to changes: inout Changes
     ) throws {
         let saved = try keep(entry, becoming: new.first(where: \.object.isGiven)?.object, &changes)
-        if from != to || !new.contains(where: { $0.object.key == entry.key }) {
-            changes.batch.delete(entry.key)
-        }
+        changes.batch.delete(entry.key)
         for (written, present) in new {
             var object = written
             if object.isGiven {
@@ -269,7 +227,7 @@ struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
                 if entry.isRelatedOnly { object.value = StoredEntry.relatedOnly + object.value }
             } else if try present != nil || isTaken(object.key, changes)
                 || changes.related.contains(object.key)
-                || isKeptByOld(object.key, loader) || Originals.find(object.key, in: entries) != nil
+                || isKeptByOld(object.key, loader) || Original.find(object.key, in: entries) != nil
             {
                 // A related object that is stored already stays, one that is an old object's is stored as that one's, and one that
                 // was converted on is no longer there.
@@ -279,9 +237,7 @@ struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
                 changes.related.insert(object.key)
                 changes.mentioned.insert(object.owner)
             }
-            if object.key != entry.key {
-                changes.seen.append(SeenEntry(key: object.key, sequence: present?.sequence))
-            }
+            changes.seen.append(SeenEntry(key: object.key, sequence: present?.sequence))
             // An object that was saved later with the new type isn't replaced by an older one.
             if let present, object.isGiven, present.sequence > saved, !present.isRelatedOnly {
                 continue

@@ -65,25 +65,6 @@ final class ObjectLoader: @unchecked Sendable {
         }
     }
 
-    /// The same, with the names of properties that the type doesn't know; those of related objects don't count.
-    func objectTellingNames<Object: Papyrus>(
-        _ type: Object.Type, of entry: StoredEntry
-    ) throws -> (object: Object, unknown: [String]) {
-        let names = UnknownNames()
-        decoder.unknownNames = names
-        defer { decoder.unknownNames = nil }
-        return (try object(type, of: entry), names.found)
-    }
-
-    /// Decodes a related object, or the copy of one.
-    func related<Value>(_ body: () throws -> Value) rethrows -> Value {
-        let names = decoder.unknownNames
-        let isPaused = names?.isPaused ?? false
-        names?.isPaused = true
-        defer { names?.isPaused = isPaused }
-        return try body()
-    }
-
     /// A damaged value also counts as undecodable. A temporary failure to read doesn't.
     private static func queryError(_ error: any Error) -> any Error {
         let error = orDamaged(error)
@@ -106,10 +87,10 @@ final class ObjectLoader: @unchecked Sendable {
             isCut = true
             return object
         }
-        let entry = try source.find(key, as: type)
+        let entry = try source.find(key)
         seen.append(SeenEntry(key: key, sequence: entry?.sequence))
         relatedPrefixes.insert(stored.prefix)
-        return try entry.map { entry in try related { try make(type, entry) } }
+        return try entry.map { try make(type, $0) }
     }
 
     private func make<Object: Papyrus>(_ type: Object.Type, _ entry: StoredEntry) throws -> Object {

@@ -12,12 +12,6 @@ struct StoredEntry {
 /// A source of entries by key. Not thread-safe.
 protocol EntrySource {
     func find(_ key: String) throws -> StoredEntry?
-    /// For an object of this type, in case there are several forms of it.
-    func find(_ key: String, as type: Any.Type) throws -> StoredEntry?
-}
-
-extension EntrySource {
-    func find(_ key: String, as type: Any.Type) throws -> StoredEntry? { try find(key) }
 }
 
 /// The entries of a snapshot.

@@ -83,9 +83,7 @@ extension Papyrus {
         {
             return object
         }
-        if container.contains(.copy) {
-            return try loader.related { try container.decode(Self.self, forKey: .copy) }
-        }
+        if container.contains(.copy) { return try container.decode(Self.self, forKey: .copy) }
         // It was stored as a part of its parent, before it was a relation.
         return try Self(from: reader.decoder)
     }

@@ -6,15 +6,11 @@ final class DecodingSource {
     let userInfo: [CodingUserInfoKey: any Sendable]
     /// An instance of a class was requested.
     var sawReference = false
-    /// What is told of names that no type knows, if somebody asks.
-    let unknownNames: UnknownNames?
 
     init(
-        _ bytes: UnsafeRawBufferPointer, userInfo: [CodingUserInfoKey: any Sendable], maximumDepth: Int,
-        unknownNames: UnknownNames?
+        _ bytes: UnsafeRawBufferPointer, userInfo: [CodingUserInfoKey: any Sendable], maximumDepth: Int
     ) {
         self.bytes = bytes
-        self.unknownNames = unknownNames
         self.userInfo = userInfo
         self.maximumDepth = maximumDepth
     }
@@ -191,7 +187,6 @@ extension ValueDecoder: Decoder {
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
         if map == nil { try openMap() }
-        if let unknown = source.unknownNames { unknown.note(type, self) }
         return KeyedDecodingContainer(KeyedReader<Key>(decoder: self))
     }
 

@@ -1,0 +1,16 @@
+/// Why a migration can't be registered.
+public enum MigrationError: Error, Sendable {
+    /// The objects of both types are stored under this one name, so nothing tells which of them are old: what a user has
+    /// saved since would be converted again.
+    case oneTypeName(String)
+}
+
+extension MigrationError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .oneTypeName(let name):
+            "objects of both types are stored as \"\(name)\", so old ones can't be told from new ones; give the new type a "
+                + "papyrusTypeName of its own, and the old one that of the stored objects"
+        }
+    }
+}

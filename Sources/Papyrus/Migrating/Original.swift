@@ -1,0 +1,112 @@
+import CBOR
+import Foundation
+import StorageEngine
+
+/// What the object under a key was before it was converted, for those that are related to it and are converted later. It stays for
+/// some days under a key of its own, which no query of objects finds. A value; safe to share between threads.
+struct Original: Codable, Sendable {
+    /// The key of what it became.
+    private(set) var successor: String
+    /// The number of the change that stored it, before any conversion.
+    private var saved: UInt64
+    /// A hash of what it became.
+    private var result: UInt64
+    fileprivate var value: Data
+
+    private static let lifetime = Duration.seconds(7 * 86_400)
+    /// Types that one object is converted through, at most.
+    private static let longestChain = 32
+    private static let prefix = "~migrated/"
+
+    /// The key that the original of a key is under.
+    static func key(of key: String) -> String {
+        let text = prefix + key
+        return text.utf8.count <= 1_024 ? text : prefix + SHA256.hexadecimal(of: Array(key.utf8))
+    }
+
+    /// Nil if there is none, which is so if the key's object was never converted, or long ago, or it is something else.
+    static func find(_ key: String, in entries: some EntrySource) throws -> Original? {
+        try entries.find(Original.key(of: key)).flatMap {
+            try? CBORDecoder().decode(Self.self, from: $0.value)
+        }
+    }
+
+    /// FNV-1a.
+    private static func hash(_ bytes: [UInt8]) -> UInt64 {
+        bytes.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+    }
+
+    /// The key of one that got another identifier, by its successor's.
+    private static func origin(of key: String) -> String { ">" + key }
+
+    /// When the object that an entry has was saved: before the conversions that it came by, if it is as they left it.
+    /// - Parameter prefixes: of the types that are converted into its own.
+    static func saved(
+        _ entry: StoredEntry, identifier: Substring, from prefixes: [String], in entries: some EntrySource
+    ) throws -> UInt64 {
+        for key in prefixes.map({ $0 + identifier }) + [origin(of: entry.key)] {
+            let original = try find(key, in: entries)
+            if let original, original.successor == entry.key, original.result == hash(entry.value) {
+                return original.saved
+            }
+        }
+        return entry.sequence
+    }
+
+    /// Keeps an old object. What stands only for another leaves what is there.
+    /// - Parameter isRenamed: whether it gets another identifier.
+    static func keep(
+        _ entry: StoredEntry, saved: UInt64, becoming new: WrittenObject, isRenamed: Bool,
+        from entries: some EntrySource, in batch: inout Batch, _ seen: inout [SeenEntry]
+    ) throws {
+        if entry.isRelatedOnly, try entries.find(key(of: entry.key)) != nil { return }
+        var original = Original(
+            successor: new.key, saved: saved, result: hash(new.value), value: Data(entry.value))
+        try original.put(key(of: entry.key), from: entries, in: &batch, &seen)
+        guard isRenamed else { return }
+        original.value = Data()
+        try original.put(key(of: origin(of: new.key)), from: entries, in: &batch, &seen)
+    }
+
+    private func put(
+        _ key: String, from entries: some EntrySource, in batch: inout Batch, _ seen: inout [SeenEntry]
+    ) throws {
+        batch.put(
+            try CBOREncoder().encode(self), forKey: key, encoding: .cbor,
+            attributes: EntryAttributes(lifetime: Self.lifetime))
+        seen.append(SeenEntry(key: key, sequence: try entries.find(key)?.sequence))
+    }
+
+    /// Whether what it became, in the end, is there still.
+    fileprivate func isAlive(in entries: some EntrySource) throws -> Bool {
+        var original = self
+        for _ in 0..<Self.longestChain {
+            if try entries.find(original.successor) != nil { return true }
+            guard let next = try Original.find(original.successor, in: entries) else { return false }
+            original = next
+        }
+        return false
+    }
+}
+
+/// What a migration reads: also objects that were converted already, as they were, unless what they became was deleted since.
+struct MigratedEntries: EntrySource {
+    let entries: SnapshotEntries
+
+    func find(_ key: String) throws -> StoredEntry? {
+        if let present = try entries.find(key) { return present }
+        guard let original = try Original.find(key, in: entries), try original.isAlive(in: entries) else {
+            return nil
+        }
+        return StoredEntry(
+            key: key, value: Array(original.value), created: Timestamp(microseconds: 0), sequence: 0)
+    }
+}
+
+extension StoredEntry {
+    /// What stands before an object that a migration stored because others are related to it: the tag that means nothing
+    /// (RFC 8949, 3.4.6). Saving the object removes it.
+    static let relatedOnly: [UInt8] = [0xd9, 0xd9, 0xf7]
+
+    var isRelatedOnly: Bool { value.starts(with: StoredEntry.relatedOnly) }
+}
