@@ -129,7 +129,10 @@ public struct CheckReport: Sendable, Hashable {
     public var salvaged: Int
     /// One line for each problem: what and where. At most ``maximumProblems``; ``damaged`` counts all.
     public var problems: [String]
+    /// One line for each gap in the log that may be a loss, and may not: nothing tells segments that were lost with all that
+    /// names them from those that a repair has put aside.
+    public var remarks: [String] = []
 
-    /// Most lines in ``problems``.
+    /// Most lines in ``problems``, and in ``remarks``.
     public static let maximumProblems = 100
 }

@@ -20,7 +20,26 @@ extension ArchiveEngine {
             let again = try checkOnce(most)
             report.keep(foundIn: again)
         }
-        return report.report
+        var result = report.report
+        result.remarks = try gaps()
+        return result
+    }
+
+    /// Segments are removed oldest first and made one after the other, so one that isn't between two that are has been lost or
+    /// put aside.
+    private func gaps() throws(StorageError) -> [String] {
+        let numbers = try log.segmentNumbers()
+        var remarks: [String] = []
+        for (one, next) in zip(numbers, numbers.dropFirst()) where next - one > 1 {
+            // Not if it was made, or the one before it was reclaimed, since the folder was listed.
+            guard try log.status(of: one + 1) == nil, try log.status(of: one) != nil, one >= index.oldestSegment
+            else { continue }
+            let (first, last) = (SegmentHeader.fileName(one + 1), SegmentHeader.fileName(next - 1))
+            let names = first == last ? "\(first) isn't" : "\(first) to \(last) aren't"
+            remarks.append("\(names) there; unless a repair has put that aside, what was stored in it is lost")
+            if remarks.count == CheckReport.maximumProblems { break }
+        }
+        return remarks
     }
 
     private func isChanging(since head: Location) -> Bool {

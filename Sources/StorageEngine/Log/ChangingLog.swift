@@ -141,10 +141,12 @@ struct ChangingLog {
         try log.openedFile(of: pin).reserveBlocks(log.view(pin).bytes)
     }
 
-    /// Removes the file of a segment, and returns its size. Readers that have it pinned keep their bytes.
-    func removeFile(of segment: UInt32) throws(StorageError) -> Int {
-        let bytes = try log.fileBytes(of: segment)
+    /// Removes the file of a segment, and returns what it was; `nil` if it was gone. Readers that have it pinned keep their
+    /// bytes.
+    @discardableResult
+    func removeFile(of segment: UInt32) throws(StorageError) -> FileDescriptor.Status? {
+        let status = try log.status(of: segment)
         try log.folder.unlink(SegmentHeader.fileName(segment))
-        return bytes
+        return status
     }
 }

@@ -174,10 +174,13 @@ extension SegmentLog {
         return try file.read(atMost: SegmentHeader.bytes).allSatisfy { $0 == 0 }
     }
 
-    /// Size of a segment's file in bytes; 0 if it is gone.
-    func fileBytes(of segment: UInt32) throws(StorageError) -> Int {
-        try folder.status(ofEntry: SegmentHeader.fileName(segment))?.bytes ?? 0
+    /// Of a segment's file; `nil` if it is gone.
+    func status(of segment: UInt32) throws(StorageError) -> FileDescriptor.Status? {
+        try folder.status(ofEntry: SegmentHeader.fileName(segment))
     }
+
+    /// Size of a segment's file in bytes; 0 if it is gone.
+    func fileBytes(of segment: UInt32) throws(StorageError) -> Int { try status(of: segment)?.bytes ?? 0 }
 
     /// The file of a pinned segment.
     func openedFile(of pin: Pin) throws(StorageError) -> FileDescriptor {

@@ -320,11 +320,12 @@ extension ArchiveSection {
         index.oldestSegment = next
         crashPoint(.segmentForgotten)
         do throws(StorageError) {
-            let bytes = try segments.removeFile(of: segment)
-            index.adjust(.segmentBytes, by: -bytes)
-            if var parts = index.parts {
-                parts.remove(segment, bytes: bytes)
-                index.parts = parts
+            if let status = try segments.removeFile(of: segment) {
+                index.adjust(.segmentBytes, by: -status.bytes)
+                if var parts = index.parts {
+                    parts.remove(segment, status)
+                    index.parts = parts
+                }
             }
             engine.countHandled(files: 1)
         } catch {

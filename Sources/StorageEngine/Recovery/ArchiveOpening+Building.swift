@@ -61,10 +61,12 @@ extension ArchiveOpening {
     /// log, in any order, and nothing tells a segment that is still to come from one that was reclaimed. Who only looks must not
     /// leave an index by which the rest is missing for others, too, once it is there.
     private func isLogJustWritten() throws(StorageError) -> Bool {
-        let now = Int(Clock.wall() / 1_000_000)
+        let minute = 60_000_000_000
+        let now = Int(truncatingIfNeeded: Clock.wall()) &* 1_000
         for name in try folder.names()
         where name == Descriptor.fileName || SegmentHeader.number(ofFileName: name) != nil {
-            if let status = try folder.status(ofEntry: name), abs(status.changed - now) < 60 { return true }
+            guard let status = try folder.status(ofEntry: name) else { continue }
+            if (-minute..<minute).contains(now &- status.changed) { return true }
         }
         return false
     }

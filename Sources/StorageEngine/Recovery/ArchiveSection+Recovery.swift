@@ -176,7 +176,7 @@ extension ArchiveSection {
     /// Removes files that a killed removal left behind.
     private func dropLeftovers() throws(StorageError) {
         for number in try log.segmentNumbers() where number < index.oldestSegment {
-            _ = try segments.removeFile(of: number)
+            try segments.removeFile(of: number)
         }
     }
 

@@ -58,7 +58,7 @@ final class FileDescriptor: Sendable {
         var mode: UInt32
         var isFolder: Bool
         var isRegular: Bool
-        /// When the file or what is known of it was changed last, by the wall clock, in seconds.
+        /// When the file or what is known of it was changed last, by the wall clock, in nanoseconds.
         var changed: Int
 
         fileprivate init(_ facts: stat) {
@@ -73,10 +73,11 @@ final class FileDescriptor: Sendable {
             isFolder = facts.st_mode & S_IFMT == S_IFDIR
             isRegular = facts.st_mode & S_IFMT == S_IFREG
             #if canImport(Darwin)
-            changed = facts.st_ctimespec.tv_sec
+            let time = facts.st_ctimespec
             #else
-            changed = facts.st_ctim.tv_sec
+            let time = facts.st_ctim
             #endif
+            changed = Int(time.tv_sec) &* 1_000_000_000 &+ Int(time.tv_nsec)
         }
 
         /// Whether the file has blocks for only a small part of its length.

@@ -99,7 +99,7 @@ struct CheckCommand: ParsableCommand {
             if finding.damaged > 0 { line += ", \(Figures.count(finding.damaged)) damaged" }
             if finding.salvaged > 0 { line += ", \(Figures.count(finding.salvaged)) salvaged" }
             line += "\n"
-            for problem in finding.problems { line += "  \(TerminalSafe.column(problem))\n" }
+            for text in finding.problems + finding.remarks { line += "  \(TerminalSafe.column(text))\n" }
             try TerminalSafe.write(Array(line.utf8), to: output)
         }
     }
@@ -118,6 +118,7 @@ struct CheckCommand: ParsableCommand {
                     + [
                         ("read", .flag(finding.isRead)), ("valueBytes", .count(finding.valueBytes)),
                         ("problems", .array(finding.problems.map { .text($0) })),
+                        ("remarks", .array(finding.remarks.map { .text($0) })),
                     ])
         }
         let problems = [marker].compactMap { $0 }.map { JSONTree.text($0) }
@@ -143,6 +144,7 @@ struct CheckCommand: ParsableCommand {
         var damaged: Int
         var salvaged = 0
         var problems: [String]
+        var remarks: [String] = []
         var isMended = false
         /// Else it is not known whether it is whole.
         var isRead = true
@@ -163,6 +165,7 @@ struct CheckCommand: ParsableCommand {
             damaged = report.damaged
             salvaged = report.salvaged
             problems = report.problems
+            remarks = report.remarks
         }
 
         /// An archive that could not be opened or read: one damaged place if it is damaged.
@@ -217,6 +220,7 @@ struct CheckCommand: ParsableCommand {
             clean = remaining.clean
             isMended = remaining.clean
             problems += remaining.problems
+            remarks = remaining.remarks
         }
     }
 }

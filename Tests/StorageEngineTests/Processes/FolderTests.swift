@@ -198,8 +198,11 @@ import Testing
         #expect(try whole.check().clean || copiesIndex)
     }
 
-    /// What broke: the same for a segment of which a part was there.
-    @Test func whoLooksAtAHalfCopiedSegmentHidesNothing() throws {
+    enum Part: CaseIterable { case cut, asLongAsItWillBe, damaged }
+
+    /// What broke: the same for a segment of which a part was there, then for one that had its length already, or came in the
+    /// place of a damaged one.
+    @Test(arguments: Part.allCases) func whoLooksAtAHalfCopiedSegmentHidesNothing(part: Part) throws {
         let folder = try TemporaryFolder()
         let store = try Store.open(at: folder.store)
         let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration(diskLimit: 40_000_000))
@@ -212,7 +215,16 @@ import Testing
         try FileManager.default.removeItem(atPath: target + "/A.archive/index")
         let segment = target + "/A.archive/00000007.segment"
         let whole = try Data(contentsOf: URL(fileURLWithPath: segment))
-        try whole.prefix(whole.count / 2 / 4096 * 4096).write(to: URL(fileURLWithPath: segment))
+        let half = whole.count / 2 / 4096 * 4096
+        var present = whole.prefix(half)
+        switch part {
+        case .cut: break
+        case .asLongAsItWillBe: present.append(Data(count: whole.count - half))
+        case .damaged:
+            present.append(Data(count: 16_384))
+            present.append(whole[(half + 16_384)...])
+        }
+        try present.write(to: URL(fileURLWithPath: segment))
         func entries() throws -> Int {
             try Store.open(at: target, mode: .readOnly).archive(named: "A").entries().count
         }

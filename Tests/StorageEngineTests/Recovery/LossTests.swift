@@ -53,6 +53,23 @@ import Testing
         try handle.truncate(atOffset: UInt64(data.count))
     }
 
+    /// What broke: a log with a hole was clean, and that was all.
+    @Test func aHoleIsRemarked() throws {
+        let folder = try filled()
+        #expect(try check(folder).remarks == [])
+        let names = try segments(folder)
+        try folder.removeIndex("A")
+        for name in names[1..<3] { try remove(name, folder) }
+        for _ in 0..<2 {
+            let report = try check(folder)
+            #expect(report.entries < LossTests.entries && report.remarks.count == 1, "\(report)")
+            #expect(report.remarks.first?.hasPrefix("\(names[1]) to \(names[2]) aren't there; ") == true)
+            // Without an index that knew them nothing tells what they were.
+            #expect(report.clean)
+            try Store.open(at: folder.store).archive(named: "A").close()
+        }
+    }
+
     private func check(_ folder: TemporaryFolder) throws -> CheckReport {
         let store = try Store.open(at: folder.store, mode: .readOnly)
         defer { store.close() }
