@@ -50,43 +50,17 @@ enum ItemCoding {
             terms.code = try code(of: type(of: item))
             return Encoded(bytes: try encode(item, terms))
         }
+        // Before it is made an object of Foundation's, which may end the process, too.
+        if let obstacle = FoundationObstacle.find(in: item) {
+            throw ItemProblem("\(terms.type) \(obstacle)")
+        }
         guard let item = item as? NSObject, item is NSSecureCoding else {
             throw ItemProblem("\(terms.type) is neither Codable nor NSSecureCoding")
-        }
-        if let obstacle = obstacle(in: item) {
-            throw ItemProblem("\(terms.type) has a part that can't be stored: \(obstacle)")
         }
         let data = try NSKeyedArchiver.archivedData(withRootObject: item, requiringSecureCoding: true)
         let classes = try testReading(Array(data))
         return Encoded(
             bytes: try CBOREncoder().encode(Archived(terms: terms, archive: data)), classes: classes)
-    }
-
-    /// A part of an object that Foundation would end the process for, instead of throwing; as far as it is in arrays, dictionaries
-    /// and sets.
-    private static func obstacle(in object: NSObject) -> String? {
-        // One that contains itself ends at the level that no archive may have.
-        var waiting: [(part: Any, level: Int)] = [(object, 0)]
-        while let (part, level) = waiting.popLast() {
-            guard level <= KeyedArchive.deepest else { return "more than \(KeyedArchive.deepest) levels" }
-            switch part {
-            case let list as [Any]: waiting += list.map { ($0, level + 1) }
-            case let pairs as [AnyHashable: Any]:
-                for (key, value) in pairs { waiting += [(key.base, level + 1), (value, level + 1)] }
-            case let set as Set<AnyHashable>: waiting += set.map { ($0.base, level + 1) }
-            #if !canImport(Darwin)
-            case is NSDecimalNumber, is Decimal:
-                return "\(type(of: part)), which Foundation can't archive on this system"
-            case is NSError, is any Error:
-                return "\(type(of: part)), an error, which Foundation can't archive on this system"
-            #endif
-            default:
-                guard part as? NSObject is any NSSecureCoding else {
-                    return "\(type(of: part)), which isn't NSSecureCoding"
-                }
-            }
-        }
-        return nil
     }
 
     /// Tests now whether the archive can be read back, while the item can still be kept in memory instead.

@@ -56,8 +56,10 @@ struct KeyedArchive {
     func object(allowing classes: [AnyClass]) throws -> Any {
         let allowed = Set(classes.map { ExactText(NSStringFromClass($0)) })
         for name in classNames where !allowed.contains(name) {
+            // Foundation's classes may have another name in Swift.
+            let spelling = NSClassFromString(name.text).map { "\($0)" } ?? name.text
             throw ItemProblem(
-                "objects of class \(name.text) aren't read unless that is allowed: allow(\(name.text).self)")
+                "objects of class \(name.text) aren't read unless that is allowed: allow(\(spelling).self)")
         }
         let numbers = order + [root]
         let unarchiver = try NSKeyedUnarchiver(forReadingFrom: Data(written(numbers)))

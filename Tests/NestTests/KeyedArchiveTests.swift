@@ -13,6 +13,14 @@ final class Forgetful: NSObject, NSSecureCoding {
     func encode(with coder: NSCoder) {}
 }
 
+/// Has what secure coding takes, and says that it isn't secure.
+final class Insecure: NSObject, NSSecureCoding {
+    static var supportsSecureCoding: Bool { false }
+    override init() {}
+    init?(coder: NSCoder) { nil }
+    func encode(with coder: NSCoder) {}
+}
+
 /// An object that may contain itself.
 final class Link: NSObject, NSSecureCoding {
     static var supportsSecureCoding: Bool { true }
@@ -58,6 +66,9 @@ private struct Stored: Codable {
         let nest = nest()
         var deep: Any = 1
         for _ in 0..<300 { deep = [deep] as [Any] }
+        var (nested, shared): (NSArray, NSArray) = (["x"], ["x"])
+        for _ in 0..<25 { nested = [nested] }
+        for _ in 0..<16 { shared = [shared, shared] }
         let items: [String: Any] = [
             "struct": ["s": Plain(number: 1)] as [String: Any],
             "nested": [["a", [Plain(number: 1)]]] as [Any],
@@ -65,7 +76,12 @@ private struct Stored: Codable {
             "decimal": ["d": Decimal(1)] as [String: Any], "number": NSDecimalNumber(string: "1.1"),
             "numbers": NSArray(object: NSDecimalNumber(string: "1.1")),
             "error": NSError(domain: "d", code: 3),
-            "cocoa": CocoaError(.fileNoSuchFile), "deep": deep,
+            "cocoa": CocoaError(.fileNoSuchFile), "deep": deep, "nested objects": nested, "shared": shared,
+            "decimal keys": [Decimal(1): "a"] as [Decimal: Any], "insecure": Insecure(),
+            "ordered": NSOrderedSet(array: [Insecure()]),
+            "insecure part": ["i": Insecure()] as [String: Any],
+            "counted": NSCountedSet(array: [Insecure()]),
+            "attribute": NSAttributedString(string: "x", attributes: [.init("a"): Plain(number: 1)]),
         ]
         for (key, item) in items {
             nest.add(item: item, withKey: key, expirationPolicy: .long, andPersistancePolicy: .long)

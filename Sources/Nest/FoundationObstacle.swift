@@ -1,0 +1,78 @@
+import Foundation
+
+/// What Foundation would end the process for, or not come to an end with, instead of throwing: looked for in an item before it
+/// is archived, as far as Foundation's and Swift's collections tell what they contain.
+enum FoundationObstacle {
+    /// On Linux each level about doubles the time that the level below takes: every collection is made one of Swift's, with all
+    /// that it contains, whenever it is asked for a part.
+    #if canImport(Darwin)
+    private static let deepest = KeyedArchive.deepest
+    #else
+    private static let deepest = 20
+    #endif
+    /// Parts, each counted once for each place where it occurs, and at each level for half as many again.
+    private static let most = 1 << 22
+
+    /// What is to be said of the item; `nil` if there is none.
+    static func find(in item: Any) -> String? {
+        var waiting: [(part: Any, level: Int)] = [(item, 0)]
+        var effort = 0
+        while let (part, level) = waiting.popLast() {
+            guard level <= deepest else { return "has more than \(deepest) levels" }
+            effort += 1 << (level / 2)
+            guard effort <= most else { return "has parts in too many places" }
+            if let parts = type(of: part) is AnyClass ? parts(ofObject: part) : parts(ofValue: part) {
+                guard parts.count <= most else { return "has parts in too many places" }
+                waiting += parts.map { ($0, level + 1) }
+            } else if let reason = reason(against: part) {
+                return level == 0 ? "is \(reason)" : "has a part that is \(reason): \(type(of: part))"
+            }
+        }
+        return nil
+    }
+
+    /// Without hashing any, which some of Foundation's don't survive.
+    private static func parts(ofObject object: Any) -> [Any]? {
+        switch object {
+        case let list as NSArray: (0..<list.count).map { list.object(at: $0) }
+        case let pairs as NSDictionary: pairs.allKeys + pairs.allValues
+        case let set as NSSet: set.allObjects
+        case let set as NSOrderedSet: (0..<set.count).map { set.object(at: $0) }
+        case let text as NSAttributedString: attributes(of: text)
+        default: nil
+        }
+    }
+
+    private static func parts(ofValue value: Any) -> [Any]? {
+        switch value {
+        case let list as [Any]: list
+        case let pairs as [AnyHashable: Any]: pairs.flatMap { [$0.key.base, $0.value] }
+        case let set as Set<AnyHashable>: set.map(\.base)
+        default: nil
+        }
+    }
+
+    private static func attributes(of text: NSAttributedString) -> [Any] {
+        var found: [Any] = []
+        text.enumerateAttributes(in: NSRange(location: 0, length: text.length)) { attributes, _, _ in
+            found += attributes.values
+        }
+        return found
+    }
+
+    /// Why a part that isn't a collection can't be archived.
+    private static func reason(against part: Any) -> String? {
+        #if !canImport(Darwin)
+        switch part {
+        case is NSDecimalNumber, is Decimal: return "a number that Foundation can't archive on this system"
+        case is NSError, is any Error: return "an error, which Foundation can't archive on this system"
+        default: break
+        }
+        #endif
+        guard let object = part as? NSObject as? any NSSecureCoding, type(of: object).supportsSecureCoding
+        else {
+            return "neither Codable nor NSSecureCoding"
+        }
+        return nil
+    }
+}
