@@ -72,6 +72,18 @@ extension CursesTerminal {
         }
     }
 
+    /// Forgets what was typed and not asked for yet.
+    package func forgetInput() {
+        _ = tcflush(descriptor, TCIFLUSH)
+        _ = decoder.flush()
+        queue.removeAll { event in
+            switch event {
+            case .key, .paste, .mouse: true
+            default: false
+            }
+        }
+    }
+
     private func handleSignals() {
         let signals = cnc_take_signals()
         if signals & Int32(CNC_STOP_REQUESTED) != 0 {

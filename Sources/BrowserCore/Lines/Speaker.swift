@@ -5,13 +5,23 @@ import TerminalKit
 /// Says in lines of text what a person would see change on the screen: for screen readers, and for terminals that nothing can be
 /// drawn on. For one thread.
 package struct Speaker: Sendable {
-    /// The field that has the keyboard, and what stands before it.
+    /// The field that has the keyboard: what stands before it, what is typed, and how much of that is behind the cursor.
     package struct Typing: Sendable, Hashable {
         package let label: String
         package let text: String
+        package let behind: String
+
+        init(_ label: String, _ field: TextField) {
+            (self.label, text) = (label, field.text)
+            behind = String(field.text.dropFirst(field.textBeforeCursor.count))
+        }
     }
 
     package private(set) var typing: Typing?
+    /// Whether a dialog was said last: keys that were pressed before it was are no answer to it.
+    package private(set) var asks = false
+    /// Whether something waits to be said although nothing changes any more.
+    package private(set) var owes = false
 
     // What was said last of each.
     private var heading = ""
@@ -23,7 +33,18 @@ package struct Speaker: Sendable {
     private var mistake: String?
     private var state: [String] = []
     private var job: (ticket: Int, quarter: Int)?
-    private var row = ""
+    var row = ""
+    /// When it was said, and how many rows there were then.
+    var rowSaid: Timestamp?
+    var rowCount = 0
+    /// The lines in view of what has no rows.
+    var page: [String] = []
+    private var order = ""
+    private var marked = 0
+    private var found = ""
+    /// What is said of what is typed, and since when no more is typed.
+    private var note = ""
+    private var typed: Timestamp?
     private var asked: Timestamp?
     private var nextEvent: Int?
     private var eventsSaid: Timestamp?
@@ -35,18 +56,22 @@ package struct Speaker: Sendable {
     /// Says everything anew.
     package mutating func startAnew() { self = Speaker() }
 
-    /// What is new since the last call. `frame`: the model drawn.
-    package mutating func lines(_ model: Model, _ frame: Frame) -> [String] {
+    /// What is new since the last call. `frame`: the model drawn. `isAnswer`: a key was pressed since then.
+    package mutating func lines(_ model: Model, _ frame: Frame, isAnswer: Bool = true) -> [String] {
         let before = typing
         typing = Speaker.typing(model)
+        (asks, owes) = (false, false)
         // What was typed decided what is shown now.
         if before != nil, typing == nil { (row, info, infoIsDue) = ("", "", true) }
         var lines = sayPlace(model, frame)
-        lines += sayState(model) + sayOverlay(model) + sayNews(model)
-        if model.overlay == nil { lines += sayRow(model, frame) }
+        lines += sayState(model) + sayOverlay(model) + sayNews(model) + sayNote(model, before)
+        if model.overlay == nil { lines += sayList(model) + sayRow(model, frame, isAnswer: isAnswer) }
         lines += sayEvents(model)
         return lines.map(TerminalText.sanitized)
     }
+
+    /// For what must wait until others were heard.
+    mutating func owe() { owes = true }
 
     // MARK: The screen
 
@@ -56,7 +81,7 @@ package struct Speaker: Sendable {
         let place = model.screen.rawValue + (path.isEmpty ? "" : ": " + path.joined(separator: " "))
         if place != heading {
             heading = place
-            (row, infoIsDue) = ("", true)
+            (row, page, order, found, infoIsDue) = ("", [], "", "", true)
             (nextEvent, arrived) = (nil, model.now)
             lines.append("\(place); \(Browser.keyName(model, .help)) lists the keys")
         }
@@ -76,12 +101,17 @@ package struct Speaker: Sendable {
     }
 
     private mutating func sayState(_ model: Model) -> [String] {
-        var now: [String] = []
-        if model.isReadOnly { now.append("read only: nothing here changes the store") }
-        if model.pausedSince != nil { now.append("paused") }
-        if TitleView.isArchiveRemoved(model) { now.append("the archive was removed; this is what it was") }
+        let states = [
+            (model.isReadOnly, "read only: nothing here changes the store", ""),
+            (model.pausedSince != nil, "paused", "no longer paused"),
+            (
+                TitleView.isArchiveRemoved(model), "the archive was removed; this is what it was",
+                "the archive is there again"
+            ),
+        ]
+        let now = states.filter(\.0).map(\.1)
         defer { state = now }
-        let ended = state.filter { !now.contains($0) }.map { "no longer: \($0)" }
+        let ended = states.filter { state.contains($0.1) && !$0.0 }.map(\.2)
         return now.filter { !state.contains($0) } + ended
     }
 
@@ -117,76 +147,14 @@ package struct Speaker: Sendable {
             if overlay != nil { row = "" }
             return []
         }
-        if now.opened != overlay?.opened { return now.heading + (now.choice.isEmpty ? [] : [now.choice]) }
+        if now.opened != overlay?.opened {
+            switch model.overlay {
+            case .plan, .choice, .expire, .edit: asks = true
+            default: break
+            }
+            return now.heading + (now.choice.isEmpty ? [] : [now.choice])
+        }
         return now.chosen == overlay?.chosen || now.choice.isEmpty ? [] : [now.choice]
-    }
-
-    // MARK: Rows
-
-    private mutating func sayRow(_ model: Model, _ frame: Frame) -> [String] {
-        guard !model.isTyping else { return [] }
-        let now = Speaker.row(model, frame)
-        guard now.identity != row else { return [] }
-        row = now.identity
-        return now.lines
-    }
-
-    /// What is where the cursor is, and what tells it from others: figures that tick aren't said anew.
-    private static func row(_ model: Model, _ frame: Frame) -> (identity: String, lines: [String]) {
-        let list = model.layout.list
-        guard let table = model.parts.table(model), table.rowCount > 0 else {
-            if let value = model.value, model.screen == .value, value.mode != .tree || value.load == nil {
-                return page(frame, in: list)
-            }
-            // A graph is no text.
-            if model.screen == .monitor { return ("", []) }
-            if model.screen == .value {
-                let place = model.parts.cursor(model)
-                let line = text(frame, in: list.line(place - model.parts.firstRow(model))).first ?? ""
-                return ("\(place) \(line)", [line])
-            }
-            return page(frame, in: list)
-        }
-        guard let place = table.selectedRow, (0..<table.rowCount).contains(place) else { return ("", []) }
-        let row = table.row(place)
-        let key = model.parts.key(model)
-        let name = row.cells.first { !$0.text.isEmpty }?.text ?? ""
-        let identity = "\(key ?? "\(place)") \(name) \(row.isMarked)"
-        let words = words(row, table)
-        return (
-            identity,
-            [
-                words + (row.isMarked ? ", marked" : "")
-                    + "; \(Figures.count(place + 1)) of \(Figures.count(table.rowCount))"
-            ]
-        )
-    }
-
-    /// `oslo, size 21 B, idle 2s`
-    private static func words(_ row: Table.Row, _ table: Table) -> String {
-        let said = zip(table.columns, row.cells).filter { _, cell in
-            !cell.text.isEmpty && cell.text != "-" && cell.gauge == nil && cell.spark == nil
-        }
-        // The first is what the row is about.
-        return said.enumerated().map { place, pair in
-            place == 0 || pair.0.title.isEmpty ? pair.1.text : "\(pair.0.title) \(pair.1.text)"
-        }.joined(separator: ", ")
-    }
-
-    /// All that is in view.
-    private static func page(_ frame: Frame, in rect: Rect) -> (identity: String, lines: [String]) {
-        let lines = text(frame, in: rect)
-        return (lines.joined(separator: "\n"), lines)
-    }
-
-    /// The lines of a part of the screen, without those that are empty. What stands apart there is separated by commas.
-    private static func text(_ frame: Frame, in rect: Rect) -> [String] {
-        let shown = rect.intersection(Rect(frame.size))
-        return (shown.row..<shown.row + shown.rows).compactMap { row in
-            let line = (shown.column..<shown.endColumn).map { frame[$0, row].text }.joined()
-            let parts = line.split(separator: "  ").map(\.trimmed).filter { !$0.isEmpty }
-            return parts.isEmpty ? nil : parts.joined(separator: ", ")
-        }
     }
 
     // MARK: Events
@@ -218,16 +186,66 @@ package struct Speaker: Sendable {
     // MARK: Typing
 
     private static func typing(_ model: Model) -> Typing? {
-        if let field = model.overlay?.field { return Typing(label: "> ", text: field.text) }
+        if let field = model.overlay?.field { return Typing("> ", field) }
         if model.overlay != nil { return nil }
-        if let prompt = model.prompt { return Typing(label: prompt.label, text: prompt.field.text) }
+        if let prompt = model.prompt { return Typing(prompt.label, prompt.field) }
         guard model.isTyping, let query = model.query else { return nil }
-        return Typing(label: "query ", text: query.field.text)
+        return Typing("query ", query.field)
     }
-}
 
-extension Substring {
-    fileprivate var trimmed: String {
-        String(drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+    /// What stands behind the field: what is wrong with the text, or how much it finds. Said when the cursor was sent to the
+    /// mistake, and when nobody types for a second.
+    private mutating func sayNote(_ model: Model, _ before: Typing?) -> [String] {
+        guard let prompt = model.prompt, let typing else {
+            (note, typed) = ("", nil)
+            return []
+        }
+        var words = prompt.note ?? (prompt.isOfScreen ? model.parts.promptNote(model) : "")
+        var isRefused = false
+        if case .condition = prompt.purpose, let mistake = model.entries?.mistake {
+            words = mistake.toCome ?? mistake.words
+            isRefused =
+                mistake.toCome == nil && before?.text == typing.text && before?.behind != typing.behind
+        }
+        let now = String(words.trimmingSpaces())
+        if before?.text != typing.text || typed == nil { typed = model.now }
+        guard !now.isEmpty, isRefused || now != note else { return [] }
+        guard isRefused || typed.map({ model.now.seconds(since: $0) >= 1 }) ?? true else {
+            owe()
+            return []
+        }
+        note = now
+        return [now]
+    }
+
+    /// The line of a text that the match begins in.
+    private static func match(_ value: ValueState, _ model: Model) -> String? {
+        guard value.mode == .text, let places = value.find.found?.places, let current = value.find.current,
+            places.indices.contains(current)
+        else { return nil }
+        let rows = value.textRows(model.layout.list.rows)
+        return rows.first { $0.range.contains(places[current].lowerBound) }?.text
+    }
+
+    // MARK: What is chosen and found
+
+    /// The order of a list, how much of it is marked, and what a search found.
+    private mutating func sayList(_ model: Model) -> [String] {
+        var lines: [String] = []
+        let sorted = model.parts.table(model)?.columns.first { $0.order != nil }
+        let now = sorted.map { "\($0.title), \($0.order == .ascending ? "ascending" : "descending")" } ?? ""
+        if now != order, !now.isEmpty, !order.isEmpty { lines.append("sorted by \(now)") }
+        if !now.isEmpty { order = now }
+        let marks = (model.screen == .query ? model.query?.marks.count : model.entries?.marks.count) ?? 0
+        if marks != marked { lines.append(marks == 0 ? "none marked" : "\(Figures.count(marks)) marked") }
+        marked = marks
+        if model.prompt == nil, model.screen == .value, let value = model.value, value.find.ticket == nil {
+            let note = value.find.note
+            if note != found, !note.isEmpty {
+                lines.append(note + (Speaker.match(value, model).map { ": \($0)" } ?? ""))
+            }
+            found = note
+        }
+        return lines
     }
 }

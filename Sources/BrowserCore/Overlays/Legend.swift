@@ -15,6 +15,12 @@ enum Legend {
         }
     }
 
+    /// What a sign beside a row means, as part of a sentence.
+    static func words(of sign: String, _ model: Model) -> String? {
+        guard let words = rows(model).first(where: { $0.sign == sign })?.words else { return nil }
+        return words.prefix(1).lowercased() + words.dropFirst().dropLast()
+    }
+
     private static func rows(_ model: Model) -> [Line] {
         let glyphs = model.look.glyphs
         switch model.screen {

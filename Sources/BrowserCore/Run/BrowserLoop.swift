@@ -10,6 +10,8 @@ package protocol BrowserTerminal {
     mutating func present(_ frame: Frame)
     /// Shows what a model has; `frame` is it drawn.
     mutating func show(_ model: Model, drawnAs frame: Frame)
+    /// Whether it has to be shown what it was shown already.
+    var wantsAgain: Bool { get }
     /// The next event; nil when none came within so many seconds. 0 doesn't wait.
     mutating func nextEvent(timeout: Double) -> InputEvent?
     /// Makes a waiting ``nextEvent(timeout:)`` return ``InputEvent/wake``. Called from any thread.
@@ -23,6 +25,7 @@ package protocol BrowserTerminal {
 
 extension BrowserTerminal {
     package mutating func show(_ model: Model, drawnAs frame: Frame) { present(frame) }
+    package var wantsAgain: Bool { false }
 }
 
 /// Why the browser ended.
@@ -80,7 +83,7 @@ package enum BrowserLoop {
             }
             pending = []
             let frame = Browser.frame(model)
-            if frame != shown {
+            if frame != shown || terminal.wantsAgain {
                 terminal.show(model, drawnAs: frame)
                 shown = frame
             }

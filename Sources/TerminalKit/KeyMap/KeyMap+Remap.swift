@@ -70,12 +70,3 @@ extension KeyMap {
 private struct RemapProblem: Error {
     let reason: String
 }
-
-extension Substring {
-    fileprivate func trimmingSpaces() -> Substring {
-        var text = self
-        while text.first?.isWhitespace == true { text.removeFirst() }
-        while text.last?.isWhitespace == true { text.removeLast() }
-        return text
-    }
-}

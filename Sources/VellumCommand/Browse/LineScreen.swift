@@ -15,6 +15,8 @@ struct LineScreen: BrowserTerminal {
     private var speaker = Speaker()
     /// What stands in the line that is not at its end.
     private var typed: Speaker.Typing?
+    /// Whether something was typed since the last that was shown.
+    private var hasInput = false
 
     /// The terminal that the program was started in, of whatever type.
     static func open() throws(CommandFailure) -> LineScreen {
@@ -37,34 +39,47 @@ struct LineScreen: BrowserTerminal {
     func present(_ frame: Frame) {}
 
     mutating func show(_ model: Model, drawnAs frame: Frame) {
-        let lines = speaker.lines(model, frame)
+        let lines = speaker.lines(model, frame, isAnswer: hasInput)
+        hasInput = false
+        if speaker.asks { terminal.forgetInput() }
         let typing = speaker.typing
         var text = ""
         // What is typed appears where it is typed, as in shells.
-        if lines.isEmpty, let typed, let typing, typing.label == typed.label {
-            if typing.text.hasPrefix(typed.text) {
-                text = String(typing.text.dropFirst(typed.text.count))
-            } else if typed.text.hasPrefix(typing.text), typed.text.count == typing.text.count + 1,
-                TextWidth.width(of: typed.text.suffix(1)) == 1
-            {
-                text = "\u{8} \u{8}"
-            } else {
-                text = "\r\n" + Self.words(typing)
-            }
+        if lines.isEmpty, let typed, let typing, let echo = Self.echo(typing, after: typed) {
+            text = echo
         } else if !lines.isEmpty || typing != typed {
             if typed != nil { text += "\r\n" }
             text += lines.map { $0 + "\r\n" }.joined()
             if let typing { text += Self.words(typing) }
         }
         typed = typing
-        if !text.isEmpty { terminal.send(Array(text.utf8)) }
+        guard !text.isEmpty else { return }
+        terminal.send(Array((terminal.isUTF8 ? text : TerminalText.ascii(text)).utf8))
+    }
+
+    var wantsAgain: Bool { speaker.owes }
+
+    /// What makes the line that has the one text have the other; nil if it has to be written anew.
+    private static func echo(_ now: Speaker.Typing, after before: Speaker.Typing) -> String? {
+        guard now.label == before.label, now.behind.isEmpty, before.behind.isEmpty else {
+            return now == before ? "" : nil
+        }
+        if now.text.hasPrefix(before.text) {
+            return TerminalText.sanitized(String(now.text.dropFirst(before.text.count)))
+        }
+        let isShorter = before.text.hasPrefix(now.text) && before.text.count == now.text.count + 1
+        let last = TerminalText.sanitized(String(before.text.suffix(1)))
+        return isShorter && TextWidth.width(of: last) == 1 ? "\u{8} \u{8}" : nil
     }
 
     private static func words(_ typing: Speaker.Typing) -> String {
-        typing.label + TerminalText.sanitized(typing.text)
+        let behind = TextWidth.width(of: TerminalText.sanitized(typing.behind))
+        return TerminalText.sanitized(typing.label + typing.text) + String(repeating: "\u{8}", count: behind)
     }
 
+    /// One at a time: what each leads to is said before the next counts.
     mutating func nextEvent(timeout: Double) -> InputEvent? {
+        if hasInput, timeout == 0 { return nil }
         let event = terminal.nextEvent(timeoutMilliseconds: Int((timeout * 1000).rounded(.up)))
         switch event {
         case .key(Key(.character("z"), modifiers: .control)):
@@ -73,8 +88,10 @@ struct LineScreen: BrowserTerminal {
         case .key(Key(.character("l"), modifiers: .control)): return resumed()
         case .resumed: return resumed()
         case .resize: return nil
-        default: return event
+        case .key, .paste, .mouse: hasInput = true
+        default: break
         }
+        return event
     }
 
     /// Somebody wants to hear where one is.

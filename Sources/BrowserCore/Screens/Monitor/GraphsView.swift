@@ -71,4 +71,21 @@ enum GraphsView {
             title: title, values: values, maximum: top, topLabel: metric.text(top),
             role: alarm?.isRinging == true ? .danger : metric.role)
     }
+
+    // MARK: In words
+
+    /// The graph under the cursor, and what makes it another one: its figures tick. Nil where none is shown.
+    static func words(_ model: Model) -> (identity: String, words: String)? {
+        guard let monitor = model.monitor, monitor.part == .graphs else { return nil }
+        let archives = Metric.archives(of: monitor.filter.archive, in: model.archives.archives)
+        let now = monitor.metric.now(of: archives, model.archives.shownHistories).map(monitor.metric.text)
+        let limit = monitor.metric.limit(of: archives).map { " of \(Figures.bytes($0))" } ?? ""
+        let alarm = model.archives.alarms.first { $0.watches(monitor.metric, of: monitor.filter.archive) }
+        let place = Metric.allCases.firstIndex(of: monitor.metric).map { $0 + 1 } ?? 0
+        return (
+            "\(monitor.metric) \(monitor.filter.archive ?? "") \(alarm?.condition ?? "")",
+            "\(monitor.metric.title) \(now ?? "unknown")\(limit)\(alarm.map { ", alarm \($0.condition)" } ?? ""); "
+                + "\(place) of \(Metric.allCases.count)"
+        )
+    }
 }

@@ -38,7 +38,7 @@ extension QueryScreen {
     }
 
     static func save(_ model: inout Model, _ query: SavedQuery, named name: String) -> [Effect] {
-        let name = String(name.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
+        let name = String(name.trimmingSpaces())
         guard !name.isEmpty else {
             model.say("Nothing was saved: it needs a name.", role: .warning)
             return []

@@ -9,7 +9,8 @@ enum ValueView {
         guard let load = value.load else {
             let isWaiting = value.problem == nil
             let text = ProblemText(
-                text: value.problem ?? "Reading \(value.key)", role: isWaiting ? .dim : .danger,
+                text: value.problem ?? "Reading \(TerminalText.sanitized(value.key))",
+                role: isWaiting ? .dim : .danger,
                 isCentered: true)
             return frame.draw(text, in: layout.list, look: look)
         }

@@ -1,0 +1,152 @@
+import StorageEngine
+import StoreInspection
+import TerminalKit
+
+/// What the cursor is on, or, where there is no cursor, what is in view.
+extension Speaker {
+    /// What is said of a place, and what tells it from others: figures that tick aren't said anew.
+    private struct Said {
+        var identity: String
+        var lines: [String]
+    }
+
+    /// - Parameter isAnswer: whether a key was pressed; of what moves by itself there is one line a second at most.
+    mutating func sayRow(_ model: Model, _ frame: Frame, isAnswer: Bool) -> [String] {
+        guard !model.isTyping else { return [] }
+        let list = model.layout.list
+        guard let table = model.parts.table(model), table.rowCount > 0 else {
+            rowCount = 0
+            return sayWithoutTable(model, frame, in: list)
+        }
+        guard let place = table.selectedRow, (0..<table.rowCount).contains(place) else { return [] }
+        let row = table.row(place)
+        // It comes when it is read.
+        guard Speaker.name(row, table) != model.look.glyphs.ellipsis else { return [] }
+        let now = Speaker.said(row, place, table, model)
+        let more = table.rowCount - rowCount
+        let isEarly = !isAnswer && rowSaid.map { model.now.seconds(since: $0) < 1 } ?? false
+        let isLog = model.screen == .messages || model.screen == .monitor
+        let hasGrown = isLog && !isAnswer && rowCount > 0 && more > 0
+        guard now.identity != self.row || hasGrown else {
+            rowCount = table.rowCount
+            return []
+        }
+        guard !isEarly else {
+            owe()
+            return []
+        }
+        let isMoved = now.identity != self.row
+        (self.row, rowSaid, rowCount) = (now.identity, model.now, table.rowCount)
+        guard isMoved else { return ["\(Figures.count(more)) new"] }
+        return hasGrown && more > 1 ? ["\(Figures.count(more)) new, the last:"] + now.lines : now.lines
+    }
+
+    private static func said(_ row: Table.Row, _ place: Int, _ table: Table, _ model: Model) -> Said {
+        let key = model.parts.key(model)
+        // An archive's place among others is no news.
+        let name = name(row, table)
+        let subject = key ?? (model.screen == .archives ? name : "\(place) \(name)")
+        let count = "\(Figures.count(place + 1)) of \(Figures.count(table.rowCount))"
+        return Said(
+            identity: "\(subject) \(row.isMarked)",
+            lines: [words(row, table, model) + (row.isMarked ? ", marked" : "") + "; " + count])
+    }
+
+    /// What the row is about.
+    private static func name(_ row: Table.Row, _ table: Table) -> String {
+        zip(table.columns, row.cells).first { !$0.title.isEmpty && !$1.text.isEmpty }?.1.text
+            ?? row.cells.first { !$0.text.isEmpty }?.text ?? ""
+    }
+
+    /// `oslo, size 21 B, idle 2s`
+    private static func words(_ row: Table.Row, _ table: Table, _ model: Model) -> String {
+        let said = zip(table.columns, row.cells).filter { _, cell in
+            !cell.text.isEmpty && cell.text != "-" && cell.gauge == nil && cell.spark == nil
+        }
+        var words: [String] = []
+        var signs: [String] = []
+        for (column, cell) in said {
+            if column.title.isEmpty, let meaning = Legend.words(of: cell.text, model) {
+                signs.append(meaning)
+            } else {
+                words.append(
+                    words.isEmpty || column.title.isEmpty ? cell.text : "\(column.title) \(cell.text)")
+            }
+        }
+        return (words + signs).joined(separator: ", ")
+    }
+
+    // MARK: What has no rows
+
+    private mutating func sayWithoutTable(_ model: Model, _ frame: Frame, in list: Rect) -> [String] {
+        if model.screen == .monitor {
+            return say(GraphsView.words(model).map { Said(identity: $0.identity, lines: [$0.words]) })
+        }
+        guard model.screen == .value, let value = model.value, value.load != nil else {
+            return sayPage(Speaker.text(frame, in: list))
+        }
+        switch value.mode {
+        case .tree: return say(Speaker.node(value))
+        case .text: return sayPage(value.textRows(list.rows).map(\.text))
+        // The scroll bar is beside it.
+        case .hex: return sayPage(Speaker.exact(frame, in: list.inset(right: 1)))
+        }
+    }
+
+    private mutating func say(_ said: Said?) -> [String] {
+        guard let said, said.identity != row else { return [] }
+        row = said.identity
+        return said.lines
+    }
+
+    private static func node(_ value: ValueState) -> Said? {
+        guard let tree = value.tree, value.visible.indices.contains(value.cursor) else { return nil }
+        let index = value.visible[value.cursor]
+        let node = tree.nodes[index]
+        let isFolded = value.folded.contains(index)
+        let words = [node.name, node.value].filter { !$0.isEmpty }.joined(separator: ": ")
+        let text = words + (isFolded ? ", folded" : "")
+        return Said(identity: "\(index) \(text)", lines: [text])
+    }
+
+    /// All that is in view; after a move by less than that, what came into view.
+    private mutating func sayPage(_ lines: [String]) -> [String] {
+        let before = page
+        let now = Array(lines.prefix((lines.lastIndex { !$0.isEmpty } ?? -1) + 1))
+        guard now != before || row.isEmpty else { return [] }
+        let isAnew = row.isEmpty
+        (page, row) = (now, "page")
+        guard !isAnew else { return now }
+        for moved in 1..<max(1, min(before.count, now.count)) {
+            let stays = now.count - moved
+            if now.prefix(stays).elementsEqual(before.suffix(stays)) { return Array(now.suffix(moved)) }
+            if now.suffix(stays).elementsEqual(before.prefix(stays)) { return Array(now.prefix(moved)) }
+        }
+        return now
+    }
+
+    /// The lines of a part of the screen, as they are.
+    private static func exact(_ frame: Frame, in rect: Rect) -> [String] {
+        let shown = rect.intersection(Rect(frame.size))
+        return (shown.row..<shown.row + shown.rows).map { row in
+            let line = (shown.column..<shown.endColumn).map { frame[$0, row].text }.joined()
+            return line.trimmingSuffix(" ")
+        }
+    }
+
+    /// The same of what the browser itself says there, without the lines that are empty. What stands apart is separated by commas.
+    static func text(_ frame: Frame, in rect: Rect) -> [String] {
+        exact(frame, in: rect).compactMap { line in
+            let parts = line.split(separator: "  ").map { $0.trimmingSpaces() }.filter { !$0.isEmpty }
+            return parts.isEmpty ? nil : parts.joined(separator: ", ")
+        }
+    }
+}
+
+extension String {
+    fileprivate func trimmingSuffix(_ character: Character) -> String {
+        var text = self[...]
+        while text.last == character { text.removeLast() }
+        return String(text)
+    }
+}
