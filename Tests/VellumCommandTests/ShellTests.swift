@@ -91,12 +91,12 @@ struct ShellTests {
 
     /// Types keys, each when what it needs is shown.
     private func session(
-        of archive: String = "", columns: Int = 80, _ steps: [(shown: String, keys: String)],
-        location: SourceLocation = #_sourceLocation
+        of archive: String = "", columns: Int = 80, terminal: String = "xterm",
+        _ steps: [(shown: String, keys: String)], location: SourceLocation = #_sourceLocation
     ) async throws -> (status: Int32, text: String) {
         try await PseudoTerminal.run(
             "--store '\(store.path)' shell \(archive)", typing: steps,
-            environment: ["TERM": "xterm", "XDG_STATE_HOME": state], columns: columns, location: location)
+            environment: ["TERM": terminal, "XDG_STATE_HOME": state], columns: columns, location: location)
     }
 
     @Test func tabCompletesWhatThereIs() async throws {
@@ -110,6 +110,19 @@ struct ShellTests {
         ])
         #expect(status == 0, "\(text)")
         #expect(text.contains("2 archives") && text.contains("find") && text.contains("diff"))
+    }
+
+    /// What broke: a person at a terminal that nothing can be drawn on was taken for a script: there was no prompt, and the first
+    /// mistake ended it all.
+    @Test func aTerminalThatNothingCanBeDrawnOnHasAPersonToo() async throws {
+        let (status, text) = try await session(
+            of: "City", terminal: "dumb",
+            [
+                ("City> ", "find nosuch ==\n"), ("City> ", "find name = \"Oslo\" |\n"),
+                ("City| ", "select name\n"), ("Oslo\r\n", ""), ("City> ", "ls \u{3}"), ("\nCity> ", "\u{4}"),
+            ])
+        #expect(status == 0, "\(text)")
+        #expect(!text.contains("\u{1b}"))
     }
 
     /// What stands in the terminal where the next line can be typed: earlier it would be the command's.

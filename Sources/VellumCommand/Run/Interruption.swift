@@ -42,6 +42,9 @@ enum Interruption {
         signal(SIGPIPE, SIG_DFL)
     }
 
+    /// From now on SIGINT only ends waits in system calls early, with `EINTR`.
+    static func endWaitsOnly() { install(SIGINT) { _ in } }
+
     /// From now on signals that ask to end are remembered; waits in system calls end early with `EINTR`. A second
     /// signal ends the program at once, in case it is stuck.
     static func collect() {

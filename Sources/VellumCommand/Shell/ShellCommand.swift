@@ -24,7 +24,8 @@ struct ShellCommand: ParsableCommand {
             before, in earlier sessions too. A line that begins with a space is not remembered. Ctrl+c drops a line or interrupts \
             a command, ctrl+d ends.
 
-            Without a terminal, lines come from standard input, # begins a remark, and the first line that fails ends it, with its \
+            On a terminal that nothing can be drawn on (TERM=dumb) it has a prompt, and the terminal's own editing. Without a \
+            terminal, lines come from standard input, # begins a remark, and the first line that fails ends it, with its \
             status.
 
             Example: vellum --store Caches shell City
@@ -38,13 +39,22 @@ struct ShellCommand: ParsableCommand {
     func run() throws {
         var shell = try Shell(store: store.pathForLooking())
         if let archive { try shell.use(archive) }
-        guard Confirmation.isPossible, SystemText.environment("TERM") ?? "dumb" != "dumb" else {
-            return try runScript(&shell)
-        }
-        let editor = try LineEditor(history: ShellHistory.standard)
+        guard Confirmation.isPossible else { return try runScript(&shell) }
         Narration.say(
             "\(TerminalText.sanitized(shell.path)), \(shell.summary()); help tells more, ctrl+d ends")
-        while let line = try editor.nextLine(shell) {
+        let history = ShellHistory.standard
+        if SystemText.environment("TERM") ?? "dumb" == "dumb" {
+            let lines = PlainLines(history: history)
+            try run(&shell) { try lines.next($0) }
+        } else {
+            let editor = try LineEditor(history: history)
+            try run(&shell) { try editor.nextLine($0) }
+        }
+    }
+
+    /// Carries out what a person types, until there is no more.
+    private func run(_ shell: inout Shell, _ next: (Shell) throws -> String?) throws {
+        while let line = try next(shell) {
             do {
                 try shell.carryOut(line)
                 if shell.isOver { return }

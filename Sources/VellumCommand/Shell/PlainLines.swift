@@ -1,0 +1,77 @@
+import StoreInspection
+import TerminalKit
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+/// Lines from a terminal that nothing can be drawn on, such as one within an editor: what edits them is the terminal itself. For
+/// one thread.
+final class PlainLines {
+    private let history: ShellHistory?
+
+    init(history: ShellHistory?) { self.history = history }
+
+    /// The next line, with those that it goes on in; nil when the person or the terminal ends.
+    func next(_ shell: Shell) throws(CommandFailure) -> String? {
+        // ^C drops the line, as the terminal does with what it has of it.
+        Interruption.endWaitsOnly()
+        defer { Interruption.endAtOnce() }
+        var text: String?
+        while true {
+            let prompt = String(shell.prompt.dropLast(text == nil ? 0 : 2)) + (text == nil ? "" : "| ")
+            Narration.write(TerminalText.sanitized(prompt))
+            switch try read() {
+            case .end:
+                Narration.write("\n")
+                return nil
+            case .dropped:
+                Narration.write("\n")
+                text = nil
+            case .unreadable: Narration.complain("the line isn't UTF-8 text")
+            case .line(let line):
+                let whole = text.map { Shell.join($0, line) } ?? line
+                guard shell.isUnfinished(whole) else {
+                    history?.remember(whole)
+                    return whole
+                }
+                text = whole
+            }
+        }
+    }
+
+    private enum Outcome {
+        case line(String)
+        case dropped, unreadable, end
+    }
+
+    /// A terminal gives a line at a time, or a part of a long one.
+    private func read() throws(CommandFailure) -> Outcome {
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4_096)
+        while bytes.last != UInt8(ascii: "\n") {
+            let count = buffer.withUnsafeMutableBytes { readInput($0) }
+            if count < 0, errno == EINTR { return .dropped }
+            guard count >= 0 || errno == EIO else {
+                throw CommandFailure("standard input", errno: errno, status: .usage)
+            }
+            guard count > 0 else { return bytes.isEmpty ? .end : line(bytes) }
+            bytes += buffer[..<count]
+        }
+        return line(bytes.dropLast())
+    }
+
+    private func readInput(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+        #if canImport(Darwin)
+        Darwin.read(STDIN_FILENO, buffer.baseAddress, buffer.count)
+        #else
+        Glibc.read(STDIN_FILENO, buffer.baseAddress, buffer.count)
+        #endif
+    }
+
+    private func line(_ bytes: some Collection<UInt8>) -> Outcome {
+        String(validating: Array(bytes), as: UTF8.self).map { .line($0) } ?? .unreadable
+    }
+}
