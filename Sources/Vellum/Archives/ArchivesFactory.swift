@@ -103,7 +103,8 @@ public final class ArchivesFactory: Sendable {
     ///   - slides: whether a use of an object in this process (an access, an update or
     ///     ``ArchiveManager/touch(archiveWithKey:)``) renews its lifetime: it then lives for `lifetime` from that
     ///     use, or up to an eighth longer, because not every use is stored. Objects with more time left, or without
-    ///     a lifetime, keep what they have. Those that a call gives a lifetime have that until they are used.
+    ///     a lifetime, keep what they have. Those that a call gives a lifetime have that until they are used. (One that
+    ///     another process gives less than that eighth may end while it is used here.)
     ///   - appliesSettings: whether sizes, kind and durability that differ are applied to an existing archive.
     /// - Throws: also ``ArchiveError/otherKind(archive:is:wanted:)``.
     public func archives<Object: Archivable & Sendable>(

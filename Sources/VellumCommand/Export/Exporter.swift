@@ -96,7 +96,7 @@ struct Exporter {
         let names = mixed.prefix(5).map(TerminalSafe.quoted).joined(separator: ", ")
         let more = mixed.count > 5 ? " and \(Figures.count(mixed.count - 5)) more" : ""
         Narration.complain(
-            "TSV has no quotes to tell texts from numbers and words: an import takes all for text in the columns "
+            "TSV has no quotes to tell texts from numbers and words: an import may take all for text in the columns "
                 + names + more + ", which hold both; ndjson, json and csv keep them apart")
     }
 
