@@ -32,11 +32,13 @@ extension ArchiveEngine {
         var remarks: [String] = []
         for (one, next) in zip(numbers, numbers.dropFirst()) where next - one > 1 {
             // Not if it was made, or the one before it was reclaimed, since the folder was listed.
-            guard try log.status(of: one + 1) == nil, try log.status(of: one) != nil, one >= index.oldestSegment
+            guard try log.status(of: one + 1) == nil, try log.status(of: one) != nil,
+                one >= index.oldestSegment
             else { continue }
             let (first, last) = (SegmentHeader.fileName(one + 1), SegmentHeader.fileName(next - 1))
             let names = first == last ? "\(first) isn't" : "\(first) to \(last) aren't"
-            remarks.append("\(names) there; unless a repair has put that aside, what was stored in it is lost")
+            remarks.append(
+                "\(names) there; unless a repair has put that aside, what was stored in it is lost")
             if remarks.count == CheckReport.maximumProblems { break }
         }
         return remarks
