@@ -112,7 +112,10 @@ final class ProbeProcess {
         guard write(master, bytes, bytes.count) == bytes.count else { throw POSIXError(.EIO) }
     }
 
-    func signal(_ number: Int32) { kill(process, number) }
+    /// Does nothing once it has ended: its number may be another process's by then.
+    func signal(_ number: Int32) {
+        if end == nil { kill(process, number) }
+    }
 
     func resize(columns: UInt16, rows: UInt16) { ProbeProcess.resize(master, columns, rows) }
 

@@ -135,7 +135,10 @@ package final class ChildProcess {
             errors: String(decoding: try Data(contentsOf: files[2]), as: UTF8.self))
     }
 
-    package func signal(_ number: Int32) { kill(pid, number) }
+    /// Does nothing once it has ended: its number may be another process's by then.
+    package func signal(_ number: Int32) {
+        if status == nil { kill(pid, number) }
+    }
 
     /// The exit status, or the negative number of the signal that ended it.
     package var code: Int32? {

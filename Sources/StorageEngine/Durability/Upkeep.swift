@@ -18,11 +18,12 @@ package final class Upkeep: @unchecked Sendable {
     private static let ofProcess = PerProcess { Upkeep() }
 
     /// Returns the nanoseconds until the duty is due again; `nil` ends it.
-    typealias Duty = @Sendable () -> Int64?
+    package typealias Duty = @Sendable () -> Int64?
 
-    struct Ticket: Hashable, Sendable { fileprivate let number: UInt64 }
+    package struct Ticket: Hashable, Sendable { fileprivate let number: UInt64 }
 
     private struct Pending {
+        /// On the monotonic clock; the maximum while it runs and nobody has hastened it.
         var due: Int64
         var duty: Duty
     }
@@ -48,7 +49,7 @@ package final class Upkeep: @unchecked Sendable {
     }
 
     /// Runs `duty` after `nanoseconds`, and then whenever it asks to be run again.
-    func register(after nanoseconds: Int64, _ duty: @escaping Duty) throws(StorageError) -> Ticket {
+    package func register(after nanoseconds: Int64, _ duty: @escaping Duty) throws(StorageError) -> Ticket {
         let code: (ticket: Ticket, failure: Int32) = locked {
             lastTicket += 1
             let ticket = Ticket(number: lastTicket)
@@ -64,8 +65,8 @@ package final class Upkeep: @unchecked Sendable {
         return code.ticket
     }
 
-    /// Makes a duty due in at most this many nanoseconds.
-    func hasten(_ ticket: Ticket, to nanoseconds: Int64) {
+    /// Makes a duty due in at most this many nanoseconds, also if it is running now.
+    package func hasten(_ ticket: Ticket, to nanoseconds: Int64) {
         locked {
             let due = cp_monotonic_time() &+ nanoseconds
             guard let known = pending[ticket] else { return }
@@ -75,7 +76,7 @@ package final class Upkeep: @unchecked Sendable {
     }
 
     /// Ends a duty. It may still be running on another thread when this returns.
-    func cancel(_ ticket: Ticket) {
+    package func cancel(_ ticket: Ticket) {
         locked {
             pending[ticket] = nil
             pthread_cond_signal(wake)
@@ -104,13 +105,15 @@ package final class Upkeep: @unchecked Sendable {
                 cp_condition_wait(wake, mutex, next.value.due - now)
                 continue
             }
+            pending[next.key]?.due = .max
             pthread_mutex_unlock(mutex)
             let again = next.value.duty()
             pthread_mutex_lock(mutex)
-            // It may have been cancelled in the meantime.
-            guard pending[next.key] != nil else { continue }
+            // It may have been cancelled in the meantime, or hastened for what it didn't see any more.
+            guard let hastened = pending[next.key]?.due else { continue }
             pending[next.key] = again.map {
-                Pending(due: cp_monotonic_time() &+ max($0, 1_000_000), duty: next.value.duty)
+                Pending(
+                    due: min(hastened, cp_monotonic_time() &+ max($0, 1_000_000)), duty: next.value.duty)
             }
         }
         isRunning = false

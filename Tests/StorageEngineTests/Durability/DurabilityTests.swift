@@ -130,6 +130,22 @@ import Testing
         store.close()
     }
 
+    /// What hastens it may be just what it looked for in vain; it came after hours otherwise, or at the next poll.
+    @Test func aDutyThatIsHastenedWhileItRunsRunsAgain() async throws {
+        let state = Mutex<(ticket: Upkeep.Ticket?, runs: Int)>((nil, 0))
+        let ticket = try Upkeep.shared.register(after: 0) {
+            while state.withLock({ $0.ticket }) == nil { usleep(100) }
+            return state.withLock {
+                $0.runs += 1
+                if $0.runs == 1, let ticket = $0.ticket { Upkeep.shared.hasten(ticket, to: 1_000_000) }
+                return 3_600_000_000_000
+            }
+        }
+        state.withLock { $0.ticket = ticket }
+        defer { Upkeep.shared.cancel(ticket) }
+        try await wait("second run") { state.withLock { $0.runs } == 2 }
+    }
+
     @Test func theThreadEndsWithTheLastArchive() async throws {
         let folder = try TemporaryFolder(inMemory: true)
         let (status, lines) = try await Worker(["rest", folder.store, "A"], in: folder).finish()

@@ -102,9 +102,15 @@ extension WorkerCommand {
         var expired = 0
         for _ in 0..<1500 where ended < count {
             var status: Int32 = 0
-            while waitpid(-1, &status, WNOHANG) > 0 {
+            while true {
+                let child = waitpid(-1, &status, WNOHANG)
+                guard child > 0 else { break }
                 ended += 1
-                if status == 0 { expired += 1 }
+                if status == 0 {
+                    expired += 1
+                } else {
+                    say("child \(child) ended with wait status \(status)")
+                }
             }
             usleep(20_000)
         }
@@ -122,10 +128,23 @@ extension WorkerCommand {
                 if try archive.status().expirations > 0 { return true }
                 usleep(10_000)
             }
+            say("child \(getpid()): \(try archive.status()), \(threadsOfThisProcess())")
         } catch {
             say("child: \(error)")
         }
         return false
+    }
+
+    /// What each thread is at: its state, and the number of the system call it is in with its arguments (proc(5), "syscall").
+    private func threadsOfThisProcess() -> String {
+        let tasks = "/proc/self/task"
+        let threads = (try? FileManager.default.contentsOfDirectory(atPath: tasks)) ?? []
+        return threads.map { thread in
+            let parts = ["stat", "syscall", "wchan"].map {
+                (try? String(contentsOfFile: "\(tasks)/\(thread)/\($0)", encoding: .utf8))?.prefix(200) ?? "?"
+            }
+            return parts.joined(separator: " ").replacingOccurrences(of: "\n", with: "")
+        }.joined(separator: "; ")
     }
 
     private func put(through store: Store, _ arguments: WorkerArguments, count: Int, named name: String)
