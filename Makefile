@@ -81,10 +81,10 @@ format: ## format the sources in place
 	@$(NEED) swift
 	$(SWIFT) format --in-place $(FORMAT_OPTIONS) $(FORMATTED)
 
-bench: bench-deps ## measure against LMDB and SQLite: table, and .build/bench.json
+bench: bench-deps build ## measure against LMDB and SQLite: table, and .build/bench.json
 	@mkdir -p .build
 	$(SWIFT) run -c release --package-path Tests/Benchmarks --scratch-path "$(CURDIR)/.build-bench" \
-	    vellum-bench --output "$(CURDIR)/.build/bench.json" $(ARGS)
+	    vellum-bench --output "$(CURDIR)/.build/bench.json" --browser "$(CURDIR)/$(BINARY)" $(ARGS)
 
 # What meets the systems that others have: full disks, containers, other users, scarce descriptors, names that are taken.
 SURROUNDINGS := SmallDiskTests|NamespaceTests|AccessTests|ScarceDescriptorTests|ObstacleTests

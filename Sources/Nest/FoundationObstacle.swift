@@ -24,7 +24,7 @@ enum FoundationObstacle {
             if let parts = type(of: part) is AnyClass ? parts(ofObject: part) : parts(ofValue: part) {
                 guard parts.count <= most else { return "has parts in too many places" }
                 waiting += parts.map { ($0, level + 1) }
-            } else if let reason = reason(against: part) {
+            } else if let reason = reason(against: part), level == 0 || !isNil(part) {
                 return level == 0 ? "is \(reason)" : "has a part that is \(reason): \(type(of: part))"
             }
         }
@@ -58,6 +58,12 @@ enum FoundationObstacle {
             found += attributes.values
         }
         return found
+    }
+
+    /// What is absent in a collection is archived as `NSNull`.
+    private static func isNil(_ part: Any) -> Bool {
+        let mirror = Mirror(reflecting: part)
+        return mirror.displayStyle == .optional && mirror.children.isEmpty
     }
 
     /// Why a part that isn't a collection can't be archived.

@@ -49,6 +49,18 @@ struct QueryScreenTests {
         browser.frame.plainText.split { $0.isWhitespace || $0 == "|" }.joined(separator: " ")
     }
 
+    /// What broke: the keyboard stays with a query that finds nothing, and no word of it was said in lines.
+    @Test func aQueryThatFindsNothingIsSaid() throws {
+        var browser = try browser("<enter>Q")
+        var speaker = Speaker()
+        _ = speaker.lines(browser.model, browser.frame)
+        browser.press(try Key.script("find number > 100<enter>"))
+        let said = speaker.lines(browser.model, browser.frame)
+        #expect(said.contains { $0.contains("No entry of Place matches.") }, "\(said)")
+        #expect(speaker.typing?.text == "find number > 100")
+        #expect(speaker.lines(browser.model, browser.frame).isEmpty)
+    }
+
     /// A result belongs to a store. It once stood under another store's archive of the same name, and deleting it deleted entries
     /// there that nobody had seen: stores that were filled alike number their entries alike.
     @Test func aResultStaysWithItsStore() throws {

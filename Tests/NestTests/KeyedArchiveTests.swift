@@ -95,6 +95,27 @@ private struct Stored: Codable {
         #expect(nest.isPersisted("sound"), "\(nest.problem(with: "sound") ?? "")")
     }
 
+    /// What broke: one absent value kept a whole dictionary from the disk.
+    @Test func whatIsAbsentInACollectionIsNull() throws {
+        defer { done() }
+        let nest = nest()
+        let name: String? = nil
+        let items: [String: Any] = [
+            "dictionary": ["name": name as Any, "age": 7] as [String: Any],
+            "optionals": ["a": nil, "b": 1] as [String: Any?], "list": [1, nil, "x"] as [Any?],
+            "nested": ["l": [name as Any, [name as Any]]] as [String: Any],
+        ]
+        for (key, item) in items {
+            nest.add(item: item, withKey: key, expirationPolicy: .long, andPersistancePolicy: .long)
+            #expect(nest.isPersisted(key), "\(key): \(nest.problem(with: key) ?? "")")
+        }
+        let again = self.nest()
+        let read = try #require(again["dictionary"] as? [String: Any])
+        #expect(read["name"] is NSNull && read["age"] as? Int == 7)
+        let list = try #require(again["list"] as? [Any])
+        #expect(list.count == 3 && list[1] is NSNull && list[2] as? String == "x")
+    }
+
     private struct Plain: Codable, Hashable { var number: Int }
     private enum OwnError: Error { case x }
 

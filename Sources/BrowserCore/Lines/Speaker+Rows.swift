@@ -12,7 +12,7 @@ extension Speaker {
 
     /// - Parameter isAnswer: whether a key was pressed; of what moves by itself there is one line a second at most.
     mutating func sayRow(_ model: Model, _ frame: Frame, isAnswer: Bool) -> [String] {
-        guard !model.isTyping else { return [] }
+        guard !model.isTyping || isAnswered else { return [] }
         let list = model.layout.list
         guard let table = model.parts.table(model), table.rowCount > 0 else {
             rowCount = 0

@@ -46,6 +46,8 @@ package struct Speaker: Sendable {
     private var note = ""
     private var typed: Timestamp?
     private var asked: Timestamp?
+    /// Whether a query was answered since the last call. With nothing found the keyboard stays with it.
+    private(set) var isAnswered = false
     private var nextEvent: Int?
     private var eventsSaid: Timestamp?
     /// Since when this screen is shown.
@@ -85,6 +87,7 @@ package struct Speaker: Sendable {
             (nextEvent, arrived) = (nil, model.now)
             lines.append("\(place); \(Browser.keyName(model, .help)) lists the keys")
         }
+        isAnswered = model.query?.askedAt != asked && model.query?.askedAt != nil
         if model.query?.askedAt != asked {
             asked = model.query?.askedAt
             infoIsDue = true
@@ -92,7 +95,7 @@ package struct Speaker: Sendable {
         // What is above the list says how much there is, once that is known.
         let words = Speaker.text(frame, in: model.layout.info).joined(separator: "; ")
         let isTold = model.parts.table(model).map { $0.rowCount > 0 } ?? true
-        if infoIsDue, isTold, !model.isTyping, !words.isEmpty {
+        if infoIsDue, isAnswered || isTold && !model.isTyping, !words.isEmpty {
             infoIsDue = false
             if words != info { lines.append(words) }
             info = words

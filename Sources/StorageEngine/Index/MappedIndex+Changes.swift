@@ -49,13 +49,11 @@ extension ChangingIndex {
     }
 
     var parts: LogParts? {
-        get {
-            let end = memory.word32(IndexLayout.partsEndOffset)
-            return end == 0 ? nil : LogParts(end: end, sum: memory.word64(IndexLayout.partsSumOffset))
-        }
+        get { view.parts }
         nonmutating set {
-            memory.set32(IndexLayout.partsEndOffset, newValue?.end ?? 0)
+            memory.set64(IndexLayout.partsHeadOffset, newValue?.head.raw ?? 0)
             memory.set64(IndexLayout.partsSumOffset, newValue?.sum ?? 0)
+            memory.set64(IndexLayout.partsNewestOffset, newValue?.newest ?? 0)
         }
     }
 

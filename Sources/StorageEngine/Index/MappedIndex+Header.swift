@@ -24,8 +24,11 @@ extension MappedIndex {
 
     /// The parts of a log with losses that the index was built from; `nil` if it was built from a whole one.
     var parts: LogParts? {
-        let end = memory.word32(IndexLayout.partsEndOffset)
-        return end == 0 ? nil : LogParts(end: end, sum: memory.word64(IndexLayout.partsSumOffset))
+        let head = memory.location(IndexLayout.partsHeadOffset)
+        guard head != .none else { return nil }
+        return LogParts(
+            head: head, sum: memory.word64(IndexLayout.partsSumOffset),
+            newest: memory.word64(IndexLayout.partsNewestOffset))
     }
 
     // MARK: The lock

@@ -158,9 +158,12 @@ final class ArchiveEngine: Sendable {
         guard (try? attachment.lock(.exclusive, wait: false)) == true else { return }
         // A clean mark would certify a damaged header. Without it the next opening rebuilds the index.
         guard index.isSaltIntact else { return }
-        if (try? ArchiveSection(unshared: self).leaveSmallerIndex()) == true { return }
+        let section = ArchiveSection(unshared: self)
+        // What was appended counts from here on.
+        try? section.noteParts()
+        if (try? section.leaveSmallerIndex()) == true { return }
         // If the mark can't be set, the next opening verifies the totals.
-        try? ArchiveSection(unshared: self).index.cleanMark.set()
+        try? section.index.cleanMark.set()
     }
 
     /// Whether an observer must open the archive again: its index was replaced, or it had no index to observe and works

@@ -145,7 +145,7 @@ extension ArchiveOpening {
             let (oldest, newest) = (engine.index.oldestSegment, engine.index.head.segment)
             let segments = try engine.log.segmentNumbers().count { $0 >= oldest && $0 < newest }
             if section.index.damagedPlaces > 0 || segments < Int(newest) - Int(oldest) {
-                section.index.parts = try LogParts(of: engine.log, from: oldest, to: newest)
+                section.index.parts = try LogParts(of: engine.log, from: oldest, to: engine.index.head)
             }
         }
         return engine

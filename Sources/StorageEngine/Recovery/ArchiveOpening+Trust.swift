@@ -80,7 +80,7 @@ extension ArchiveOpening {
     /// Whether a log that had losses when the index was built has other parts by now.
     func hasOtherParts(_ index: IndexView, _ log: SegmentLog) throws(StorageError) -> Bool {
         guard let parts = index.parts else { return false }
-        return try LogParts(of: log, from: index.oldestSegment, to: parts.end) != parts
+        return try parts.differ(in: log, from: index.oldestSegment, to: index.head)
     }
 
     /// `nil` if there is no such file, or it may not be used. If it can't be opened now (no descriptor is free), that

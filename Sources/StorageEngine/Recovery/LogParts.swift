@@ -2,29 +2,42 @@
 /// written to, somebody has completed a copy or put a sound part in the place of a damaged one, and the index doesn't know all
 /// of it. A value; safe to share between threads.
 /// OnDiskFormat, "Losses of the log".
-struct LogParts: Sendable, Hashable {
-    /// The segment that was the newest: those before it count.
-    let end: UInt32
-    /// Of one number for each of them.
+struct LogParts: Sendable {
+    /// Where the log ended. Segments before that one's count at any time; the newest until something is appended.
+    let head: Location
+    /// Of one number for each of those before the newest.
     private(set) var sum: UInt64
+    /// The number of the newest.
+    let newest: UInt64
 
-    init(end: UInt32, sum: UInt64) { (self.end, self.sum) = (end, sum) }
+    init(head: Location, sum: UInt64, newest: UInt64) {
+        (self.head, self.sum, self.newest) = (head, sum, newest)
+    }
 
-    /// Those of `log` from a segment on.
-    init(of log: SegmentLog, from first: UInt32, to end: UInt32) throws(StorageError) {
-        (self.end, sum) = (end, 0)
-        for segment in try log.segmentNumbers() where segment >= first && segment < end {
-            if let status = try log.status(of: segment) { sum &+= LogParts.number(of: segment, status) }
+    /// Those of `log` from a segment on to where it ends.
+    init(of log: SegmentLog, from first: UInt32, to head: Location) throws(StorageError) {
+        var (sum, newest): (UInt64, UInt64) = (0, 0)
+        for segment in try log.segmentNumbers() where segment >= first && segment <= head.segment {
+            guard let status = try log.status(of: segment) else { continue }
+            let number = LogParts.number(of: segment, status)
+            if segment == head.segment { newest = number } else { sum &+= number }
         }
+        self.init(head: head, sum: sum, newest: newest)
+    }
+
+    /// Whether `log`, which ends at `head` now and begins with the segment `first`, has other parts.
+    func differ(in log: SegmentLog, from first: UInt32, to head: Location) throws(StorageError) -> Bool {
+        let present = try LogParts(of: log, from: first, to: self.head)
+        return present.sum != sum || head == self.head && present.newest != newest
     }
 
     /// A segment is no longer part of the log. `status`: of its file until now.
     mutating func remove(_ segment: UInt32, _ status: FileDescriptor.Status) {
-        if segment < end { sum &-= LogParts.number(of: segment, status) }
+        if segment < head.segment { sum &-= LogParts.number(of: segment, status) }
     }
 
-    /// Nobody writes to a segment that isn't the newest, so only a change from outside gives another number. The time counts
-    /// because a copy may be as long as it will be from its beginning.
+    /// Nobody writes to a segment that isn't the newest, nor to that one without appending, so only a change from outside gives
+    /// another number. The time counts because a copy may be as long as it will be from its beginning.
     private static func number(of segment: UInt32, _ status: FileDescriptor.Status) -> UInt64 {
         let part = mixed(UInt64(segment) << 32 ^ UInt64(truncatingIfNeeded: status.bytes))
         return mixed(part ^ UInt64(truncatingIfNeeded: status.changed))
@@ -36,5 +49,17 @@ struct LogParts: Sendable, Hashable {
         bits = (bits ^ bits >> 30) &* 0xbf58_476d_1ce4_e5b9
         bits = (bits ^ bits >> 27) &* 0x94d0_49bb_1331_11eb
         return bits ^ bits >> 31
+    }
+}
+
+extension ArchiveSection {
+    /// Notes how the segments are that were appended to since a log with losses was read, unless it has other parts by now.
+    /// Requires that no other process has the archive open for writing.
+    func noteParts() throws(StorageError) {
+        let (oldest, head) = (index.oldestSegment, index.head)
+        guard let parts = index.parts, head != parts.head,
+            try !parts.differ(in: engine.log, from: oldest, to: head)
+        else { return }
+        index.parts = try LogParts(of: engine.log, from: oldest, to: head)
     }
 }

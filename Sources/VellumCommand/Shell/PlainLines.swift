@@ -1,10 +1,12 @@
 import StoreInspection
 import TerminalKit
 
-#if canImport(Darwin)
-import Darwin
-#else
+#if canImport(Glibc)
 import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
 #endif
 
 /// Lines from a terminal that nothing can be drawn on, such as one within an editor: what edits them is the terminal itself. For
@@ -23,7 +25,7 @@ final class PlainLines {
         while true {
             let prompt = String(shell.prompt.dropLast(text == nil ? 0 : 2)) + (text == nil ? "" : "| ")
             Narration.write(TerminalText.sanitized(prompt))
-            switch try read() {
+            switch try receive() {
             case .end:
                 Narration.write("\n")
                 return nil
@@ -48,11 +50,11 @@ final class PlainLines {
     }
 
     /// A terminal gives a line at a time, or a part of a long one.
-    private func read() throws(CommandFailure) -> Outcome {
+    private func receive() throws(CommandFailure) -> Outcome {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4_096)
         while bytes.last != UInt8(ascii: "\n") {
-            let count = buffer.withUnsafeMutableBytes { readInput($0) }
+            let count = buffer.withUnsafeMutableBytes { read(STDIN_FILENO, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { return .dropped }
             guard count >= 0 || errno == EIO else {
                 throw CommandFailure("standard input", errno: errno, status: .usage)
@@ -61,14 +63,6 @@ final class PlainLines {
             bytes += buffer[..<count]
         }
         return line(bytes.dropLast())
-    }
-
-    private func readInput(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
-        #if canImport(Darwin)
-        Darwin.read(STDIN_FILENO, buffer.baseAddress, buffer.count)
-        #else
-        Glibc.read(STDIN_FILENO, buffer.baseAddress, buffer.count)
-        #endif
     }
 
     private func line(_ bytes: some Collection<UInt8>) -> Outcome {

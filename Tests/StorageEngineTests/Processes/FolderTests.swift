@@ -198,6 +198,58 @@ import Testing
         #expect(try whole.check().clean || copiesIndex)
     }
 
+    /// What broke: what was mended in the newest segment, the only one of a small archive, wasn't noticed. And an index of such
+    /// a log is kept while nothing is mended.
+    @Test(arguments: [true, false]) func theNewestSegmentIsMended(isAppendedTo: Bool) throws {
+        let folder = try TemporaryFolder()
+        let store = try Store.open(at: folder.store)
+        let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration(kind: .collection))
+        for number in 0..<400 { try archive.put([UInt8](repeating: 1, count: 50), forKey: "key \(number)") }
+        store.close()
+        try folder.removeIndex("A")
+        let segment = URL(fileURLWithPath: folder.archivePath("A", "00000001.segment"))
+        let whole = try Data(contentsOf: segment)
+        let range = 8_192..<16_384
+        func write(_ data: Data) throws {
+            let file = try FileHandle(forUpdating: segment)
+            try file.seek(toOffset: UInt64(range.lowerBound))
+            try file.write(contentsOf: data)
+            try file.close()
+        }
+        func entries(_ mode: AccessMode) throws -> Int {
+            let store = try Store.open(at: folder.store, mode: mode)
+            defer { store.close() }
+            return try store.archive(named: "A").entries().count
+        }
+        try write(Data(count: range.count))
+        let hand = ClockHand()
+        hand.pass(.seconds(120))
+        let found = try Clock.$hand.withValue(hand) { try entries(.readOnly) }
+        #expect(found < 400)
+        let index = URL(fileURLWithPath: folder.archivePath("A", "index"))
+        func made() throws -> AnyHashable? {
+            try FileManager.default.attributesOfItem(atPath: index.path)[.systemFileNumber] as? AnyHashable
+        }
+        let first = try made()
+        if isAppendedTo {
+            let store = try Store.open(at: folder.store)
+            try store.archive(named: "A").put([2], forKey: "new")
+            store.close()
+        }
+        let present = isAppendedTo ? found + 1 : found
+        for mode in [AccessMode.readOnly, .readWrite, .readWrite, .readOnly] {
+            #expect(try entries(mode) == present)
+            #expect(try made() == first)
+        }
+        try write(whole[range])
+        for mode in [AccessMode.readOnly, .readWrite, .readOnly] {
+            #expect(try entries(mode) == (isAppendedTo ? 401 : 400))
+        }
+        let last = try Store.open(at: folder.store).archive(named: "A")
+        try last.put([1], forKey: "another")
+        #expect(try last.check().clean)
+    }
+
     enum Part: CaseIterable { case cut, asLongAsItWillBe, damaged }
 
     /// What broke: the same for a segment of which a part was there, then for one that had its length already, or came in the

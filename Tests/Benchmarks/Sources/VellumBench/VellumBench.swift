@@ -26,6 +26,9 @@ struct VellumBench: ParsableCommand {
     @Option(help: "Work in a new folder inside this one; by default, beside the program.")
     var directory: String?
 
+    @Option(help: "The built program whose browser is measured (P14).")
+    var browser: String?
+
     @Flag(help: "100,000 entries and 2 runs: to see that it works. The bars are meant for a million.")
     var quick = false
 
@@ -73,6 +76,7 @@ struct VellumBench: ParsableCommand {
         report.add(try ObjectWorkload(plan: plan).run())
         report.add(try ItemWorkload(plan: plan).run())
         report.add(try CacheWorkload(plan: plan).run())
+        report.add(try BrowserWorkload(plan: plan, browser: browser).run())
         guard !report.measurements.isEmpty else {
             throw ValidationError("no workload's name contains \"\(filter ?? "")\"")
         }

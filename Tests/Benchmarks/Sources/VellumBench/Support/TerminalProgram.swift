@@ -1,0 +1,167 @@
+import Foundation
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// A program at a terminal of its own, with what it sends there. One thread's; the program ends with the object.
+final class TerminalProgram {
+    /// What a terminal that shows whole frames only is sent at the end of each.
+    private static let endOfFrame = Array("\u{1b}[?2026l".utf8)
+    private static let patience: UInt64 = 60_000_000_000
+
+    private let terminal: Int32
+    private let process: pid_t
+    /// What was sent since the last call that waited.
+    private var output: [UInt8] = []
+
+    init(_ words: [String], columns: UInt16, rows: UInt16) throws {
+        var (controlling, controlled): (Int32, Int32) = (-1, -1)
+        var size = winsize(ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+        var name = [CChar](repeating: 0, count: 128)
+        guard openpty(&controlling, &controlled, nil, nil, &size) == 0,
+            ttyname_r(controlled, &name, name.count) == 0
+        else { throw BenchmarkError("there is no terminal to be had: error \(errno)") }
+        defer { close(controlled) }
+        terminal = controlling
+        _ = fcntl(controlling, F_SETFD, FD_CLOEXEC)
+        #if canImport(Darwin)
+        var actions: posix_spawn_file_actions_t?
+        #else
+        var actions = posix_spawn_file_actions_t()
+        #endif
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        #if canImport(Darwin)
+        var attributes: posix_spawnattr_t?
+        let newSession: Int16 = 0x400
+        #else
+        var attributes = posix_spawnattr_t()
+        let newSession: Int16 = 0x80
+        #endif
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        // A session of its own, so that the terminal, the first that it opens, becomes its controlling one.
+        posix_spawnattr_setflags(&attributes, newSession)
+        posix_spawn_file_actions_addopen(&actions, 0, name, O_RDWR, 0)
+        for stream in 1...2 as ClosedRange<Int32> { posix_spawn_file_actions_adddup2(&actions, 0, stream) }
+        var variables = ProcessInfo.processInfo.environment
+        variables.merge(["TERM": "xterm-256color", "LC_ALL": "C.UTF-8"]) { $1 }
+        var arguments = words.map { strdup($0) } + [nil]
+        var values = variables.map { strdup("\($0)=\($1)") } + [nil]
+        defer { for pointer in arguments + values { free(pointer) } }
+        var child = pid_t()
+        let failure = posix_spawn(&child, words[0], &actions, &attributes, &arguments, &values)
+        guard failure == 0 else { throw BenchmarkError("cannot run \(words[0]): error \(failure)") }
+        process = child
+    }
+
+    deinit {
+        kill(process, SIGKILL)
+        var status: Int32 = 0
+        while waitpid(process, &status, 0) < 0, errno == EINTR {}
+        close(terminal)
+    }
+
+    // MARK: Typing and waiting
+
+    /// Types keys; what was sent before is forgotten.
+    func type(_ keys: String) throws {
+        try drain()
+        var rest = Array(keys.utf8)[...]
+        while !rest.isEmpty {
+            let written = rest.withUnsafeBytes { write(terminal, $0.baseAddress, $0.count) }
+            guard written > 0 || errno == EINTR else { throw BenchmarkError("the terminal takes no keys") }
+            rest = rest.dropFirst(max(0, written))
+        }
+    }
+
+    /// Waits for the end of the first frame in which, or after which, `text` was sent; the moment at which it was there.
+    @discardableResult
+    func frame(showing text: String = "") throws -> UInt64 {
+        let wanted = Array(text.utf8)
+        let end = Clock.now() + TerminalProgram.patience
+        while Clock.now() < end {
+            if let found = place(of: wanted, from: 0),
+                let done = place(of: TerminalProgram.endOfFrame, from: found)
+            {
+                output.removeFirst(done + TerminalProgram.endOfFrame.count)
+                return Clock.now()
+            }
+            try receive(milliseconds: 100)
+        }
+        let last = String(decoding: output.suffix(300), as: UTF8.self)
+        throw BenchmarkError("the browser didn't show \"\(text)\", but \(last.debugDescription)")
+    }
+
+    /// Reads what is sent until nothing has come for as long, but no longer than three seconds: ages on the screen pass.
+    func settle(milliseconds: Int32 = 300) throws {
+        let end = Clock.now() + 3_000_000_000
+        while Clock.now() < end, try receive(milliseconds: milliseconds) {}
+        output = []
+    }
+
+    /// Reads what is sent for so long.
+    func watch(seconds: Double) throws {
+        let end = Clock.now() + UInt64(seconds * 1e9)
+        while Clock.now() < end {
+            try receive(milliseconds: 20)
+            output = []
+        }
+    }
+
+    private func drain() throws {
+        while try receive(milliseconds: 0) {}
+        output = []
+    }
+
+    @discardableResult
+    private func receive(milliseconds: Int32) throws -> Bool {
+        var ready = pollfd(fd: terminal, events: Int16(POLLIN), revents: 0)
+        guard poll(&ready, 1, milliseconds) > 0 else { return false }
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        let count = buffer.withUnsafeMutableBytes { read(terminal, $0.baseAddress, $0.count) }
+        guard count > 0 else {
+            throw BenchmarkError("the browser ended: \(String(decoding: output.suffix(300), as: UTF8.self))")
+        }
+        output += buffer[..<count]
+        return true
+    }
+
+    private func place(of wanted: [UInt8], from start: Int) -> Int? {
+        guard let first = wanted.first else { return start }
+        guard output.count >= wanted.count else { return nil }
+        for place in start...(max(start, output.count - wanted.count)) where output[place] == first {
+            if output[place...].starts(with: wanted) { return place }
+        }
+        return nil
+    }
+
+    // MARK: What it costs
+
+    /// Processor time that it has taken, in nanoseconds; `nil` where the system doesn't say.
+    var processorTime: Double? {
+        guard let text = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8),
+            // The name in parentheses may have anything in it.
+            let end = text.lastIndex(of: ")")
+        else { return nil }
+        let fields = text[end...].split(separator: " ")
+        guard fields.count > 13, let user = Double(fields[12]), let system = Double(fields[13]) else {
+            return nil
+        }
+        return (user + system) * 1e9 / Double(sysconf(Int32(_SC_CLK_TCK)))
+    }
+
+    /// Memory of its own in bytes, without what it maps of files; `nil` where the system doesn't say.
+    var ownMemory: Int? {
+        guard let text = try? String(contentsOfFile: "/proc/\(process)/smaps_rollup", encoding: .utf8),
+            let line = text.split(separator: "\n").first(where: { $0.hasPrefix("Anonymous:") }),
+            let kibibytes = line.split(separator: " ").dropFirst().first.flatMap({ Int($0) })
+        else { return nil }
+        return kibibytes << 10
+    }
+}

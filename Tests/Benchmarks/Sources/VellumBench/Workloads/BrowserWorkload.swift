@@ -1,0 +1,204 @@
+import Foundation
+import StorageEngine
+
+/// P14: the built browser at a terminal of 120 × 40 that shows whole frames, over a store that has one archive: until its
+/// first frame, from a key to its frame, the first sort and the first filter, the memory of its own after those, and what
+/// it takes of a core when nothing happens and beside a writer, which does without it as much.
+struct BrowserWorkload {
+    private static let firstFrame = "P14 browser's first frame"
+    private static let rows = "P14 first rows of an archive"
+    private static let key = "P14 a key until its frame, p99"
+    private static let sort = "P14 first sort"
+    private static let filter = "P14 first filter"
+    private static let memory = "P14 memory of its own, bytes"
+    private static let idle = "P14 idle, ns of a core a second"
+    private static let beside = "P14 beside a writer of 5,000/s, ns of a core a second"
+    private static let writer = "P14 a put of that writer"
+
+    /// Put before all others it is the last in the order of use, and by its key too; sorted by size it is the first. What is
+    /// on the screen already isn't sent again, and no other key has its letters.
+    private static let largest = "zLARGEST"
+    private static let pageDown = "\u{1b}[6~"
+    private static let keys = 300
+    /// Puts a second of the writer.
+    private static let rate = 5_000
+    private static let seconds = 6.0
+
+    let plan: Plan
+    /// The built program; `nil`: it isn't measured.
+    let browser: String?
+
+    func run() throws -> [Measurement] {
+        guard plan.wants("P14 browser") else { return [] }
+        guard let browser else {
+            plan.say("P14 is left out: --browser names no program")
+            return []
+        }
+        plan.say("P14: filling")
+        let path = try plan.scratch.fresh("browsed")
+        let system = try VellumSystem(at: path)
+        defer { system.close() }
+        try system.archive.put([UInt8](repeating: 7, count: 5_000), forKey: BrowserWorkload.largest)
+        try system.put(KeyBatch(plan.shuffledEntries(14, run: 0)), plan.values, generation: 0)
+        var figures = Figures()
+        for run in 0..<plan.runs {
+            plan.say("P14: run \(run + 1) of \(plan.runs)")
+            try look(at: path, with: browser, &figures)
+            try write(into: system, watchedBy: nil, &figures)
+            try write(into: system, watchedBy: browser, &figures)
+        }
+        return figures.judged
+    }
+
+    /// What is measured, in the order in which it is told.
+    private struct Figures {
+        var firstFrame = Measurement(BrowserWorkload.firstFrame, "vellum")
+        var rows = Measurement(BrowserWorkload.rows, "vellum")
+        var key = Measurement(BrowserWorkload.key, "vellum")
+        var sort = Measurement(BrowserWorkload.sort, "vellum")
+        var filter = Measurement(BrowserWorkload.filter, "vellum")
+        var memory = Measurement(BrowserWorkload.memory, "vellum")
+        var idle = Measurement(BrowserWorkload.idle, "vellum")
+        var beside = Measurement(BrowserWorkload.beside, "vellum")
+        var alone = Measurement(BrowserWorkload.writer, "no browser")
+        var watched = Measurement(BrowserWorkload.writer, "beside the browser")
+
+        /// With the bars; without what the system doesn't tell.
+        var judged: [Measurement] {
+            var all = self
+            all.firstFrame.verdict = .within(milliseconds: 50, nanoseconds: firstFrame.median)
+            all.rows.verdict = .within(milliseconds: 200, nanoseconds: rows.median)
+            all.key.verdict = .within(milliseconds: 16, nanoseconds: key.median)
+            all.sort.verdict = .within(milliseconds: 100, nanoseconds: sort.median)
+            all.filter.verdict = .within(milliseconds: 100, nanoseconds: filter.median)
+            all.memory.verdict = Verdict(bar: "≤ 64 MiB", isMet: memory.median <= Double(64 << 20))
+            all.idle.verdict = Verdict(bar: "≤ 1 %", isMet: idle.median <= 1e7)
+            all.beside.verdict = Verdict(bar: "≤ 2 %", isMet: beside.median <= 2e7)
+            all.watched.ratio = watched.median / alone.median
+            all.watched.verdict = .within(1.02, ratio: all.watched.ratio ?? .infinity)
+            return [
+                all.firstFrame, all.rows, all.key, all.sort, all.filter, all.memory, all.idle, all.beside,
+                all.alone, all.watched,
+            ].filter { !$0.samples.isEmpty }
+        }
+    }
+
+    /// At a store that nobody changes.
+    private func look(at path: String, with browser: String, _ figures: inout Figures) throws {
+        let begun = Clock.now()
+        let program = try open(path, with: browser)
+        figures.firstFrame.add(
+            nanoseconds: Double(try program.frame(showing: VellumSystem.archiveName) - begun), ops: 1,
+            bytes: 0)
+        try program.settle()
+        figures.rows.add(nanoseconds: try time("\r", until: "k:", program), ops: 1, bytes: 0)
+        try program.settle()
+        var latencies = Latencies(capacity: BrowserWorkload.keys)
+        for place in 0..<BrowserWorkload.keys {
+            // Down and now and then a page, so that it has rows to fetch.
+            latencies.add(
+                UInt64(try time(place % 10 == 9 ? BrowserWorkload.pageDown : "j", until: "", program)))
+            try program.watch(seconds: 0.02)
+        }
+        figures.key.add(
+            nanosecondsPerOp: Double(latencies.sorted()[BrowserWorkload.keys * 99 / 100]),
+            ops: BrowserWorkload.keys, bytes: 0)
+        // The cursor stays with its key, which goes from the last row to the first.
+        try program.type("G")
+        try program.settle()
+        figures.sort.add(
+            nanoseconds: try time("2", until: BrowserWorkload.largest, program), ops: 1, bytes: 0)
+        // At the top of the order by key it isn't on the screen.
+        for key in ["1", "g"] {
+            try program.type(key)
+            try program.settle()
+        }
+        try program.type("/")
+        try program.settle()
+        figures.filter.add(
+            nanoseconds: try time("L", until: BrowserWorkload.largest, program), ops: 1, bytes: 0)
+        if let bytes = program.ownMemory {
+            figures.memory.add(nanosecondsPerOp: Double(bytes), ops: 1, bytes: 0)
+        }
+        try program.type("\u{1b}")
+        try program.settle()
+        try program.type("4")
+        try program.settle(milliseconds: 500)
+        try watch(program, &figures.idle)
+    }
+
+    /// Nanoseconds from a key until the frame that shows what it leads to.
+    private func time(_ key: String, until text: String, _ program: TerminalProgram) throws -> Double {
+        try program.type(key)
+        let begun = Clock.now()
+        return Double(try program.frame(showing: text) - begun)
+    }
+
+    /// What it takes of a core while nobody types.
+    private func watch(_ program: TerminalProgram, _ taken: inout Measurement) throws {
+        let before = program.processorTime
+        try program.watch(seconds: BrowserWorkload.seconds)
+        guard let before, let after = program.processorTime else { return }
+        taken.add(nanosecondsPerOp: (after - before) / BrowserWorkload.seconds, ops: 1, bytes: 0)
+    }
+
+    /// A writer that stores so many entries a second anew, with and without a browser that shows them in LRU order.
+    private func write(
+        into system: VellumSystem, watchedBy browser: String?, _ figures: inout Figures
+    ) throws {
+        let program = try browser.map { try open(system.store.path, with: $0) }
+        if let program {
+            try program.frame(showing: VellumSystem.archiveName)
+            try program.settle()
+            try program.type("\r")
+            try program.frame(showing: "k:")
+            try program.settle()
+        }
+        let archive = system.archive
+        let keys = KeyBatch((0..<min(10_000, plan.entries)).map { $0 * max(1, plan.entries / 10_000) })
+            .strings
+        let values = (0..<16).map { [UInt8](repeating: $0, count: Plan.valueBytes) }
+        let times = Times()
+        let writer = Background { round in
+            let begun = Clock.now()
+            // Ten at once: to sleep between any two takes longer than that.
+            for place in 0..<10 {
+                let number = (round * 10 + place) % keys.count
+                try archive.put(values[round % values.count], forKey: keys[number])
+            }
+            let done = Clock.now()
+            times.add(done - begun)
+            let pause = UInt64(10 * 1_000_000_000 / BrowserWorkload.rate)
+            let spent = done - begun
+            if spent < pause { Thread.sleep(forTimeInterval: Double(pause - spent) / 1e9) }
+        }
+        if let program {
+            try watch(program, &figures.beside)
+        } else {
+            Thread.sleep(forTimeInterval: BrowserWorkload.seconds)
+        }
+        let puts = try writer.end() * 10
+        let median = Double(times.median) / 10
+        if program == nil {
+            figures.alone.add(nanosecondsPerOp: median, ops: puts, bytes: 0)
+        } else {
+            figures.watched.add(nanosecondsPerOp: median, ops: puts, bytes: 0)
+        }
+    }
+
+    private func open(_ path: String, with browser: String) throws -> TerminalProgram {
+        try TerminalProgram([browser, "browse", "--store", path, "--read-only"], columns: 120, rows: 40)
+    }
+}
+
+/// Times that a thread takes; read when it has ended.
+private final class Times: @unchecked Sendable {
+    private var values = Latencies(capacity: 100_000)
+
+    func add(_ nanoseconds: UInt64) { values.add(nanoseconds) }
+
+    var median: UInt32 {
+        let sorted = values.sorted()
+        return sorted.isEmpty ? 0 : sorted[sorted.count / 2]
+    }
+}
