@@ -71,7 +71,10 @@ enum FoundationObstacle {
         #if !canImport(Darwin)
         switch part {
         case is NSDecimalNumber, is Decimal: return "a number that Foundation can't archive on this system"
-        case is NSError, is any Error: return "an error, which Foundation can't archive on this system"
+        case is NSError: return "an error, which Foundation can't archive on this system"
+        // A class of the user's own may be both.
+        case is any Error where !(type(of: part) is NSObject.Type):
+            return "an error, which Foundation can't archive on this system"
         default: break
         }
         #endif
@@ -79,6 +82,22 @@ enum FoundationObstacle {
         else {
             return "neither Codable nor NSSecureCoding"
         }
+        guard canName(type(of: object as AnyObject)) else {
+            return
+                "of a class that Foundation can't name; declare it outside of types and functions, not private, not generic"
+        }
         return nil
+    }
+
+    /// Whether `NSStringFromClass` gives a name, or ends the process: on Linux for all classes that don't stand in a module by
+    /// themselves.
+    static func canName(_ type: AnyClass) -> Bool {
+        #if canImport(Darwin)
+        return true
+        #else
+        let name = String(reflecting: type).utf8
+        return name.count { $0 == UInt8(ascii: ".") } == 1
+            && !name.contains { $0 == UInt8(ascii: "<") || $0 == UInt8(ascii: "(") }
+        #endif
     }
 }

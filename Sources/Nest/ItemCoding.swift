@@ -29,7 +29,7 @@ enum ItemCoding {
 
     private struct Archived: Codable {
         var terms: StoredTerms
-        var archive: Data
+        var archive: Data?
     }
 
     private struct Head: Decodable { var terms: StoredTerms }
@@ -50,6 +50,11 @@ enum ItemCoding {
             terms.code = try code(of: type(of: item))
             return Encoded(bytes: try encode(item, terms))
         }
+        if let plain = PlainItem.value(of: item) {
+            let terms = try CBORValue(cbor: CBOREncoder().encode(terms))
+            let whole: CBORValue = ["terms": terms, "item": plain]
+            return Encoded(bytes: whole.encoded)
+        }
         // Before it is made an object of Foundation's, which may end the process, too.
         if let obstacle = FoundationObstacle.find(in: item) {
             throw ItemProblem("\(terms.type) \(obstacle)")
@@ -58,14 +63,14 @@ enum ItemCoding {
             throw ItemProblem("\(terms.type) is neither Codable nor NSSecureCoding")
         }
         let data = try NSKeyedArchiver.archivedData(withRootObject: item, requiringSecureCoding: true)
-        let classes = try testReading(Array(data))
+        let classes = try testReading(Array(data), of: item)
         return Encoded(
             bytes: try CBOREncoder().encode(Archived(terms: terms, archive: data)), classes: classes)
     }
 
-    /// Tests now whether the archive can be read back, while the item can still be kept in memory instead.
+    /// Tests now whether the archive can be read back and is the item then, while that can still be kept in memory instead.
     /// - Returns: the classes that reading needs.
-    private static func testReading(_ bytes: [UInt8]) throws -> [AnyClass] {
+    private static func testReading(_ bytes: [UInt8], of item: NSObject) throws -> [AnyClass] {
         let archive = try KeyedArchive(bytes)
         let classes = try archive.classNames.map { (name) throws(ItemProblem) -> AnyClass in
             guard let found = NSClassFromString(name.text) else {
@@ -76,7 +81,12 @@ enum ItemCoding {
             return found
         }
         do {
-            _ = try archive.object(allowing: classes)
+            let isAltered = try ArchivedForm.isAltered(item) { try archive.object(allowing: classes) }
+            guard !isAltered else {
+                throw ItemProblem(
+                    "Foundation's archive of it doesn't give back what it is: a number, say, has another kind"
+                )
+            }
         } catch let problem as ItemProblem {
             throw problem
         } catch {
@@ -120,8 +130,12 @@ enum ItemCoding {
             }
             return (try decode(type, bytes), terms)
         }
-        let archive = try CBORDecoder().decode(Archived.self, from: bytes).archive
-        return (try KeyedArchive(Array(archive)).object(allowing: classes), terms)
+        if let archive = try CBORDecoder().decode(Archived.self, from: bytes).archive {
+            return (try KeyedArchive(Array(archive)).object(allowing: classes), terms)
+        }
+        guard let plain = try CBORValue(cbor: bytes).asMap?[key: "item"], let item = PlainItem.item(of: plain)
+        else { throw ItemProblem.damaged }
+        return (item, terms)
     }
 
     private static func decode<Item: Codable>(_ type: Item.Type, _ bytes: [UInt8]) throws -> Any {

@@ -54,7 +54,8 @@ struct KeyedArchive {
     /// - Parameter classes: the classes that may be instantiated.
     /// - Throws: `ItemProblem`, or an error of Foundation's reader.
     func object(allowing classes: [AnyClass]) throws -> Any {
-        let allowed = Set(classes.map { ExactText(NSStringFromClass($0)) })
+        let allowed = Set(
+            classes.filter(FoundationObstacle.canName).map { ExactText(NSStringFromClass($0)) })
         for name in classNames where !allowed.contains(name) {
             // Foundation's classes may have another name in Swift.
             let spelling = NSClassFromString(name.text).map { "\($0)" } ?? name.text

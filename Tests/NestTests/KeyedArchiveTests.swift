@@ -116,6 +116,72 @@ private struct Stored: Codable {
         #expect(list.count == 3 && list[1] is NSNull && list[2] as? String == "x")
     }
 
+    /// What broke: on Linux an archive makes equal numbers one, and `true`, 1 and 1.0 came back as three times the first.
+    @Test func numbersKeepTheirKinds() throws {
+        defer { done() }
+        let nest = nest()
+        let date = Date(timeIntervalSince1970: 1_764_000_000.5)
+        let item: [String: Any] = [
+            "list": [true, false, 1, 0, 1.0, -7, 2.5] as [Any], "t": true, "i": 1, "d": 1.0, "date": date,
+            "bytes": Data([1, 2]), "inner": ["ü": "x", "empty": [Any]()] as [String: Any],
+        ]
+        nest.add(item: item, withKey: "k", expirationPolicy: .long, andPersistancePolicy: .long)
+        #expect(nest.isPersisted("k"), "\(nest.problem(with: "k") ?? "")")
+        let read = try #require(self.nest()["k"] as? [String: Any])
+        let list = try #require(read["list"] as? [Any])
+        #expect(
+            list.map { "\(type(of: $0)) \($0)" } == (item["list"] as? [Any])?.map { "\(type(of: $0)) \($0)" })
+        #expect(read["t"] as? Bool == true && read["i"] as? Int == 1 && type(of: read["d"]!) == Double.self)
+        #expect(read["date"] as? Date == date && read["bytes"] as? Data == Data([1, 2]))
+        let inner = try #require(read["inner"] as? [String: Any])
+        #expect(inner["ü"] as? String == "x" && (inner["empty"] as? [Any])?.isEmpty == true)
+    }
+
+    final class Nested: NSObject, NSSecureCoding {
+        static var supportsSecureCoding: Bool { true }
+        override init() {}
+        init?(coder: NSCoder) {}
+        func encode(with coder: NSCoder) {}
+    }
+
+    /// What broke: on Linux Foundation ended the process, for want of a name.
+    @Test func classesWithoutANameStayInMemory() {
+        defer { done() }
+        let nest = nest()
+        nest.allow(Nested.self)
+        for (key, item) in ["alone": Nested(), "part": ["n": Nested()] as [String: Any]] as [String: Any] {
+            nest.add(item: item, withKey: key, expirationPolicy: .long, andPersistancePolicy: .long)
+            #if !canImport(Darwin)
+            #expect(nest[key] != nil && !nest.isPersisted(key))
+            #expect(nest.problem(with: key)?.contains("can't name") == true)
+            #endif
+        }
+        nest.add(
+            item: NSArray(array: ["a"]), withKey: "k", expirationPolicy: .long, andPersistancePolicy: .long)
+        let again = self.nest()
+        again.allow(Nested.self)
+        #expect((again["k"] as? [Any])?.count == 1)
+    }
+
+    /// What can't be kept as it is stays in memory.
+    @Test func whatAnArchiveAltersStaysInMemory() {
+        defer { done() }
+        let nest = nest()
+        let (flag, number, sound): (NSNumber, NSNumber, NSArray) = (true, 1, [true, "a", 2.5])
+        nest.add(item: sound, withKey: "sound", expirationPolicy: .long, andPersistancePolicy: .long)
+        #expect(nest.isPersisted("sound"), "\(nest.problem(with: "sound") ?? "")")
+        #if !canImport(Darwin)
+        let interval = DateInterval(start: Date(timeIntervalSince1970: 1), duration: 5)
+        let items: [String: Any] = [
+            "numbers": NSArray(array: [flag, number]), "interval": ["p": interval] as [String: Any],
+        ]
+        for (key, item) in items {
+            nest.add(item: item, withKey: key, expirationPolicy: .long, andPersistancePolicy: .long)
+            #expect(nest[key] != nil && !nest.isPersisted(key) && nest.problem(with: key) != nil, "\(key)")
+        }
+        #endif
+    }
+
     private struct Plain: Codable, Hashable { var number: Int }
     private enum OwnError: Error { case x }
 

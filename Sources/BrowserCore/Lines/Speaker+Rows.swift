@@ -26,7 +26,9 @@ extension Speaker {
         let more = table.rowCount - rowCount
         let isEarly = !isAnswer && rowSaid.map { model.now.seconds(since: $0) < 1 } ?? false
         let isLog = model.screen == .messages || model.screen == .monitor
-        let hasGrown = isLog && !isAnswer && rowCount > 0 && more > 0
+        // What is read first is no news.
+        let isFresh = arrived.map { model.now.seconds(since: $0) < 1 } ?? false
+        let hasGrown = isLog && !isAnswer && !isFresh && rowCount > 0 && more > 0
         guard now.identity != self.row || hasGrown else {
             rowCount = table.rowCount
             return []

@@ -51,7 +51,7 @@ package struct Speaker: Sendable {
     private var nextEvent: Int?
     private var eventsSaid: Timestamp?
     /// Since when this screen is shown.
-    private var arrived: Timestamp?
+    private(set) var arrived: Timestamp?
 
     package init() {}
 

@@ -130,7 +130,8 @@ public struct CheckReport: Sendable, Hashable {
     /// One line for each problem: what and where. At most ``maximumProblems``; ``damaged`` counts all.
     public var problems: [String]
     /// One line for each gap in the log that may be a loss, and may not: nothing tells segments that were lost with all that
-    /// names them from those that a repair has put aside.
+    /// names them from those that a repair has put aside. And one if the index's own structure could not be checked, because it
+    /// was changed all the while.
     public var remarks: [String] = []
 
     /// Most lines in ``problems``, and in ``remarks``.

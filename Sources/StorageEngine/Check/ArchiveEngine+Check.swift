@@ -22,6 +22,11 @@ extension ArchiveEngine {
         }
         var result = report.report
         result.remarks = try gaps()
+        if !report.hasIndex {
+            result.remarks.append(
+                "the index's own structure was not checked: it is being changed all the while, or who changed it died "
+                    + "in the middle")
+        }
         return result
     }
 
@@ -92,8 +97,9 @@ extension ArchiveEngine {
                 "the index is inconsistent; it is rebuilt when all processes have closed the archive")
         }
         try index.catchUp()
-        for violation in undisturbedViolations(since: findings.head) {
-            findings.add("the index: \(violation)")
+        if let violations = undisturbedViolations() {
+            findings.hasIndex = true
+            for violation in violations { findings.add("the index: \(violation)") }
         }
         if !isQuiet { (findings.entries, findings.valueBytes) = (entries, bytes) }
         // Expired entries that are not removed yet are intact, but no displayed total counts them.
@@ -114,6 +120,8 @@ struct CheckFindings {
     var head = Location.none
     /// Whether the log has been read once and its own problems have been reported.
     var hasLog = false
+    /// Whether the index's own structure was checked.
+    var hasIndex = false
 
     var clean: Bool { found.damaged == 0 }
 
@@ -135,6 +143,7 @@ struct CheckFindings {
             found = other.found
         }
         (entries, valueBytes, head) = (other.entries, other.valueBytes, other.head)
+        hasIndex = hasIndex || other.hasIndex
     }
 }
 

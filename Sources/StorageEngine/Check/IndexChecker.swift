@@ -1,8 +1,10 @@
+import CPlatform
+
 /// Everything that must hold for an index between two operations; for tests, checks, and the first opening after a user
 /// died. Changes nothing.
 ///
 /// Requires that no process changes the index at the same time, or that findings are used only if none did
-/// (``ArchiveEngine/undisturbedViolations(since:)``). Costs one pass over the index, and a byte of memory an entry.
+/// (``ArchiveEngine/undisturbedViolations()``). Costs one pass over the index, and a byte of memory an entry.
 /// Walks end whatever the links are.
 struct IndexChecker {
     private let index: IndexView
@@ -211,9 +213,9 @@ struct IndexChecker {
 }
 
 extension ArchiveEngine {
-    /// The index's violations, if nothing changed it during the check; otherwise empty. Beside active writers, or after
-    /// one that died during a change, violations mean nothing.
-    func undisturbedViolations(since head: Location) -> [String] {
+    /// The index's violations in a moment in which nothing changed it; `nil` if there was none in some tries. Beside active
+    /// writers, or after one that died during a change, violations mean nothing.
+    func undisturbedViolations() -> [String]? {
         func state() -> [UInt64] {
             [
                 index.sectionOwner, index.head.raw,
@@ -221,10 +223,14 @@ extension ArchiveEngine {
                 index.events.head,
             ]
         }
-        let before = state()
-        guard before[0] == 0, before[1] == head.raw else { return [] }
-        let found = IndexChecker(self).found
-        return state() == before ? found : []
+        for attempt in 0..<5 {
+            if attempt > 0 { cp_sleep(1_000_000 << Int64(attempt)) }
+            let before = state()
+            guard before[0] == 0 else { continue }
+            let found = IndexChecker(self).found
+            if state() == before { return found }
+        }
+        return nil
     }
 }
 

@@ -226,8 +226,10 @@ extension ArchiveEngine {
         throw changesTooFast
     }
 
-    /// Looks until no chain changes meanwhile; `astray` if that doesn't come to be, or a chain stays broken.
+    /// Looks until no chain changes meanwhile; `astray` if that doesn't come to be, or a chain stays broken. Each look after
+    /// the first hundred may give a time slice away to every busy thread of the machine, so the clock ends them.
     private func lookUntilSettled(_ key: UnsafeRawBufferPointer, tag: UInt32) throws(StorageError) -> Walk {
+        let end = cp_monotonic_time() &+ ArchiveEngine.longestUnsettled
         var unreadable: Location?
         for attempt in 0..<400 {
             let before = index.structureVersion
@@ -247,10 +249,19 @@ extension ArchiveEngine {
                 default: return result
                 }
             }
-            if attempt < 100 { cp_pause() } else { sched_yield() }
+            if attempt < 100 {
+                cp_pause()
+            } else if cp_monotonic_time() < end {
+                sched_yield()
+            } else {
+                break
+            }
         }
         return .astray
     }
+
+    /// How long whoever changes chains may stay in the middle of it, in nanoseconds, before it counts as stopped.
+    private static let longestUnsettled: Int64 = 1_000_000
 
     /// Looks at every slot with this hash.
     private func walkSlots(_ key: UnsafeRawBufferPointer, tag: UInt32) throws(StorageError) -> Walk {

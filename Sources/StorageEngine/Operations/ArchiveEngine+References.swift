@@ -1,3 +1,5 @@
+import CPlatform
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -17,15 +19,31 @@ extension ArchiveEngine {
         allOf part: LogAccount.Part?, most: Int = .max
     ) throws(StorageError) -> [EntryReference]? {
         try index.catchUp()
-        // Repeats the walk if an undo restored entries during it, so that they are listed all or not at all. 200 undos
-        // in a row are more than people can do.
+        return try undisturbed { () throws(StorageError) in try references(allOf: part, most: most) }
+    }
+
+    /// The result of a walk over the entries during which no undo brought any back, so that it sees them all or not at all.
+    /// To bring them back takes some instructions: who is longer at it was stopped, and isn't waited for.
+    func undisturbed<Result, Failure: Error>(_ walk: () throws(Failure) -> Result) throws(Failure) -> Result {
+        // So many undos in a row are more than people can do.
         for _ in 0..<200 {
+            let isStopped = index.returns & 1 != 0 && !isReturned()
             let returns = index.returns
-            let references = try references(allOf: part, most: most)
-            if returns & 1 == 0, index.returns == returns { return references }
-            sched_yield()
+            let result = try walk()
+            if index.returns == returns, isStopped || returns & 1 == 0 { return result }
         }
-        return try references(allOf: part, most: most)
+        return try walk()
+    }
+
+    /// Whether an undo under way has ended, or ends within some milliseconds.
+    private func isReturned() -> Bool {
+        let returns = index.returns
+        let end = cp_monotonic_time() &+ 10_000_000
+        while index.returns == returns {
+            guard cp_monotonic_time() < end else { return false }
+            usleep(50)
+        }
+        return true
     }
 
     private func references(

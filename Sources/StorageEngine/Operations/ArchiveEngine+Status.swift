@@ -1,11 +1,3 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
 /// Metadata of an entry, and totals of the archive.
 extension ArchiveEngine {
     func ownerName(in frame: Frame) -> String? {
@@ -66,16 +58,11 @@ extension ArchiveEngine {
     }
 
     private func totalsWithoutOverdue() -> (entries: Int, bytes: UInt64) {
-        for _ in 0..<100 {
-            let returns = index.returns
+        undisturbed {
             let overdue = index.deadlines.overdue(at: Clock.boot())
             let (entries, bytes) = (index.entryCount, index.valueBytes)
-            if returns & 1 == 0, index.returns == returns {
-                return (entries - min(entries, overdue.entries), bytes - min(bytes, overdue.bytes))
-            }
-            sched_yield()
+            return (entries - min(entries, overdue.entries), bytes - min(bytes, overdue.bytes))
         }
-        return (index.entryCount, index.valueBytes)
     }
 
     /// Encoding of the most recently used value; skips up to 64 entries that are set aside.

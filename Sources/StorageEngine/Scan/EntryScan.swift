@@ -1,13 +1,3 @@
-import CPlatform
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
 /// One walk over the entries of an archive. For one thread. Other threads and processes may change the archive at the
 /// same time: a scan takes no lock (F6) and leaves no trace.
 ///
@@ -98,17 +88,10 @@ package final class EntryScan {
     private static func snapshot(
         of engine: ArchiveEngine, _ order: ScanOrder
     ) throws(StorageError) -> [ScanItem] {
-        let index = engine.index
-        for _ in 0..<patience {
-            let returns = index.returns
-            let items = try collect(at: engine, order)
-            if returns & 1 == 0, index.returns == returns { return items }
-            sched_yield()
-        }
-        return try collect(at: engine, order)
+        try engine.undisturbed { () throws(StorageError) in try collect(at: engine, order) }
     }
 
-    /// How often to repeat a walk that was disturbed.
+    /// How often to read an entry again that was moved meanwhile.
     private static let patience = 200
 
     private static func collect(at engine: ArchiveEngine, _ order: ScanOrder) throws(StorageError)

@@ -62,7 +62,7 @@ enum Examination {
             return Finding(
                 .note, "terminal", "standard output is none: tables become columns, and browse needs --print")
         }
-        guard let name = SystemText.environment("TERM"), name != "dumb" else {
+        guard !SystemText.isTerminalPlain, let name = SystemText.environment("TERM") else {
             return Finding(
                 .wrong, "terminal", "TERM says of what kind it is, and is not set or dumb",
                 advice: "export TERM=xterm-256color, or what your terminal is")

@@ -6,15 +6,21 @@ import Darwin
 import Glibc
 #endif
 
-/// For one thread. A line on a terminal's standard error that shows how far a long job is; silent elsewhere.
+/// For one thread. A line on a terminal's standard error that shows how far a long job is; silent elsewhere, where no line can be
+/// taken back, and in the first tenth of a second.
 struct ProgressBar {
     private static let cells = 24
     private static let interval = 0.1
 
-    private let isShown = Narration.isTerminal
-    private let start = MonotonicClock.seconds()
-    private var drawn = 0.0
+    private let isShown = Narration.isTerminal && !SystemText.isTerminalPlain
+    private let start: Double
+    private var drawn: Double
     private var isOnScreen = false
+
+    init() {
+        start = MonotonicClock.seconds()
+        drawn = start
+    }
 
     /// Draws the state, at most ten times a second. `total` of 0 or nil: not known.
     mutating func update(done: UInt64, total: UInt64?, entries: Int) {

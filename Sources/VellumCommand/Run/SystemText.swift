@@ -12,6 +12,9 @@ enum SystemText {
         return String(cString: value)
     }
 
+    /// Whether a terminal can do no more than show lines, as one within an editor.
+    static var isTerminalPlain: Bool { environment("TERM") ?? "dumb" == "dumb" }
+
     static func isTerminal(_ descriptor: Int32) -> Bool {
         isatty(descriptor) == 1
     }

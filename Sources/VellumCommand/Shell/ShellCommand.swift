@@ -43,7 +43,7 @@ struct ShellCommand: ParsableCommand {
         Narration.say(
             "\(TerminalText.sanitized(shell.path)), \(shell.summary()); help tells more, ctrl+d ends")
         let history = ShellHistory.standard
-        if SystemText.environment("TERM") ?? "dumb" == "dumb" {
+        if SystemText.isTerminalPlain {
             let lines = PlainLines(history: history)
             try run(&shell) { try lines.next($0) }
         } else {
