@@ -57,9 +57,9 @@ extension ArchiveSection {
     /// Requires that no other process has the archive open for writing.
     func noteParts() throws(StorageError) {
         let (oldest, head) = (index.oldestSegment, index.head)
-        guard let parts = index.parts, head != parts.head,
-            try !parts.differ(in: engine.log, from: oldest, to: head)
-        else { return }
+        guard let parts = index.parts, head != parts.head else { return }
+        let isOther = try parts.differ(in: engine.log, from: oldest, to: head)
+        guard !isOther else { return }
         index.parts = try LogParts(of: engine.log, from: oldest, to: head)
     }
 }
