@@ -62,7 +62,8 @@ enum TitleView {
         // Rows that old are as good as live, and a sign with every key would only flicker.
         case .live, .frozen(..<1):
             if let age = model.parts.age(model) {
-                return Span("asked \(Figures.duration(age)) ago ", look[age < 1 ? .good : .warning])
+                let verb = model.screen == .entries ? "listed" : "asked"
+                return Span("\(verb) \(Figures.duration(age)) ago ", look[age < 1 ? .good : .warning])
             }
             return Span(
                 "\(look.glyphs.marked) \(model.parts.follows(model) ? "following" : "live") ", look[.good])

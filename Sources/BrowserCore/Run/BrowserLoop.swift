@@ -39,6 +39,10 @@ package enum BrowserExit: Sendable, Hashable {
 package enum BrowserLoop {
     /// Seconds between two refreshes.
     package static let refreshInterval = 0.2
+    /// Seconds after a person's last key in which every result is drawn at once.
+    private static let attention = 0.5
+    /// Seconds that a picture waits otherwise, so that one of a refresh has all its results.
+    private static let gathering = 0.03
     /// Keys that are handled before the screen is drawn, so that a held key can't keep it from being drawn.
     private static let burst = 32
 
@@ -60,6 +64,7 @@ package enum BrowserLoop {
         var shown: Frame?
         var pending = Browser.start(&model)
         var nextTick = model.now
+        var (lastInput, drawAt): (Timestamp, Timestamp?) = (model.now, nil)
         while true {
             let now = clock()
             pending += Browser.update(&model, now >= nextTick ? .tick(now) : .clock(now))
@@ -82,12 +87,19 @@ package enum BrowserLoop {
                 }
             }
             pending = []
-            let frame = Browser.frame(model)
-            if frame != shown || terminal.wantsAgain {
-                terminal.show(model, drawnAs: frame)
-                shown = frame
+            // Nor must a clock that jumps back.
+            let isDue = drawAt.map { $0 <= now || $0.seconds(since: now) > gathering } ?? false
+            if shown == nil || terminal.wantsAgain || now.seconds(since: lastInput) < attention || isDue {
+                let frame = Browser.frame(model)
+                if frame != shown || terminal.wantsAgain {
+                    terminal.show(model, drawnAs: frame)
+                    shown = frame
+                }
+                drawAt = nil
+            } else {
+                drawAt = drawAt ?? now.adding(seconds: gathering)
             }
-            var timeout = max(0, nextTick.seconds(since: clock()))
+            var timeout = max(0, min(nextTick, drawAt ?? nextTick).seconds(since: clock()))
             for _ in 0..<burst {
                 guard let event = terminal.nextEvent(timeout: timeout) else { break }
                 // What is on the terminal now isn't what was shown last.
@@ -95,6 +107,7 @@ package enum BrowserLoop {
                 model.now = max(model.now, clock())
                 pending += Browser.update(&model, .input(event))
                 if event == .wake { break }
+                lastInput = model.now
                 timeout = 0
             }
         }

@@ -99,18 +99,27 @@ public struct EntryList: Sendable, RandomAccessCollection {
     /// The key of the entry at `index`; `nil` if it was removed or stored again since and its bytes have been
     /// reclaimed.
     /// - Throws: `corrupted` if its bytes are damaged; `limitReached` if descriptors or addresses have run out.
-    public func key(at index: Int) throws(StorageError) -> String? { try key(at: index, line) }
+    public func key(at index: Int) throws(StorageError) -> String? {
+        try key(at: index, line, keyText)
+    }
 
     /// Like ``key(at:)``, but also if the entry was stored again.
-    package func presentKey(at index: Int) throws(StorageError) -> String? { try key(at: index, presentLine) }
+    package func presentKey(at index: Int) throws(StorageError) -> String? {
+        try key(at: index, presentLine, keyText)
+    }
 
-    private func key(
-        at index: Int, _ line: (Int) throws(StorageError) -> EntryLine?
-    ) throws(StorageError) -> String? {
+    /// Appends what ``presentKey(at:)`` gives, if there is one, without making a string.
+    package func appendPresentKey(at index: Int, to bytes: inout [UInt8]) throws(StorageError) {
+        _ = try key(at: index, presentLine) { bytes.append(contentsOf: $0.key) }
+    }
+
+    private func key<Key>(
+        at index: Int, _ line: (Int) throws(StorageError) -> EntryLine?, _ read: (Frame) -> Key
+    ) throws(StorageError) -> Key? {
         let reference = references[index]
-        if let key = try engine.withFrame(at: reference.location, tag: reference.tag, keyText) { return key }
+        if let key = try engine.withFrame(at: reference.location, tag: reference.tag, read) { return key }
         return try following({ () throws(StorageError) in try line(index) }) { (line) throws(StorageError) in
-            try engine.withFrame(at: line.location, tag: line.tag, keyText)
+            try engine.withFrame(at: line.location, tag: line.tag, read)
         }
     }
 

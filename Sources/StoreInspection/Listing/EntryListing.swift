@@ -21,6 +21,10 @@ package protocol EntryListing: Sendable {
     /// - Throws: when its bytes are damaged, or can't be read now.
     func key(at index: Int) throws(SourceError) -> String?
 
+    /// Appends the bytes of the key, if there is one.
+    /// - Throws: as ``key(at:)``.
+    func appendKey(at index: Int, to bytes: inout [UInt8]) throws(SourceError)
+
     /// The metadata of the entry's key as they are now; nil when the entry is gone.
     /// - Throws: as ``key(at:)``.
     func entry(at index: Int) throws(SourceError) -> EntryMetadata?
@@ -32,4 +36,10 @@ package protocol EntryListing: Sendable {
 
     /// Where the entry with that key stands, if that can be told without looking at all of them.
     func index(ofKey key: String) -> Int?
+}
+
+extension EntryListing {
+    package func appendKey(at index: Int, to bytes: inout [UInt8]) throws(SourceError) {
+        if let key = try key(at: index) { bytes.append(contentsOf: key.utf8) }
+    }
 }

@@ -90,10 +90,10 @@ package struct EntrySorter<Stop: Error> {
             if index % 4096 == 0 { try checkpoint(0.5 * Double(index) / Double(listing.count)) }
             values.append(value(index))
         }
-        return try sorted(order.descending) { left, right in
-            let (a, b) = (values[Int(left)], values[Int(right)])
-            return a == b ? 0 : a < b ? -1 : 1
-        }
+        return .some(
+            try NumberSort.positions(of: values, descending: order.descending) { share throws(Stop) in
+                try checkpoint(0.5 + 0.5 * share)
+            })
     }
 
     private func sorted(_ descending: Bool, compare: (Int32, Int32) -> Int) throws(Stop) -> Positions {

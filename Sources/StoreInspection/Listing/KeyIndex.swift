@@ -20,7 +20,7 @@ package final class KeyIndex: Sendable {
             if index % 4096 == 0 { try checkpoint(index) }
             starts.append(bytes.count)
             do throws(SourceError) {
-                if let key = try listing.key(at: index) { bytes.append(contentsOf: key.utf8) }
+                try listing.appendKey(at: index, to: &bytes)
             } catch {
                 unreadable += 1
             }

@@ -28,6 +28,10 @@ package struct StoredListing: EntryListing {
         try unlessClosed { () throws(StorageError) in try list.presentKey(at: index) }
     }
 
+    package func appendKey(at index: Int, to bytes: inout [UInt8]) throws(SourceError) {
+        _ = try unlessClosed { () throws(StorageError) in try list.appendPresentKey(at: index, to: &bytes) }
+    }
+
     // Replaced since the list was made, the row shows what the key holds by now.
     package func entry(at index: Int) throws(SourceError) -> EntryMetadata? {
         try unlessClosed { () throws(StorageError) in try list.presentMetadata(at: index) }

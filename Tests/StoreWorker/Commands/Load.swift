@@ -114,6 +114,7 @@ extension WorkerCommand {
         var footprint = 0.0
         var during = 0.0
         var mostEntries = 0.0
+        var last: ArchiveStatus?
         say("ready")
         while !exists(arguments.word(4)) {
             // Limits and entries change while the files are looked at: what held before or after counts.
@@ -129,7 +130,11 @@ extension WorkerCommand {
             let bound = 1.25 * (values + entryBytes * entries) + 1_048_576
             let bytes = Double(min(before.footprint, after.footprint))
             footprint = max(footprint, bytes / bound)
-            mostEntries = max(mostEntries, entries)
+            // As many as there can have been since the last look: beside a busy machine looks are far apart.
+            let recorded =
+                last.map { Double($0.entries) + Double(max(after.records, $0.records) - $0.records) } ?? 0
+            last = after
+            mostEntries = max(mostEntries, entries, recorded)
             let withIndex = bound + 1.25 * entryBytes * (mostEntries - entries)
             during = max(during, bytes / (withIndex + Double(arguments.number(5))))
             samples += 1

@@ -189,8 +189,8 @@ extension EntriesScreen {
         entries.ghosts = []
         entries.problem = nil
         entries.rowsTicket = nil
-        // A listing that is much work is taken less often, so that looking costs at most a tenth of the time.
-        entries.notBefore = now.adding(seconds: 10 * arranged.cost)
+        // A listing that is much work is taken less often, so that looking costs at most a hundredth of a core.
+        entries.notBefore = now.adding(seconds: 100 * arranged.cost)
         let count = arranged.arrangement.count
         if entries.follows {
             (entries.cursor, entries.top) = (0, 0)

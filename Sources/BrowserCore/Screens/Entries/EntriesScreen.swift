@@ -28,6 +28,15 @@ enum EntriesScreen: ScreenParts {
     }
 
     static func listed(_ model: Model) -> Timestamp? { model.entries?.arrangement?.made }
+
+    /// Of a list that is much work, and so is behind the store for a while.
+    static func age(_ model: Model) -> Double? {
+        guard let entries = model.entries, let made = entries.arrangement?.made, let next = entries.notBefore,
+            model.now < next, let sample = model.sample(entries.archive), entries.listedFigures != sample
+        else { return nil }
+        let age = model.now.seconds(since: made)
+        return age < 2 ? nil : age
+    }
     static func follows(_ model: Model) -> Bool { model.entries?.follows == true }
 
     static func command(_ model: Model) -> CommandLine.Words {

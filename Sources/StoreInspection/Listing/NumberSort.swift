@@ -1,0 +1,45 @@
+/// Puts positions in order of one number each: a radix sort, least significant digit first, that passes over digits in which all
+/// are alike. Costs two passes over the list for each other digit, whatever its order was. Stateless; safe to call from any thread.
+package enum NumberSort {
+    private static let digitBits: UInt64 = 11
+    /// How many numbers are looked at between two checkpoints.
+    private static let stretch = 1 << 16
+
+    /// The positions of `numbers` in ascending or descending order; those of equal numbers always ascend. `checkpoint` hears the
+    /// share done, 0 to 1, and may throw to stop.
+    package static func positions<Stop: Error>(
+        of numbers: [Int64], descending: Bool, checkpoint: (Double) throws(Stop) -> Void
+    ) throws(Stop) -> [Int32] {
+        let mask: UInt64 = 1 << digitBits - 1
+        // With the sign's bit turned round unsigned numbers are in the order of signed ones, and complements in the other.
+        let turned = descending ? UInt64.max >> 1 : 1 << 63
+        func digit(_ number: Int64, _ shift: UInt64) -> Int {
+            Int((UInt64(bitPattern: number) ^ turned) >> shift & mask)
+        }
+        var varying: UInt64 = 0
+        if let first = numbers.first {
+            for number in numbers { varying |= UInt64(bitPattern: number ^ first) }
+        }
+        let shifts = stride(from: 0, to: 64, by: Int(digitBits)).map { UInt64($0) }.filter {
+            varying >> $0 & mask != 0
+        }
+        var order = (0..<Int32(clamping: numbers.count)).map { $0 }
+        var next = shifts.isEmpty ? [] : order
+        for (pass, shift) in shifts.enumerated() {
+            var places = [Int](repeating: 0, count: Int(mask) + 1)
+            for number in numbers { places[digit(number, shift)] += 1 }
+            var sum = 0
+            for value in places.indices { (places[value], sum) = (sum, sum + places[value]) }
+            for begin in stride(from: 0, to: order.count, by: stretch) {
+                try checkpoint((Double(pass) + Double(begin) / Double(order.count)) / Double(shifts.count))
+                for position in order[begin..<min(begin + stretch, order.count)] {
+                    let value = digit(numbers[Int(position)], shift)
+                    next[places[value]] = position
+                    places[value] += 1
+                }
+            }
+            swap(&order, &next)
+        }
+        return order
+    }
+}
