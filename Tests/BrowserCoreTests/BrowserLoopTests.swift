@@ -102,29 +102,6 @@ struct BrowserLoopTests {
         #expect(terminal.frames.count <= 12)
     }
 
-    /// What a refresh brings comes one after the other, and is drawn together when nobody types.
-    @Test func aRefreshIsDrawnOnce() throws {
-        let source = Fixture.source()
-        var terminal = Terminal([])
-        let clock = TestClock()
-        let looks = Mutex(0)
-        _ = BrowserLoop.run(
-            Fixture.model(columns: 80, rows: 24), source: source, terminal: &terminal,
-            clock: {
-                let count = looks.withLock { looks in
-                    looks += 1
-                    return looks
-                }
-                source.with { $0.summaries["Blob"]?.entries = count }
-                clock.advance(0.01)
-                return clock.now
-            })
-        let refreshes = Int(Double(looks.withLock { $0 }) * 0.01 / BrowserLoop.refreshInterval)
-        #expect(refreshes > 50 && terminal.frames.count > refreshes / 2)
-        // At the beginning all is drawn at once.
-        #expect(terminal.frames.count <= refreshes + 25, "\(terminal.frames.count) of \(refreshes)")
-    }
-
     @Test func aResumedTerminalIsDrawnAnew() throws {
         var terminal = Terminal([
             Self.step("3 archives", .resumed), Self.step("3 archives", .key(.character("q"))),
