@@ -19,8 +19,8 @@ struct StoredTerms: Codable {
     var mirror: Bool
 }
 
-/// Encodes and decodes items, with the name of their type. `Codable` items are stored as CBOR, `NSSecureCoding`
-/// objects as a keyed archive inside CBOR.
+/// Encodes and decodes items, with the name of their type. `Codable` items and collections (``ItemFormer``) are stored as CBOR,
+/// other `NSSecureCoding` objects as a keyed archive inside CBOR.
 enum ItemCoding {
     private struct Coded<Item: Codable>: Codable {
         var terms: StoredTerms
@@ -50,49 +50,21 @@ enum ItemCoding {
             terms.code = try code(of: type(of: item))
             return Encoded(bytes: try encode(item, terms))
         }
-        if let plain = PlainItem.value(of: item) {
-            let terms = try CBORValue(cbor: CBOREncoder().encode(terms))
-            let whole: CBORValue = ["terms": terms, "item": plain]
-            return Encoded(bytes: whole.encoded)
-        }
-        // Before it is made an object of Foundation's, which may end the process, too.
-        if let obstacle = FoundationObstacle.find(in: item) {
-            throw ItemProblem("\(terms.type) \(obstacle)")
-        }
-        guard let item = item as? NSObject, item is NSSecureCoding else {
-            throw ItemProblem("\(terms.type) is neither Codable nor NSSecureCoding")
-        }
-        let data = try NSKeyedArchiver.archivedData(withRootObject: item, requiringSecureCoding: true)
-        let classes = try testReading(Array(data), of: item)
-        return Encoded(
-            bytes: try CBOREncoder().encode(Archived(terms: terms, archive: data)), classes: classes)
-    }
-
-    /// Tests now whether the archive can be read back and is the item then, while that can still be kept in memory instead.
-    /// - Returns: the classes that reading needs.
-    private static func testReading(_ bytes: [UInt8], of item: NSObject) throws -> [AnyClass] {
-        let archive = try KeyedArchive(bytes)
-        let classes = try archive.classNames.map { (name) throws(ItemProblem) -> AnyClass in
-            guard let found = NSClassFromString(name.text) else {
-                throw ItemProblem(
-                    "class \(name.text) can't be found again by its name; declare it outside of functions, and not private"
-                )
-            }
-            return found
-        }
+        var former = ItemFormer()
+        let form: CBORValue
         do {
-            let isAltered = try ArchivedForm.isAltered(item) { try archive.object(allowing: classes) }
-            guard !isAltered else {
-                throw ItemProblem(
-                    "Foundation's archive of it doesn't give back what it is: a number, say, has another kind"
-                )
-            }
+            form = try former.form(of: item)
         } catch let problem as ItemProblem {
-            throw problem
-        } catch {
-            throw ItemProblem("its keyed archive can't be read back: \(error)")
+            throw ItemProblem("\(terms.type) \(problem)")
         }
-        return classes
+        if case .tagged(ItemTag.archived.rawValue, .bytes(let archive)) = form {
+            let stored = Archived(terms: terms, archive: Data(archive))
+            return Encoded(bytes: try CBOREncoder().encode(stored), classes: former.classes)
+        }
+        let whole: CBORValue = [
+            "terms": try CBORValue(cbor: CBOREncoder().encode(terms)), "item": form,
+        ]
+        return Encoded(bytes: whole.encoded, classes: former.classes)
     }
 
     private static func encode<Item: Codable>(_ item: Item, _ terms: StoredTerms) throws -> [UInt8] {
@@ -101,7 +73,7 @@ enum ItemCoding {
 
     /// The name from which the type is found again. Tests now whether it is found, while the item can still be kept
     /// in memory instead.
-    private static func code(of type: any Codable.Type) throws -> String {
+    static func code(of type: any Codable.Type) throws -> String {
         guard let code = _mangledTypeName(type), let found = try foundType(code), found == type else {
             throw ItemProblem("\(type) can't be found again by its name; declare it outside of functions")
         }
@@ -125,21 +97,29 @@ enum ItemCoding {
     ) {
         let terms = try CBORDecoder().decode(Head.self, from: bytes).terms
         if let code = terms.code {
-            guard let type = try foundType(code) as? any Codable.Type else {
-                throw ItemProblem("this program has no Codable type \(terms.type)")
-            }
-            return (try decode(type, bytes), terms)
+            return (try decodeWhole(try codable(named: code, shownAs: terms.type), bytes), terms)
         }
         if let archive = try CBORDecoder().decode(Archived.self, from: bytes).archive {
             return (try KeyedArchive(Array(archive)).object(allowing: classes), terms)
         }
-        guard let plain = try CBORValue(cbor: bytes).asMap?[key: "item"], let item = PlainItem.item(of: plain)
-        else { throw ItemProblem.damaged }
-        return (item, terms)
+        guard let form = try CBORValue(cbor: bytes).asMap?[key: "item"] else { throw ItemProblem.damaged }
+        return (try ItemReader(classes: classes).item(of: form), terms)
     }
 
-    private static func decode<Item: Codable>(_ type: Item.Type, _ bytes: [UInt8]) throws -> Any {
+    private static func decodeWhole<Item: Codable>(_ type: Item.Type, _ bytes: [UInt8]) throws -> Any {
         try CBORDecoder().decode(Coded<Item>.self, from: bytes).item
+    }
+
+    static func decode<Part: Codable>(_ type: Part.Type, _ bytes: [UInt8]) throws -> Any {
+        try CBORDecoder().decode(type, from: bytes)
+    }
+
+    /// The type of a mangled name, which may come from a hostile file. `shownAs`: how people call it.
+    static func codable(named code: String, shownAs name: String? = nil) throws -> any Codable.Type {
+        guard let type = try foundType(code) as? any Codable.Type else {
+            throw ItemProblem("this program has no Codable type \(name ?? code)")
+        }
+        return type
     }
 
     /// Foundation's plain classes, whose decoding has no side effects.

@@ -91,6 +91,37 @@ struct KeyedArchive {
 
     // MARK: Checking
 
+    /// Tests whether the archive of an object can be read back and is the object then, while that can still be kept in memory
+    /// instead.
+    /// - Returns: the classes that reading needs.
+    static func testReading(_ bytes: [UInt8], of object: NSObject) throws -> [AnyClass] {
+        let archive = try KeyedArchive(bytes)
+        let classes = try archive.classNames.map { (name) throws(ItemProblem) -> AnyClass in
+            guard let found = NSClassFromString(name.text) else {
+                throw ItemProblem(
+                    "is of a class that can't be found again by its name; declare it outside of functions, and not private"
+                )
+            }
+            return found
+        }
+        let (first, second): (Any, Any)
+        do {
+            (first, second) = (try archive.object(allowing: classes), try archive.object(allowing: classes))
+        } catch {
+            throw ItemProblem("can't be read back from its keyed archive: \(error)")
+        }
+        // Objects that aren't even equal to themselves when they are read twice tell nothing.
+        guard differ(object, first), !differ(first, second) || type(of: first) != type(of: object) else {
+            return classes
+        }
+        throw ItemProblem("isn't given back by Foundation's archive as it is")
+    }
+
+    private static func differ(_ left: Any, _ right: Any) -> Bool {
+        guard let left = left as? NSObject, let right = right as? NSObject else { return true }
+        return type(of: left) != type(of: right) || !left.isEqual(right)
+    }
+
     private mutating func visit(_ number: Int, within depth: Int) throws(ItemProblem) -> Extent {
         if let known = extents[number] { return known }
         guard objects.indices.contains(number) else { throw .damaged }

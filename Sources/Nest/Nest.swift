@@ -90,7 +90,10 @@ open class Nest: @unchecked Sendable {
         }
         withExtendedLifetime(old) {}
         if let seed {
-            if isCurrent(seed) { return seed.item }
+            if isCurrent(seed) {
+                if seed.stored != nil { stored.noteAccess(key) }
+                return seed.item
+            }
             let old = locked { table.remove(seed) }
             withExtendedLifetime(old) {}
         }

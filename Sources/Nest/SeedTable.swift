@@ -72,7 +72,12 @@ struct SeedTable {
 
     /// Shrinks a table that has become mostly empty.
     mutating func shrink() {
-        if seeds.capacity > 1_024, seeds.count < seeds.capacity / 4 { seeds = seeds.filter { _ in true } }
+        guard seeds.capacity > 1_024, seeds.count < seeds.capacity / 4 else { return }
+        // A copy, or a filter that leaves nothing out, would be the same storage. With room for twice as many the next item
+        // doesn't make it grow, nor does the next removal shrink it again.
+        var smaller = [ExactText: Seed](minimumCapacity: 2 * seeds.count)
+        for (key, seed) in seeds { smaller[key] = seed }
+        seeds = smaller
     }
 
     private mutating func link(_ seed: Seed, now: Int64) {

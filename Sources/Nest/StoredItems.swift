@@ -68,6 +68,11 @@ final class StoredItems: @unchecked Sendable {
         } ?? nil
     }
 
+    /// An item that is in memory was used: its entry isn't idle. If that can't be noted, it is no problem of who uses it.
+    func noteAccess(_ key: String) {
+        _ = try? withArchive { (archive) throws(StorageError) in try archive.touch(key) }
+    }
+
     /// The sequence number of the entry with this key; `nil` if there is none.
     func sequence(of key: String) throws -> UInt64? {
         guard StoredItems.isPossible(key) else { return nil }

@@ -162,6 +162,18 @@ final class Note: NSObject, NSSecureCoding {
         #expect(try archive.metadata("m")?.expires == end)
     }
 
+    /// What broke: what a program used all the time was idle to those who look at the store, and went with what was.
+    @Test func itemsInUseAreNotIdle() throws {
+        defer { done() }
+        let nest = nest()
+        nest.add(item: 1, withKey: "used", expirationPolicy: .never, andPersistancePolicy: .long)
+        let store = try Store.open(at: folder.path, mode: .readOnly)
+        let before = try #require(try store.archive(named: "N").metadata("used"))
+        for _ in 0..<3 { #expect(nest["used"] as? Int == 1) }
+        let after = try #require(try store.archive(named: "N").metadata("used"))
+        #expect(after.hits == before.hits + 3 && after.recency > before.recency)
+    }
+
     @Test func theIntervalsOfAnInstanceAreItsOwn() {
         defer { done() }
         let nest = nest()
@@ -519,6 +531,26 @@ final class Counter: @unchecked Sendable {
                 let isBack = holds(within: 20) { tests.residentMegabytes() < before + 20 }
                 guard isBack else { exit(Int32(3 + way)) }
             }
+        }
+    }
+
+    /// What broke: the table of many items stayed as large when few were left, and each removal walked it.
+    @Test func theTableOfManyItemsShrinks() async {
+        await #expect(processExitsWith: .success) {
+            let tests = ManyItemsTests()
+            let nest = Nest(named: "Many", store: URL(fileURLWithPath: "/nowhere"))
+            for number in 0..<10 { nest.add(item: number, withKey: "\(number)", expirationPolicy: .never) }
+            let before = tests.residentMegabytes()
+            for number in 0..<600_000 {
+                nest.add(
+                    item: true, withKey: Nest.key(with: "many", parameters: ["\(number)"]),
+                    expirationPolicy: .never)
+            }
+            try #require(tests.residentMegabytes() > before + 60)
+            nest.clear(ItemsOf: "many")
+            let isBack = holds(within: 20) { tests.residentMegabytes() < before + 28 }
+            guard isBack else { exit(Int32(clamping: 100 + tests.residentMegabytes() - before)) }
+            for number in 0..<10 { try #require(nest["\(number)"] as? Int == number) }
         }
     }
     #endif

@@ -4,6 +4,15 @@ import Papyrus
 import TestSupport
 import Testing
 
+/// What Foundation alone can archive.
+final class Parcel: NSObject, NSSecureCoding {
+    static var supportsSecureCoding: Bool { true }
+    override init() {}
+    init?(coder: NSCoder) {}
+    func encode(with coder: NSCoder) { coder.encode(3, forKey: "weight") }
+    override func isEqual(_ other: Any?) -> Bool { other is Parcel }
+}
+
 /// What `vellum` shows of what the products besides `Vellum` keep, each with what is special to it.
 @Suite struct OtherLibrariesTests {
     struct City: Codable {
@@ -21,8 +30,12 @@ import Testing
         }
         nest.add(item: "in memory only", withKey: "own", expirationPolicy: .never)
         nest.add(
-            item: NSSet(object: NSString("inside")), withKey: "set", expirationPolicy: .never,
+            item: [NSNumber(value: 7), NSSet(object: "inside")] as [Any], withKey: "list",
+            expirationPolicy: .never,
             andPersistancePolicy: .long)
+        nest.add(
+            item: Parcel(), withKey: "parcel", expirationPolicy: .never, andPersistancePolicy: .long)
+        #expect(nest.isPersisted("list") && nest.isPersisted("parcel"))
         func run(_ arguments: String...) throws -> Vellum.Result {
             let result = try Vellum.run(arguments + ["--store", folder / "store"])
             #expect(result.status == 0, "\(result.errors)")
@@ -33,6 +46,7 @@ import Testing
         let found = try run(
             "query", "Nest", #"find @owner = "Cities" and item.people > 250000 | select @key, item.name"#)
         #expect(found.text.contains("Graz") && !found.text.contains("Linz"))
+        #expect(try run("get", "Nest", "list", "--json").text.contains(#""item":[7,["inside"]]"#))
         let all = try run("keys", "Nest").text
         #expect(all.contains("Cities-Linz") && !all.contains("own"), "what is in memory only isn't shown")
         let screen = try Vellum.run([
