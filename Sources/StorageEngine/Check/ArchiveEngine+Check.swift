@@ -1,5 +1,13 @@
 import CPlatform
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 /// A check of an archive: reads its files as OnDiskFormat defines, and compares them with look-ups and lists of the
 /// index.
 ///
@@ -21,7 +29,7 @@ extension ArchiveEngine {
             report.keep(foundIn: again)
         }
         var result = report.report
-        result.remarks = try gaps()
+        result.remarks = try gaps() + leftovers()
         if !report.hasIndex {
             result.remarks.append(
                 "the index's own structure was not checked: it is being changed all the while, or who changed it died "
@@ -47,6 +55,25 @@ extension ArchiveEngine {
             if remarks.count == CheckReport.maximumProblems { break }
         }
         return remarks
+    }
+
+    /// Segments with entries before the log's beginning, which nobody is removing now.
+    private func leftovers() throws(StorageError) -> [String] {
+        func found() throws(StorageError) -> [UInt32] {
+            let oldest = index.oldestSegment
+            var numbers: [UInt32] = []
+            for number in try log.segmentNumbers() where number < oldest {
+                if try log.holdsFrames(number) { numbers.append(number) }
+            }
+            return numbers
+        }
+        let early = try found()
+        guard !early.isEmpty else { return [] }
+        usleep(100_000)
+        return try found().prefix(CheckReport.maximumProblems).map {
+            "\(SegmentHeader.fileName($0)) is no part of the log, which begins later: its removal was interrupted, or it came "
+                + "back when the log had gone on without it; then what is stored in it alone is lost"
+        }
     }
 
     private func isChanging(since head: Location) -> Bool {

@@ -45,6 +45,10 @@ struct LogAccount {
     private(set) var last: [UInt64: Word] = [:]
     /// Keys by the location of their latest state: an eviction counts only if its location is still the latest.
     private var keys: [Location: UInt64] = [:]
+    /// For each key that a frame removed the number of that operation, and that of the latest `deleteAll`: a copy of an older
+    /// state brings nothing back.
+    private var removals: [UInt64: UInt64] = [:]
+    private var allRemoved: UInt64 = 0
     /// An entry that a reversible action removed and could restore.
     private struct Aside {
         var word: Word
@@ -102,7 +106,7 @@ struct LogAccount {
     }
 
     /// Number of remembered keys. An entry that is set aside counts as several, for the memory that it takes.
-    var count: Int { last.count + LogAccount.asideWeight * places.count }
+    var count: Int { last.count + removals.count / 4 + LogAccount.asideWeight * places.count }
     private static let asideWeight = 4
 
     /// Forgets half of the part and returns that half, to be examined in another pass; `nil` if it can't be split.
@@ -112,6 +116,7 @@ struct LogAccount {
         func isOther(_ key: UInt64) -> Bool { !part.contains(LogAccount.tag(of: key)) }
         last = last.filter { !isOther($0.key) }
         keys = keys.filter { !isOther($0.value) }
+        removals = removals.filter { !isOther($0.key) }
         aside = aside.filter { !isOther($0.key) }
         places = places.filter { !isOther($0.value.key) }
         actions = actions.mapValues { ($0.group, $0.keys.filter { !isOther($0) }) }
@@ -150,17 +155,23 @@ struct LogAccount {
         }
         guard key != 0 || frame.key.isEmpty else { return }
         switch kind {
+        case .move where isOutdated(key, word): break
         case .put, .move:
             supersede(key)
             set(key, word)
         // There is no value on disk any more; whether the process that holds it is alive only the index knows.
-        case .delete: remove(key, isNew: isNew)
-        case .resident:
-            supersede(key)
+        case .delete, .resident:
+            if kind == .resident, isOutdated(key, word) { break }
+            if kind == .resident { supersede(key) }
             remove(key, isNew: isNew)
-        case .deleteAll: removeAll(isNew: isNew)
+            removals[key] = word.sequence
+        case .deleteAll:
+            removeAll(isNew: isNew)
+            (removals, allRemoved) = ([:], max(allRemoved, word.sequence))
         case .kept: if frame.group != 0 { keep(key, word, by: frame.group) }
-        case .restore: restore(frame.group, keepsOut: frame.keepsOut, isNew: isNew)
+        case .restore:
+            restore(frame.group, keepsOut: frame.keepsOut, isNew: isNew)
+            (removals, allRemoved) = ([:], 0)
         case .deadline: if frame.group != 0, isPresent(key) { begin(frame.group) }
         case .evict:
             if self.kind == .log { dropMessages(frame, unlessSaid: frame.location) }
@@ -208,6 +219,12 @@ struct LogAccount {
             last[key]?.isRemoved = true
             last[key]?.isNew = true
         }
+    }
+
+    /// Whether a copy is of a state of its key after which another came.
+    private func isOutdated(_ key: UInt64, _ copy: Word) -> Bool {
+        if let present = last[key], !present.isRemoved { return present.sequence > copy.sequence }
+        return copy.sequence < allRemoved || copy.sequence < removals[key] ?? 0
     }
 
     private func isPresent(_ key: UInt64) -> Bool { last[key].map { !$0.isRemoved } ?? false }

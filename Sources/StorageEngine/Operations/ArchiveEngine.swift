@@ -56,6 +56,8 @@ final class ArchiveEngine: Sendable {
     /// While the index is rebuilt from the log: for each line of the undo table, the entries that were marked with it.
     /// So an action's entries are found without looking at all entries. Empty at other times.
     let replayedMarks = Guarded<[[UInt32]]>([])
+    /// While the index is rebuilt, what the log said was removed; `nil` at other times.
+    let replayedRemovals = Guarded<ReplayedRemovals?>(nil)
 
     #if DEBUG
     let holds = HoldCounter()

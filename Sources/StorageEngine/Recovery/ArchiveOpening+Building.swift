@@ -134,12 +134,6 @@ extension ArchiveOpening {
         crashPoint(.indexFileMade)
         let section = ArchiveSection(unshared: engine)
         section.index.damagedPlaces = try section.rebuild(isRoomy: isRoomy).damaged
-        // An archive begins with the time, so that one that is made anew under the same name has other numbers: what was
-        // planned for entries of the former one must not hit its own. Messages are numbered from 1, for people.
-        if section.index.head == .none, engine.kind != .log {
-            section.index.sequence = UInt64(clamping: min(Clock.wall(), 1 << 60))
-        }
-        section.index.settleSequence()
         section.index.loss = witness?.loss(logEndsAt: engine.index.head, messages: engine.index.entryCount)
         if engine.index.head != .none {
             let (oldest, newest) = (engine.index.oldestSegment, engine.index.head.segment)
@@ -148,6 +142,17 @@ extension ArchiveOpening {
                 section.index.parts = try LogParts(of: engine.log, from: oldest, to: engine.index.head)
             }
         }
+        // Operations must not have the numbers of those in a part of the log that isn't there now (``ReplayedRemovals``).
+        section.index.sequence = max(section.index.sequence, witness?.sequence ?? 0)
+        // An archive begins with the time, so that one that is made anew under the same name has other numbers: what was planned
+        // for entries of the former one must not hit its own. Messages are numbered from 1, for people.
+        if engine.kind != .log {
+            let isLossy = section.index.parts != nil || section.index.loss != nil
+            let last = section.index.sequence
+            let next = max(last &+ (isLossy ? 1 << 32 : 0), UInt64(clamping: Clock.wall()))
+            section.index.sequence = max(last, min(next, 1 << 60))
+        }
+        section.index.settleSequence()
         return engine
     }
 

@@ -46,13 +46,14 @@ extension ArchiveSection {
         switch engine.meaning(of: frame) {
         case .put, .move, .resident:
             for evicted in FrameExtension.evictions(of: frame) { try removeEntry(at: evicted, nil, location) }
+            let present = try engine.find(frame.key, tag: tag)
+            let presentSequence = present?.frame.sequence
+            if let present { engine.unpin(present) }
+            if frame.kind != .put, try isOutdated(frame, present: presentSequence) { break }
             guard frame.kind != .resident else {
                 // There is no value on disk any more. The entry in memory is known to its process, if that is alive.
                 // Other processes' entries of this key, and one whose frame was only moved, stay.
-                if let present = try engine.find(frame.key, tag: tag) {
-                    engine.unpin(present)
-                    if !present.slot.isMemoryOnly { remove(present.number) }
-                }
+                if let present, !present.slot.isMemoryOnly { remove(present.number) }
                 // The process that recorded it died before it was marked as held.
                 if let number = index.table.entry(at: location, tag: tag), index.residency[number] == 0 {
                     remove(number)
@@ -65,8 +66,7 @@ extension ArchiveSection {
                 let traits = frame.traits
                 content.take(traits, ownerTag: engine.ownerTag(traits.owner))
             }
-            let present = try engine.find(frame.key, tag: tag)
-            if let present { engine.unpin(present) } else { try index.numbers.reserve() }
+            if present == nil { try index.numbers.reserve() }
             let number = applyPut(content, tag: tag, number: present?.number ?? 0, at: location)
             if let hits = frame.hits { index.entry(number)?.hits = hits }
         case .delete:
@@ -97,6 +97,7 @@ extension ArchiveSection {
         case .batch, .void, nil:
             break
         }
+        noteRemoval(frame, at: location)
         countReplayed(frame)
     }
 
@@ -230,7 +231,11 @@ extension ArchiveSection {
     func rebuild(isRoomy: Bool = true) throws(StorageError) -> ArchiveEngine.ReplayFindings {
         var findings = ArchiveEngine.ReplayFindings()
         engine.replayedMarks.withLock { $0 = [[UInt32]](repeating: [], count: IndexLayout.undoLines) }
-        defer { engine.replayedMarks.withLock { $0 = [] } }
+        engine.replayedRemovals.withLock { $0 = ReplayedRemovals() }
+        defer {
+            engine.replayedMarks.withLock { $0 = [] }
+            engine.replayedRemovals.withLock { $0 = nil }
+        }
         let numbers = try belongingSegments(&findings)
         var segmentBytes = 0
         if isRoomy { try index.table.prepare(forEntries: try estimatedEntries(numbers)) }

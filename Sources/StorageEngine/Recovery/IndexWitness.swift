@@ -8,6 +8,8 @@ struct IndexWitness {
     let noted: LogLoss?
     /// The log reached at least to here; `none` if nothing is known.
     let end: Location
+    /// The number of the latest operation, or message; 0 if nothing is known.
+    let sequence: UInt64
     /// Segments that must exist but don't.
     private let missing: [UInt32]
     /// For a log archive: absent segments, which count as lost if it has fewer messages than ``messages``.
@@ -45,8 +47,10 @@ struct IndexWitness {
         let head = header.head
         guard isTrustworthy, state == .ready || state == .syncFailed else {
             (end, missing, gaps, messages, self.memory) = (.none, [], [], 0, nil)
+            sequence = 0
             return
         }
+        sequence = min(index.sequence, Frame.latestStamp)
         guard header.isOfThisBoot, state == .ready else {
             let synced = header.syncedHead
             (end, missing, gaps, messages, self.memory) = (synced <= head ? synced : .none, [], [], 0, nil)

@@ -52,7 +52,8 @@ struct SnapshotBuilder {
         for attempt in 0..<SnapshotBuilder.attempts {
             do throws(StorageError) {
                 var isDamaged = false
-                if let result = try attemptOnce(&isDamaged) { return result }
+                let believes = attempt >= SnapshotBuilder.timesToBelieveDamage
+                if let result = try attemptOnce(&isDamaged, believesMissing: believes) { return result }
                 timesDamaged = isDamaged ? timesDamaged + 1 : 0
                 if timesDamaged == SnapshotBuilder.timesToBelieveDamage { throw damagedIndex }
             } catch {
@@ -73,8 +74,9 @@ struct SnapshotBuilder {
             reason: "it names frames that the log doesn't have; a check shows which, a repair rebuilds it")
     }
 
-    /// Sets `isDamaged` if no process changes anything and the index names what the log doesn't have.
-    private func attemptOnce(_ isDamaged: inout Bool) throws(StorageError) -> Result? {
+    /// Sets `isDamaged` if no process changes anything and the index names what the log doesn't have. `believesMissing`: a segment
+    /// that isn't there, though the log reaches further back, is lost and not reclaimed; reading its entries throws.
+    private func attemptOnce(_ isDamaged: inout Bool, believesMissing: Bool) throws(StorageError) -> Result? {
         let returns = index.returns
         let segments = PinnedSegments(log)
         let first = engine.index.firstMessage
@@ -105,7 +107,8 @@ struct SnapshotBuilder {
         let items = overlay.items(atBoot: now.boot, from: oldest)
         // An unreadable segment must not silently leave out entries.
         for segment in Set(items.map(\.location.segment)) {
-            guard try segments.add(segment) else { return nil }
+            let isThere = try segments.add(segment)
+            guard isThere || believesMissing && segment >= engine.index.oldestSegment else { return nil }
         }
         return result(items, segments, now)
     }

@@ -3,8 +3,8 @@ import CBOR
 import StorageEngine
 import StoreInspection
 
-/// For one thread. Writes the entries of an archive, the least recently used first, so that importing them in that
-/// order makes the same order again.
+/// For one thread. Writes the entries that an archive has at one moment, the least recently used first, so that importing them in
+/// that order makes the same order again.
 struct Exporter {
     /// What came of an export.
     struct Outcome {
@@ -17,7 +17,9 @@ struct Exporter {
         var missed = 0
     }
 
-    private let entries: EntryList
+    private let snapshot: ArchiveSnapshot
+    /// Entries that only a process' memory holds.
+    private let elsewhere: Int
     private let output: OutputWriter
     /// Whether each value is wrapped in an object of its key and itself.
     private let wrapsKeys: Bool
@@ -32,7 +34,13 @@ struct Exporter {
         _ archive: Archive, to output: OutputWriter, wrapsKeys: Bool, only chosen: Set<UInt64>? = nil
     ) throws(StorageError) {
         self.chosen = chosen
-        entries = try archive.entries(order: .leastRecentFirst)
+        snapshot = try archive.snapshot()
+        let entries = try archive.entries()
+        elsewhere = try entries.indices.count { (index) throws(StorageError) in
+            guard entries[index].tier == .memory else { return false }
+            guard let chosen else { return true }
+            return try entries.metadata(at: index).map { chosen.contains($0.sequence) } ?? false
+        }
         self.output = output
         self.wrapsKeys = wrapsKeys
     }
@@ -69,13 +77,13 @@ struct Exporter {
     func writeTable(_ text: DelimitedText) throws -> Outcome {
         var columns = PropertyColumns()
         _ = try forEachValue(isSilent: true) { key, value in columns.add(try object(key, value)) }
-        if let objection = DelimitedText.objection(rows: entries.count, columns) {
+        if let objection = DelimitedText.objection(rows: snapshot.count, columns) {
             throw CommandFailure(objection, status: .usage)
         }
         let table = columns.table()
         if !text.hasQuotes { Self.warn(of: table.mixed.sorted().map { table.names[$0] }) }
         var outcome = Outcome()
-        guard !table.names.isEmpty || !entries.isEmpty else { return outcome }
+        guard !table.names.isEmpty || snapshot.count > 0 else { return outcome }
         try TerminalSafe.write(text.header(table.names), to: output)
         (outcome.damaged, outcome.missed) = try forEachValue { key, value in
             guard let object = try object(key, value), case let row = table.row(of: object), row.isWhole
@@ -109,38 +117,33 @@ struct Exporter {
         var damaged = 0
         var found = 0
         var missing = 0
-        var elsewhere = 0
         var changed = 0
-        for index in entries.indices {
+        for number in (0..<snapshot.count).reversed() {
             if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
-            if let chosen {
-                guard let sequence = try entries.metadata(at: index)?.sequence, chosen.contains(sequence)
-                else {
-                    continue
+            let key: String
+            let entry: CurrentEntry
+            do throws(StorageError) {
+                (key, entry) = try snapshot.entry(at: number)
+            } catch {
+                // What meets a condition can be read.
+                guard case .corrupted = error else { throw error }
+                if chosen != nil { continue }
+                // Of those that are lost with their keys there is nothing to tell.
+                if (try? snapshot.intactKey(at: number)) == nil {
+                    missing += 1
+                } else {
+                    if !isSilent { Narration.complain(error.description) }
+                    damaged += 1
                 }
+                continue
+            }
+            if let chosen {
+                guard chosen.contains(entry.sequence) else { continue }
                 found += 1
             }
-            // It has no value to write; an empty one would take its place when it is read back.
-            guard entries[index].tier != .memory else {
-                elsewhere += 1
-                continue
-            }
-            let content: (key: String, encoding: ValueEncoding, value: [UInt8])?
-            do throws(StorageError) {
-                content = try entries.presentContent(at: index)
-            } catch {
-                guard case .corrupted = error else { throw error }
-                if !isSilent { Narration.complain(error.description) }
-                damaged += 1
-                continue
-            }
-            guard let content else {
-                if try entries.isDamaged(at: index) { missing += 1 }
-                continue
-            }
-            let value = RecognizedValue(content.value, encoding: content.encoding)
+            let value = RecognizedValue(entry.value, encoding: entry.encoding)
             if !isSilent, value.changesInJSON { changed += 1 }
-            try body(content.key, value)
+            try body(key, value)
         }
         if changed > 0 {
             Narration.complain(
@@ -153,7 +156,7 @@ struct Exporter {
             Narration.complain("\(them) in the memory of a process only, and left out")
         }
         if !isSilent { Narration.complainOfMissing(missing) }
-        let missed = (chosen?.count ?? 0) - found
+        let missed = (chosen?.count ?? 0) - found - (chosen == nil ? 0 : elsewhere)
         if !isSilent, missed > 0 {
             let them = Figures.count(missed, "entry that met it was", "entries that met it were")
             Narration.complain("\(them) changed or removed since the condition was looked at, and left out")

@@ -228,6 +228,86 @@ import Testing
             "\(after)")
     }
 
+    /// What broke: older versions that had come to light were copied by reclaiming, and stayed when the segment with the newer
+    /// ones was there again; so did what that segment had deleted.
+    @Test func whatCameToLightGivesWayAgain() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let value = { (byte: UInt8) in [UInt8](repeating: byte, count: 2_000) }
+        func inArchive(_ body: (Archive) throws -> Void) throws {
+            let store = try Store.open(at: folder.store)
+            defer { store.close() }
+            try body(
+                try store.archive(
+                    named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil)))
+        }
+        let changed = (0..<20).map { "changed \($0)" }
+        let deleted = (0..<20).map { "deleted \($0)" }
+        var segment = ""
+        try inArchive { archive in
+            for key in changed + deleted { try archive.put(value(1), forKey: key) }
+            for number in 0..<600 { try archive.put(value(2), forKey: "filler \(number)") }
+            segment = try #require(try segments(folder).last)
+            for key in changed { try archive.put(value(3), forKey: key) }
+            for key in deleted { try archive.delete(key) }
+            // Into further segments.
+            for number in 0..<600 { try archive.put(value(4), forKey: "more \(number)") }
+        }
+        #expect(try segments(folder).last != segment)
+        let names = try segments(folder)
+        let oldest = try #require(names.first)
+        let place = folder.archivePath("A", segment)
+        try FileManager.default.moveItem(atPath: place, toPath: folder.path + "/kept")
+        // Its successor may have some of the changes.
+        let next = names[try #require(names.firstIndex(of: segment)) + 1]
+        try FileManager.default.moveItem(
+            atPath: folder.archivePath("A", next), toPath: folder.path + "/next")
+        try folder.removeIndex("A")
+        var later: [String] = []
+        try inArchive { archive in
+            for key in changed + deleted { #expect(try archive.peek(key) == value(1), "came to light") }
+            later = Array(changed.prefix(3) + deleted.prefix(3))
+            for key in later { try archive.put(value(9), forKey: key) }
+            for number in 0..<600 { try archive.delete("filler \(number)") }
+            for round in 0..<40 where try segments(folder).contains(oldest) {
+                for number in 0..<20 { try archive.put(value(UInt8(round)), forKey: "churn \(number)") }
+            }
+        }
+        #expect(try !segments(folder).contains(oldest), "it was reclaimed")
+        try FileManager.default.moveItem(atPath: folder.path + "/kept", toPath: place)
+        try FileManager.default.moveItem(
+            atPath: folder.path + "/next", toPath: folder.archivePath("A", next))
+        for isWithoutIndex in [false, true] {
+            if isWithoutIndex { try folder.removeIndex("A") }
+            try inArchive { archive in
+                for key in changed + deleted {
+                    let found = try archive.peek(key)
+                    let expected = later.contains(key) ? value(9) : changed.contains(key) ? value(3) : nil
+                    #expect(found == expected, "\(key), without an index: \(isWithoutIndex)")
+                }
+            }
+            let report = try check(folder)
+            #expect(report.problems.allSatisfy { $0.contains(LossTests.missing) }, "\(report)")
+        }
+    }
+
+    /// What broke: whoever asked for a snapshot, or a backup, of an archive with a lost segment was told that others change it too
+    /// fast, for ever.
+    @Test func aSnapshotNamesWhatIsMissing() throws {
+        let folder = try filled()
+        try remove(try segments(folder)[1], folder)
+        let archive = try Store.open(at: folder.store).archive(named: "A")
+        let snapshot = try archive.snapshot()
+        #expect(snapshot.count == LossTests.entries)
+        let errors = (0..<snapshot.count).compactMap { number in
+            do throws(StorageError) {
+                _ = try snapshot.value(at: number)
+                return nil as StorageError?
+            } catch { return error }
+        }
+        #expect(!errors.isEmpty && errors.count < LossTests.entries)
+        #expect(errors.allSatisfy { if case .corrupted = $0 { true } else { false } })
+    }
+
     /// Reclaiming takes segments as well, and a check beside it finds nothing wrong.
     @Test func reclaimedSegmentsAreNoLoss() throws {
         let folder = try filled()
