@@ -141,7 +141,7 @@ struct BrowserLoopTests {
 
     /// Work that is stopped is not heard of again, and what comes after it is done.
     @Test func runnerStopsWork() async throws {
-        let source = MillionTests.Source(count: 300_000)
+        let source = MillionTests.Source(count: 150_000)
         let clock = TestClock()
         var test = UpdateTest(Fixture.model(columns: 80, rows: 24))
         test.settle(source)

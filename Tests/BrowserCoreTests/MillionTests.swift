@@ -70,6 +70,9 @@ struct MillionTests {
         }
 
         func listing(in archive: ArchiveAddress) throws(SourceError) -> any EntryListing { self }
+        func recentEntries(
+            _ most: Int, in archive: ArchiveAddress
+        ) throws(SourceError) -> any EntryListing { Source(count: min(most, count), name: name) }
         func columns(of archive: ArchiveAddress) -> ChosenColumns? {
             let properties = chosen.withLock { $0 }.map { QueryProperty.named($0) }
             return ChosenColumns(archive: archive.name, properties: properties, hidden: [])
@@ -136,8 +139,13 @@ struct MillionTests {
         let source = Source(count: 200_000)
         var browser = browser(source)
         source.reset()
-        browser.press(try Key.script("/1999"))
-        #expect(source.calls.withLock { $0.keys } == 200_000, "the second keystroke finds the keys read")
+        browser.press(try Key.script("/1"))
+        #expect(source.calls.withLock { $0.keys } == 200_000)
+        let matching = (0..<200_000).count { String($0).contains("1") }
+        source.reset()
+        browser.press(try Key.script("9"))
+        #expect(source.calls.withLock { $0.keys } == matching, "a longer text is looked for among those")
+        browser.press(try Key.script("99"))
         let expected = (0..<200_000).filter { String($0).contains("1999") }.count
         #expect(browser.frame.plainText.contains("\(expected) of 200,000 entries"))
     }
@@ -167,5 +175,43 @@ struct MillionTests {
         #expect(browser.model.cursorKey == "user:0")
         browser.press(try Key.script("1G"))
         #expect(browser.model.cursorKey == "user:99999")
+    }
+
+    /// What a large archive begins with is shown before all of it is listed, and the cursor keeps its key then.
+    @Test func theFirstRowsComeAtOnce() throws {
+        let source = Source(count: 1_000_000)
+        var test = UpdateTest(Fixture.model(columns: 90, rows: 40))
+        test.settle(source)
+        let asked = test.press(Key(.enter), source, settling: false)
+        #expect(
+            asked.map(\.description) == ["first rows of Users", "arrange Users by idle, new listing"])
+        #expect(test.answer(asked[0], source).map(\.description) == ["load value Users/user:0 for preview"])
+        test.settle(source)
+        #expect(test.text.contains("the 2,000 most recent of 1,000,000 entries"), "\(test.text)")
+        #expect(test.text.contains("1 of 1,000,000"))
+        for key in try Key.script("jjj") { _ = test.press(key, source) }
+        #expect(test.model.cursorKey == "user:3")
+        let again = try #require(test.answer(asked[1], source).first)
+        #expect(again.description == "arrange Users by idle")
+        #expect(test.answer(again, source).isEmpty)
+        #expect(test.model.cursorKey == "user:3" && test.text.contains("4 of 1,000,000"))
+        #expect(test.text.contains("1,000,000 entries") && !test.text.contains("most recent of"))
+    }
+
+    /// What is asked of all entries doesn't take the first rows for all.
+    @Test func theFirstRowsAreNotTakenForAll() throws {
+        let source = Source(count: 1_000_000)
+        var test = UpdateTest(Fixture.model(columns: 90, rows: 40))
+        test.settle(source)
+        let asked = test.press(Key(.enter), source, settling: false)
+        _ = test.answer(asked[0], source)
+        test.settle(source)
+        _ = test.press(.character("M"), source)
+        #expect(test.text.contains("Not all entries are listed yet."), "\(test.text)")
+        let sorted = test.press(.character("2"), source, settling: false)
+        #expect(sorted.map(\.description) == ["stop", "arrange Users by size descending, new listing"])
+        test.effects = sorted
+        test.settle(source)
+        #expect(test.text.contains("1,000,000 entries"), "\(test.text)")
     }
 }

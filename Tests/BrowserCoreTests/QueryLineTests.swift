@@ -20,6 +20,27 @@ extension QueryScreenTests {
         if columns < 80 { #expect(text.contains("and more")) }
     }
 
+    /// A query may have several lines; Enter asks all of them.
+    @Test func aQueryOfSeveralLines() throws {
+        var browser = try browser("Qfind number > 3<alt+enter>| sort number desc<ctrl+n>| limit 2")
+        let lines = browser.frame.plainText.split(separator: "\n", omittingEmptySubsequences: false)
+        #expect(
+            lines[1].hasPrefix("query find number > 3") && lines[2] == "      | sort number desc")
+        #expect(lines[3] == "      | limit 2")
+        // The keyboard moves among the lines before it moves in the history.
+        browser.press(try Key.script("<up><up><end><backspace>5<down><end><down>"))
+        #expect(browser.frame.cursor?.row == 3)
+        browser.press(try Key.script("<enter>"))
+        let text = words(browser)
+        #expect(text.contains("find number > 5") && text.contains("limit 2 2 rows"), "\(text)")
+        #expect(browser.model.cursorKey != nil)
+        // As it is in the history and on the command line.
+        browser.press(try Key.script("c"))
+        #expect(words(browser).contains("sort number desc"), "\(words(browser))")
+        browser.press(try Key.script("<esc>/<ctrl+r>"))
+        #expect(words(browser).contains("sort number desc"), "\(words(browser))")
+    }
+
     @Test func aLongMistakeIsWrappedAndItsPlaceMarked() throws {
         let browser = try browser("Qfind number > 3 | srot number<enter>", columns: 40, rows: 24)
         let text = words(browser)

@@ -76,7 +76,7 @@ struct QueryScreenTests {
         browser.press(try Key.script("<enter>Qfind number > 56<enter>"))
         #expect(browser.frame.plainText.contains("3 rows  read 60 entries"))
         browser.press(try Key.script("hhj<enter>"))
-        #expect(browser.frame.plainText.contains("vellum > twin"))
+        #expect(browser.frame.plainText.contains("vellum > 2:twin"))
         browser.press(try Key.script("Q"))
         #expect(!browser.frame.plainText.contains("3 rows"))
         browser.press(try Key.script("D"))

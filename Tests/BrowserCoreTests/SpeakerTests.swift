@@ -97,6 +97,27 @@ struct SpeakerTests {
         }
     }
 
+    /// What broke: a log that was opened was said to have so many new messages, which it had before.
+    @Test mutating func whatWasThereIsNotNew() throws {
+        let clock = TestClock()
+        Fixture.addMessages(source, count: 1)
+        browser = try Fixture.browser(source, clock: clock)
+        _ = try said("jj<enter>")
+        for number in 0..<5 { source.append("old \(number)", archive: "Trace", at: clock.now) }
+        browser.refresh()
+        var heard = speaker.lines(browser.model, browser.frame, isAnswer: false)
+        clock.advance(2)
+        browser.refresh()
+        heard += speaker.lines(browser.model, browser.frame, isAnswer: false)
+        #expect(heard.last?.contains("old 4") == true, "\(heard)")
+        #expect(!heard.contains { $0.contains("new") }, "\(heard)")
+        for number in 0..<3 { source.append("young \(number)", archive: "Trace", at: clock.now) }
+        clock.advance(2)
+        browser.refresh()
+        heard = speaker.lines(browser.model, browser.frame, isAnswer: false)
+        #expect(heard.first?.contains("3 new") == true, "\(heard)")
+    }
+
     /// What broke: two spaces became a comma, a scroll bar was read out, and each step said the whole page anew.
     @Test mutating func textsAreSaidAsTheyAre() throws {
         let lines = (1...200).map { $0 == 2 ? "  two  spaces   here" : "line \($0)" }

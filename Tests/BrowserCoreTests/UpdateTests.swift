@@ -15,7 +15,10 @@ struct UpdateTests {
 
     @Test func startsWithTheStore() {
         let test = UpdateTest(Fixture.model(columns: 80, rows: 24))
-        #expect(test.effects.map(\.description) == ["load figures of \(Fixture.storePath)"])
+        #expect(
+            test.effects.map(\.description) == [
+                "load figures of \(Fixture.storePath)", "remember store \(Fixture.storePath)",
+            ])
         let none = UpdateTest(Fixture.model(columns: 80, rows: 24, store: nil))
         #expect(none.effects.map(\.description) == ["load stores"])
     }
@@ -181,7 +184,7 @@ struct UpdateTests {
         var test = UpdateTest(Fixture.model(columns: 80, rows: 24, store: nil))
         test.settle(source)
         func open(_ path: String) {
-            test.press(Key(.enter), expecting: ["load figures of \(path)"])
+            test.press(Key(.enter), expecting: ["load figures of \(path)", "remember store \(path)"])
             test.settle(source)
             test.press(.character("j"))
             test.press(Key(.enter), expecting: ["arrange City by idle, new listing"])

@@ -48,6 +48,35 @@ import Testing
         #expect(field.cursor == 6)
     }
 
+    /// A field that keeps its lines.
+    @Test func linesAreKeptAndMovedThrough() throws {
+        var field = TextField()
+        field.keepsLines = true
+        field.insert("find a > 1\r\n| sort b\n\n| limit 3")
+        #expect(field.text == "find a > 1\n| sort b\n\n| limit 3" && field.lineCount == 4)
+        #expect(field.lineBeforeCursor == "| limit 3")
+        var places: [String] = []
+        func move(_ steps: Int...) {
+            for step in steps { places.append(field.moveLine(by: step) ? field.lineBeforeCursor : "none") }
+        }
+        move(-1, -1)
+        for key in try Key.script("<end>") { _ = field.handle(key) }
+        move(-1, -1)
+        #expect(places == ["", "", "find a >", "none"])
+        for key in try Key.script("<ctrl+k><home>X") { _ = field.handle(key) }
+        #expect(field.text == "Xfind a >\n| sort b\n\n| limit 3")
+        places = []
+        move(1, 1, 1, 1)
+        #expect(places == ["|", "", "", "none"])
+        var frame = Frame(size: Size(columns: 10, rows: 2))
+        field.draw(into: &frame, in: Rect(frame.size), look: Look(theme: Theme(.dark, depth: .mono)))
+        let shown = frame.plainText.split(separator: "\n", omittingEmptySubsequences: false)
+        #expect(
+            shown.first?.allSatisfy { $0 == " " } == true
+                && shown.dropFirst().first?.hasPrefix("| limit 3") == true)
+        #expect(frame.cursor == Point(column: 0, row: 1))
+    }
+
     @Test func completionReplacesARange() {
         var field = TextField("where pop > 3")
         field.replace(6..<9, with: "population")

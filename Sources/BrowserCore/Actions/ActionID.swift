@@ -27,7 +27,15 @@ package enum ActionID: String, Sendable, Hashable, CaseIterable {
         "copy-swift", export, askEvery = "ask-every"
     case columns, columnsLeft = "columns-left", columnsRight = "columns-right"
     case commandLine = "command-line", palette, help, hints, demo
+    case favourite, closeStore = "close-store", nextStore = "next-store", previousStore = "previous-store"
+    case store1 = "store-1", store2 = "store-2", store3 = "store-3", store4 = "store-4", store5 = "store-5"
+    case store6 = "store-6", store7 = "store-7", store8 = "store-8", store9 = "store-9"
     case copy, pager, pipe, write, editValue = "edit-value", newEntry = "new-entry"
+
+    /// The actions that show a store by its number, from 1 on.
+    static let stores: [ActionID] = [
+        .store1, .store2, .store3, .store4, .store5, .store6, .store7, .store8, .store9,
+    ]
 
     /// The column that the action sorts by.
     var column: EntryColumn? {

@@ -13,7 +13,7 @@ package enum ActionTable {
     /// The key map as it is shipped. In a store that is only read the actions that change it are absent.
     package static func keyMap(readOnly: Bool = false) -> BrowserKeyMap {
         let map = KeyMap(
-            looking + asking + arranging + acting + handing + watching + general + moving)
+            looking + asking + choosingStores + arranging + acting + handing + watching + general + moving)
         return readOnly ? map.without(.destructive) : map
     }
 
@@ -29,7 +29,7 @@ package enum ActionTable {
             [.character("h"), Key(.left), Key(.backspace)], all.subtracting([.stores])),
         action(
             .filter, "Filter", "Show only what holds what you type.", [.character("/")],
-            [.entries, .monitor, .messages], .footer),
+            [.stores, .entries, .monitor, .messages], .footer),
         action(
             .condition, "Where", "Show only what meets a condition.", [.character("W")], [.entries]),
         action(
@@ -138,6 +138,24 @@ package enum ActionTable {
         action(.sortByHits, "Sort by hits", "Sort by the number of accesses.", [.character("7")], [.entries]),
         action(.sortByOwner, "Sort by owner", "Sort by owner.", [.character("8")], [.entries]),
     ]
+
+    private static let choosingStores: [BrowserAction] =
+        [
+            action(
+                .favourite, "Favourite", "List the store first, or no longer.", [.character("f")], [.stores],
+                .footer),
+            action(
+                .closeStore, "Close", "Forget what was seen of an open store.", [.character("X")], [.stores]),
+            action(.nextStore, "Next store", "Show the next open store.", [.character("]")], all),
+            action(
+                .previousStore, "Store before", "Show the open store before this.", [.character("[")],
+                all),
+        ]
+        + ActionID.stores.enumerated().map { place, id in
+            action(
+                id, "Store \(place + 1)", "Show open store \(place + 1).",
+                [.character(Character(String(place + 1)))], [.stores, .archives])
+        }
 
     private static let acting: [BrowserAction] = [
         action(

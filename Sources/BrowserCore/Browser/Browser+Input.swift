@@ -106,8 +106,11 @@ extension Browser {
     static func perform(_ model: inout Model, _ id: ActionID) -> [Effect] {
         model.notice = nil
         if let column = id.column { return EntriesScreen.sort(&model, by: .column(column)) }
+        if let place = ActionID.stores.firstIndex(of: id) { return showStore(&model, number: place + 1) }
         switch id {
         case .quit: return [.quit]
+        case .nextStore: return showStore(&model, after: 1)
+        case .previousStore: return showStore(&model, after: -1)
         case .help, .palette:
             let hint = id == .help ? "type to search the actions" : "an action"
             model.overlay = .actions(

@@ -6,7 +6,9 @@ import TerminalKit
 package enum Browser {
     /// What is to be read before anything can be shown.
     package static func start(_ model: inout Model) -> [Effect] {
-        model.store == nil ? StoresScreen.load(&model) : ArchivesScreen.loadFigures(&model)
+        guard let store = model.store else { return StoresScreen.load(&model) }
+        let effects = ArchivesScreen.loadFigures(&model) + [StoresScreen.remember(store)]
+        return effects.map { $0.of(model.workspace) }
     }
 
     package static func update(_ model: inout Model, _ message: Message) -> [Effect] {
@@ -17,16 +19,18 @@ package enum Browser {
             effects = []
         case .tick(let now):
             advance(&model, to: now)
-            effects = watchUndo(&model) + refresh(&model, isForced: false)
+            effects = watchUndo(&model) + refresh(&model, isForced: false).map { $0.of(model.workspace) }
+            effects += model.watchKeptStores()
         case .input(let event): effects = input(&model, event)
         case .progress(let ticket, let share):
             if model.job?.ticket == ticket { model.job?.share = share }
             effects = []
-        case .answer(let answer): effects = answer.apply(&model)
+        case .answer(let answer):
+            effects = model.inWorkspace(answer.workspace ?? model.workspace) { answer.apply(&$0) }
         }
         effects += model.parts.settle(&model, model.layout)
         model.noteHold()
-        return effects
+        return effects.map { $0.of(model.workspace) }
     }
 
     /// Time passes: what was shown for a while goes.

@@ -21,6 +21,8 @@ package struct Question: Sendable {
     package let description: String
     /// Of long work: it shows its progress under this number, and can be stopped.
     package let ticket: Int?
+    /// The store that it is about: its number among those that are open.
+    fileprivate(set) var workspace = 0
     let answer: @Sendable (QuestionContext) -> Answer
 }
 
@@ -34,6 +36,8 @@ struct QuestionContext {
 
 /// What a store's answer does to the model, which may have moved on since it asked. A value; safe to share between threads.
 package struct Answer: Sendable {
+    /// Nil: the store that is shown.
+    var workspace: Int?
     let apply: @Sendable (inout Model) -> [Effect]
 }
 
@@ -49,6 +53,13 @@ extension Effect {
                 let result = Result { () throws(SourceError) in try read(context) }
                 return Answer { model in then(&model, result) }
             })
+    }
+
+    /// The same, asked for a store that is open, unless it was for another already.
+    func of(_ workspace: Int) -> Effect {
+        guard case .question(var question) = self, question.workspace == 0 else { return self }
+        question.workspace = workspace
+        return .question(question)
     }
 
     /// The number of the long work that it begins.

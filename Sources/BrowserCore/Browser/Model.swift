@@ -20,6 +20,15 @@ package struct Model: Sendable {
     package let folder: String
     /// The store that is open; nil on the stores screen.
     package internal(set) var store: String?
+    /// Its number among those that were opened; 0: the list of stores is shown.
+    var workspace: Int
+    var lastWorkspace: Int
+    /// The other stores that are open.
+    var kept: [Workspace] = []
+    /// When their figures were asked for last.
+    var watchedKept: Timestamp?
+    /// Whether it stands for a store that isn't shown at this moment (``inWorkspace(_:_:)``).
+    var isInBackground = false
     var stores = StoresState()
     var archives = ArchivesState()
     var entries: EntriesState?
@@ -79,6 +88,8 @@ package struct Model: Sendable {
         self.now = now
         self.keyMap = isReadOnly ? keyMap.without(.destructive) : keyMap
         screen = store == nil ? .stores : .archives
+        workspace = store == nil ? 0 : 1
+        lastWorkspace = workspace
         if !problems.isEmpty {
             overlay = .message(
                 MessageBox(

@@ -13,7 +13,7 @@ enum TitleView {
                     "touches \(Figures.count(cost.touches))  writes \(Figures.count(cost.writes))  "
                         + "lock \(milliseconds(cost.longestLock)) ms  ", look[.dim]))
         }
-        if model.archives.alarms.contains(where: \.isRinging) {
+        if model.hasAlarm {
             right += [Span(" ALARM ", look[.badge]), Span(" ")]
         }
         right.append(pace(model))
@@ -34,8 +34,11 @@ enum TitleView {
         return parts.joined(separator: separator)
     }
 
+    /// The store's name, with its number where several are open.
     static func storeName(_ model: Model) -> String {
-        model.store?.split(separator: "/").last.map(String.init) ?? "/"
+        let name = model.store?.split(separator: "/").last.map(String.init) ?? "/"
+        guard model.openStores.count > 1, let number = model.store.flatMap(model.number) else { return name }
+        return "\(number):\(name)"
     }
 
     private static func look(_ model: Model, unicode: String, ascii: String) -> String {
@@ -62,8 +65,9 @@ enum TitleView {
         // Rows that old are as good as live, and a sign with every key would only flicker.
         case .live, .frozen(..<1):
             if let age = model.parts.age(model) {
-                let verb = model.screen == .entries ? "listed" : "asked"
-                return Span("\(verb) \(Figures.duration(age)) ago ", look[age < 1 ? .good : .warning])
+                return Span(
+                    "\(age.verb) \(Figures.duration(age.seconds)) ago ",
+                    look[age.seconds < 1 ? .good : .warning])
             }
             return Span(
                 "\(look.glyphs.marked) \(model.parts.follows(model) ? "following" : "live") ", look[.good])

@@ -23,12 +23,12 @@ extension Speaker {
         // It comes when it is read.
         guard Speaker.name(row, table) != model.look.glyphs.ellipsis else { return [] }
         let now = Speaker.said(row, place, table, model)
-        let more = table.rowCount - rowCount
         let isEarly = !isAnswer && rowSaid.map { model.now.seconds(since: $0) < 1 } ?? false
         let isLog = model.screen == .messages || model.screen == .monitor
         // What is read first is no news.
-        let isFresh = arrived.map { model.now.seconds(since: $0) < 1 } ?? false
-        let hasGrown = isLog && !isAnswer && !isFresh && rowCount > 0 && more > 0
+        if arrived.map({ model.now.seconds(since: $0) < 1 }) ?? false { rowCount = table.rowCount }
+        let more = table.rowCount - rowCount
+        let hasGrown = isLog && !isAnswer && rowCount > 0 && more > 0
         guard now.identity != self.row || hasGrown else {
             rowCount = table.rowCount
             return []
@@ -47,10 +47,12 @@ extension Speaker {
         let key = model.parts.key(model)
         // An archive's place among others is no news.
         let name = name(row, table)
+        // An entry that is stored anew has other figures.
+        let version = model.screen == .entries ? model.entries?.rows[place].map { " \($0.sequence)" } : nil
         let subject = key ?? (model.screen == .archives ? name : "\(place) \(name)")
         let count = "\(Figures.count(place + 1)) of \(Figures.count(table.rowCount))"
         return Said(
-            identity: "\(subject) \(row.isMarked)",
+            identity: "\(subject) \(row.isMarked)\(version ?? "")",
             lines: [words(row, table, model) + (row.isMarked ? ", marked" : "") + "; " + count])
     }
 

@@ -87,11 +87,10 @@ package struct Speaker: Sendable {
             (nextEvent, arrived) = (nil, model.now)
             lines.append("\(place); \(Browser.keyName(model, .help)) lists the keys")
         }
-        isAnswered = model.query?.askedAt != asked && model.query?.askedAt != nil
-        if model.query?.askedAt != asked {
-            asked = model.query?.askedAt
-            infoIsDue = true
-        }
+        let isOther = model.query?.askedAt != asked
+        asked = model.query?.askedAt
+        isAnswered = isOther && asked != nil
+        if isOther { infoIsDue = true }
         // What is above the list says how much there is, once that is known.
         let words = Speaker.text(frame, in: model.layout.info).joined(separator: "; ")
         let isTold = model.parts.table(model).map { $0.rowCount > 0 } ?? true

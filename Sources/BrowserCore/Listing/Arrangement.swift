@@ -23,11 +23,12 @@ package struct Arrangement: Sendable {
     package var rowBytes: UInt64
     /// Entries of the listing that were seen to be gone; they have no rows.
     var gone = 0
-    let keys: KeyIndex?
     /// The listing's indices of the entries that are evicted next; empty when there is room.
     package let victims: Range<Int>
     /// When the listing was taken.
     package let made: Timestamp
+    /// Whether only the most recent entries are listed, which are shown until all are.
+    package var isPart = false
 
     package var count: Int { rows.count }
 
@@ -37,6 +38,8 @@ package struct Arrangement: Sendable {
         package var sorted = 0
         /// Those of which nobody knows whether they are of the group or meet the condition.
         package var chosen = 0
+        /// Those of which nobody knows whether the filter matches their key.
+        package var filtered = 0
         /// What to know of the condition, one line each.
         package var warnings: [String] = []
     }
@@ -65,6 +68,9 @@ package struct ArrangementRequest: Sendable {
     /// Keys in view, of which those that went are wanted.
     package var shown: [String] = []
 
+    /// Whether it is about all entries in LRU order.
+    var isWholeInOrder: Bool { order == .recency && filter.isEmpty && group == nil && condition == nil }
+
     package init(in archive: ArchiveAddress, order: EntryOrder = .recency, filter: String = "") {
         self.archive = archive
         self.order = order
@@ -86,6 +92,8 @@ package struct Arranged: Sendable {
     package var remembered: Result<ChosenColumns?, SourceError>?
     /// The keys of ``ArrangementRequest/shown`` that are no entries any more.
     package var vanished: Set<String>
+    /// Whether the listing was taken for it.
+    var isNew = true
     /// What it cost, in seconds, so that refreshing takes a bounded share of the time.
     package var cost: Double
 }

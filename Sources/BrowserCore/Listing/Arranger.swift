@@ -48,13 +48,34 @@ package struct Arranger {
             return Arranged(
                 arrangement: present.arrangement, anchorRow: row.map(present.row),
                 rows: present.rows, remembered: remembered,
-                vanished: vanished(request, beside: present.rows.entries),
+                vanished: vanished(request, beside: present.rows.entries), isNew: request.base == nil,
                 cost: max(0, clock().seconds(since: start)))
         } catch let error as SourceError {
             throw error
         } catch {
             return nil
         }
+    }
+
+    /// Of how many entries on an archive is shown before all of it is listed, and how much of it.
+    static let large = 200_000
+    private static let first = 2_000
+
+    /// What a large archive begins with, in LRU order, to be shown while all of it is listed.
+    func arrangeFirst(_ request: ArrangementRequest) throws(SourceError) -> Arranged {
+        let start = clock()
+        let listing = try source.recentEntries(Arranger.first, in: request.archive)
+        let all = Positions.all(listing.count)
+        let arrangement = Arrangement(
+            listing: listing, order: .recency, filter: "", group: nil, condition: nil, sorted: all,
+            members: all,
+            unread: .init(), rows: all, rowBytes: listing.valueBytes, victims: 0..<0, made: start,
+            isPart: true)
+        let present = PresentRows(
+            of: arrangement, in: view(of: arrangement, around: nil, request), now: clock())
+        return Arranged(
+            arrangement: present.arrangement, rows: present.rows, vanished: [],
+            cost: max(0, clock().seconds(since: start)))
     }
 
     /// The keys that were in view and are gone; one that can't be asked about counts as there.
@@ -81,41 +102,37 @@ package struct Arranger {
     ) throws -> Arrangement {
         let pattern = KeyPattern(request.filter)
         let base = request.base
-        var keys = base?.keys
-        let needsKeys =
-            pattern != nil || request.order.column == .key || request.group?.needsKeys == true
         var work = Work(
-            parts: (needsKeys && keys == nil ? 1 : 0) + (base?.order == request.order ? 0 : 1)
+            parts: (base?.order == request.order ? 0 : 1)
                 + (request.group == nil && request.condition == nil ? 0 : 1) + (pattern == nil ? 0 : 1),
             tell: checkpoint)
-        if needsKeys, keys == nil {
-            keys = try KeyIndex(listing) { index throws(Stopped) in
-                try work.tell(Double(index) / Double(max(1, listing.count)))
-            }
-            work.endPart()
-        }
         var unread = base?.unread ?? Arrangement.Unread()
         var sorted: Positions
         if let base, base.order == request.order {
             sorted = base.sorted
         } else {
             let part = work
-            var sorter = EntrySorter(listing: listing, keys: keys, now: clock()) { share throws(Stopped) in
+            var sorter = EntrySorter(listing: listing, now: clock()) { share throws(Stopped) in
                 try part.tell(share)
             }
             sorted = try sorter.positions(request.order)
             unread.sorted = sorter.unreadable
             work.endPart()
         }
-        let members = try members(of: request, sorted, listing, keys, work, &unread)
+        let members = try members(of: request, sorted, listing, work, &unread)
         if request.group != nil || request.condition != nil { work.endPart() }
         var rows = members
-        if let pattern, let keys {
-            let candidates = narrowed(request) ?? members
-            rows = .some(
-                try keys.matches(pattern, among: candidates) { row throws(Stopped) in
-                    try work.tell(Double(row) / Double(max(1, candidates.count)))
-                })
+        if pattern == nil { unread.filtered = 0 }
+        if let pattern {
+            let wider = narrowed(request)
+            let candidates = wider ?? members
+            let (found, unreadable) = try listing.entries(matching: pattern, among: candidates) {
+                row throws(Stopped) in
+                try work.tell(Double(row) / Double(max(1, candidates.count)))
+            }
+            rows = .some(found)
+            // What can't be read isn't among the rows of the wider filter.
+            unread.filtered = (wider == nil ? 0 : unread.filtered) + unreadable
         }
         var bytes = listing.valueBytes
         if pattern != nil || request.group != nil || request.condition != nil {
@@ -127,7 +144,7 @@ package struct Arranger {
         return Arrangement(
             listing: listing, order: request.order, filter: request.filter, group: request.group,
             condition: request.condition, sorted: sorted, members: members, unread: unread, rows: rows,
-            rowBytes: bytes, keys: keys, victims: base?.victims ?? victims(listing, limit: limit),
+            rowBytes: bytes, victims: base?.victims ?? victims(listing, limit: limit),
             made: made)
     }
 
@@ -151,8 +168,8 @@ package struct Arranger {
 
     /// The rows of the group that meet the condition.
     private func members(
-        of request: ArrangementRequest, _ sorted: Positions, _ listing: any EntryListing, _ keys: KeyIndex?,
-        _ work: Work, _ unread: inout Arrangement.Unread
+        of request: ArrangementRequest, _ sorted: Positions, _ listing: any EntryListing, _ work: Work,
+        _ unread: inout Arrangement.Unread
     ) throws -> Positions {
         guard request.group != nil || request.condition != nil else {
             (unread.chosen, unread.warnings) = (0, [])
@@ -161,11 +178,12 @@ package struct Arranger {
         if let base = request.base, base.group == request.group, base.condition == request.condition {
             return base.order == request.order ? base.members : reordered(base.members, as: sorted, listing)
         }
-        let membership = try EntryMembership(
-            of: request.group, meeting: request.condition, in: listing, keys: keys, now: clock())
+        var membership = try EntryMembership(
+            of: request.group, meeting: request.condition, in: listing, now: clock())
         var members: [Int32] = []
         for row in 0..<sorted.count {
             if row % 1024 == 0 { try work.tell(Double(row) / Double(sorted.count)) }
+            listing.prefetch(behind: row, of: sorted)
             let index = sorted.index(atRow: row)
             if membership.holds(at: index) { members.append(Int32(index)) }
         }

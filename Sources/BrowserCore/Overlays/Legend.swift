@@ -39,6 +39,11 @@ enum Legend {
                     sign: "not watched",
                     words: "Events that were overwritten during a pause, or while no screen showed them."),
             ]
+        case .stores:
+            return [
+                Line(sign: String(glyphs.favourite), words: "A favourite: it stands first."),
+                Line(sign: "1", words: "The key that shows it: it is open, and stays as you left it."),
+            ]
         default: return []
         }
     }
@@ -60,6 +65,17 @@ enum Legend {
             Line(
                 sign: "PAUSED",
                 words: "The screen stands still until you go on; graphs and alarms miss nothing."),
-        ]
+        ] + age(model)
+    }
+
+    /// Where a screen isn't kept up to date.
+    private static func age(_ model: Model) -> [Line] {
+        switch model.screen {
+        case .entries:
+            [Line(sign: "listed", words: "So long ago: so many entries are listed less often.")]
+        case .query, .groups:
+            [Line(sign: "asked", words: "So long ago: the rows stay as they are until you ask again.")]
+        default: []
+        }
     }
 }

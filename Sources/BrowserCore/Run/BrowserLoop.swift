@@ -39,10 +39,6 @@ package enum BrowserExit: Sendable, Hashable {
 package enum BrowserLoop {
     /// Seconds between two refreshes.
     package static let refreshInterval = 0.2
-    /// Seconds after a person's last key in which every result is drawn at once.
-    private static let attention = 0.5
-    /// Seconds that a picture waits otherwise, so that one of a refresh has all its results.
-    private static let gathering = 0.03
     /// Keys that are handled before the screen is drawn, so that a held key can't keep it from being drawn.
     private static let burst = 32
 
@@ -63,15 +59,10 @@ package enum BrowserLoop {
         }
         var shown: Frame?
         var pending = Browser.start(&model)
-        var nextTick = model.now
-        var (lastInput, drawAt): (Timestamp, Timestamp?) = (model.now, nil)
+        var pacing = FramePacing(refreshInterval: refreshInterval, start: model.now)
         while true {
             let now = clock()
-            pending += Browser.update(&model, now >= nextTick ? .tick(now) : .clock(now))
-            // A clock that jumps back must not stop the refreshes.
-            if now >= nextTick || nextTick.seconds(since: now) > refreshInterval {
-                nextTick = now.adding(seconds: refreshInterval)
-            }
+            pending += Browser.update(&model, pacing.isTick(at: now) ? .tick(now) : .clock(now))
             for message in inbox.take() { pending += Browser.update(&model, message) }
             for effect in pending {
                 switch effect {
@@ -87,19 +78,14 @@ package enum BrowserLoop {
                 }
             }
             pending = []
-            // Nor must a clock that jumps back.
-            let isDue = drawAt.map { $0 <= now || $0.seconds(since: now) > gathering } ?? false
-            if shown == nil || terminal.wantsAgain || now.seconds(since: lastInput) < attention || isDue {
+            if pacing.isFrameDue(at: now, orNow: shown == nil || terminal.wantsAgain) {
                 let frame = Browser.frame(model)
                 if frame != shown || terminal.wantsAgain {
                     terminal.show(model, drawnAs: frame)
                     shown = frame
                 }
-                drawAt = nil
-            } else {
-                drawAt = drawAt ?? now.adding(seconds: gathering)
             }
-            var timeout = max(0, min(nextTick, drawAt ?? nextTick).seconds(since: clock()))
+            var timeout = pacing.wait(from: clock())
             for _ in 0..<burst {
                 guard let event = terminal.nextEvent(timeout: timeout) else { break }
                 // What is on the terminal now isn't what was shown last.
@@ -107,7 +93,7 @@ package enum BrowserLoop {
                 model.now = max(model.now, clock())
                 pending += Browser.update(&model, .input(event))
                 if event == .wake { break }
-                lastInput = model.now
+                pacing.noteInput(at: model.now)
                 timeout = 0
             }
         }

@@ -27,6 +27,8 @@ package struct EffectPerformer: Sendable {
             }
             return !isStopped()
         }
-        send(.answer(question.answer(context)))
+        var answer = question.answer(context)
+        answer.workspace = question.workspace
+        send(.answer(answer))
     }
 }

@@ -36,8 +36,8 @@ protocol ScreenParts {
     static func firstRow(_ model: Model) -> Int
     /// When the rows were listed, if their order stays while a person types or moves.
     static func listed(_ model: Model) -> Timestamp?
-    /// How many seconds ago what is shown was asked for, where it isn't kept up to date.
-    static func age(_ model: Model) -> Double?
+    /// Of what moment the screen is, where it isn't kept up to date.
+    static func age(_ model: Model) -> ScreenAge?
     /// Whether the cursor stays at the top row, so that nothing has to stay.
     static func follows(_ model: Model) -> Bool
     /// The table that is drawn, and that clicks are matched with; `nil`: it has none.
@@ -118,7 +118,7 @@ extension ScreenParts {
     static func pageRows(_ list: Rect) -> Int { max(0, list.rows - (list.rows > 1 ? 1 : 0)) }
     static func listed(_ model: Model) -> Timestamp? { nil }
     static func follows(_ model: Model) -> Bool { false }
-    static func age(_ model: Model) -> Double? { nil }
+    static func age(_ model: Model) -> ScreenAge? { nil }
     static func row(at point: Point, _ model: Model, _ layout: ScreenLayout) -> Int? {
         table(model)?.layout(in: layout.list).row(at: point)
     }

@@ -1,3 +1,4 @@
+import Foundation
 import StorageEngine
 import StoreInspection
 import Synchronization
@@ -54,24 +55,69 @@ package final class EngineSource: StoreSource {
         try state?.columns.change { $0.remember(columns) }
     }
 
+    /// A store by one name, however it was given. (Links stay: a person knows the path by them.)
+    private static func wholePath(_ path: String) -> String {
+        URL(fileURLWithPath: path).standardizedFileURL.path
+    }
+
+    package func noteOpened(store: String, at moment: Timestamp) throws(SourceError) {
+        try state?.stores.change { $0.noteOpened(EngineSource.wholePath(store), at: moment) }
+    }
+
+    package func setFavourite(_ isFavourite: Bool, store: String) throws(SourceError) {
+        try state?.stores.change { $0.setFavourite(isFavourite, EngineSource.wholePath(store)) }
+    }
+
     package func stores() throws(SourceError) -> [StoreSummary] {
         var summaries: [StoreSummary] = []
         for (name, path) in try StoresFolder.contents(of: folder) {
-            var summary = StoreSummary(name: name, path: path)
-            do throws(SourceError) {
-                guard
-                    try SourceError.translating({ () throws(StorageError) in try Store.isStore(at: path) })
-                else { continue }
-                let figures = try figures(store: path)
-                summary.archives = figures.archives.count
-                summary.entries = figures.archives.reduce(0) { $0 &+ $1.entries }
-                summary.diskBytes = figures.archives.reduce(0) { $0 &+ $1.diskBytes }
-            } catch {
-                summary.problem = error.description
-            }
+            if let summary = summary(ofStore: path, name: name) { summaries.append(summary) }
+        }
+        // What was remembered is an addition: without it the folder's stores are listed all the same.
+        let remembered = (try? state?.stores.read()) ?? []
+        for place in summaries.indices {
+            let path = ExactText(EngineSource.wholePath(summaries[place].path))
+            guard let known = remembered.last(where: { ExactText($0.path) == path }) else { continue }
+            (summaries[place].isFavourite, summaries[place].opened) = (known.isFavourite, known.opened)
+        }
+        let listed = Set(summaries.map { ExactText(EngineSource.wholePath($0.path)) })
+        let others = remembered.filter { !listed.contains(ExactText($0.path)) }
+        let favourites = others.filter(\.isFavourite)
+        let recent = others.filter { !$0.isFavourite && $0.opened != nil }
+            .sorted { ($0.opened?.microseconds ?? 0) > ($1.opened?.microseconds ?? 0) }
+        for known in favourites + recent.prefix(RememberedStore.mostRecent) {
+            guard var summary = elsewhere(known) else { continue }
+            (summary.isFavourite, summary.opened) = (known.isFavourite, known.opened)
+            summary.isElsewhere = true
             summaries.append(summary)
         }
-        return summaries
+        return summaries.filter(\.isFavourite).sorted { $0.name < $1.name }
+            + summaries.filter { !$0.isFavourite }
+    }
+
+    /// A store in another folder; nil: it was no favourite, and isn't there any more.
+    private func elsewhere(_ known: RememberedStore) -> StoreSummary? {
+        let name = known.path.split(separator: "/").last.map(String.init) ?? known.path
+        if let summary = summary(ofStore: known.path, name: name) { return summary }
+        guard known.isFavourite else { return nil }
+        return StoreSummary(
+            name: name, path: known.path, problem: "there is no store any more at \(known.path)")
+    }
+
+    /// Nil: it is no store.
+    private func summary(ofStore path: String, name: String) -> StoreSummary? {
+        var summary = StoreSummary(name: name, path: path)
+        do throws(SourceError) {
+            guard try SourceError.translating({ () throws(StorageError) in try Store.isStore(at: path) })
+            else { return nil }
+            let figures = try figures(store: path)
+            summary.archives = figures.archives.count
+            summary.entries = figures.archives.reduce(0) { $0 &+ $1.entries }
+            summary.diskBytes = figures.archives.reduce(0) { $0 &+ $1.diskBytes }
+        } catch {
+            summary.problem = error.description
+        }
+        return summary
     }
 
     package func figures(store path: String) throws(SourceError) -> StoreFigures {
@@ -109,9 +155,16 @@ package final class EngineSource: StoreSource {
     }
 
     package func listing(in archive: ArchiveAddress) throws(SourceError) -> any EntryListing {
-        let store = try self.store(archive.store)
+        let archive = try self.archive(archive)
+        return try SourceError.translating { () throws(StorageError) in try StoredListing(archive) }
+    }
+
+    package func recentEntries(
+        _ most: Int, in archive: ArchiveAddress
+    ) throws(SourceError) -> any EntryListing {
+        let archive = try self.archive(archive)
         return try SourceError.translating { () throws(StorageError) in
-            try StoredListing(try store.archive(named: archive.name))
+            try StoredListing(archive, mostRecent: most)
         }
     }
 

@@ -73,3 +73,51 @@ extension [ChosenColumns] {
         append(chosen)
     }
 }
+
+/// A store that was opened, or that is to stand first. A value; safe to share between threads.
+package struct RememberedStore: Sendable, Hashable, Codable {
+    package var path: String
+    package var isFavourite: Bool
+    /// Seconds since 1970; 0: never.
+    private var seconds: Double
+
+    /// Stores that are kept.
+    package static let most = 200
+    /// Stores in other folders that are listed because they were opened.
+    package static let mostRecent = 10
+
+    package init(path: String, isFavourite: Bool = false, opened: Timestamp? = nil) {
+        (self.path, self.isFavourite) = (path, isFavourite)
+        seconds = opened.map { Double($0.microseconds) / 1e6 } ?? 0
+    }
+
+    package var opened: Timestamp? { seconds > 0 ? Timestamp(seconds: min(seconds, 1e11)) : nil }
+
+    private enum CodingKeys: String, CodingKey {
+        case path
+        case isFavourite = "favourite"
+        case seconds = "opened"
+    }
+}
+
+extension [RememberedStore] {
+    /// Favourites stay however many others there are: those that were opened longest ago go first.
+    private mutating func put(_ store: RememberedStore) {
+        removeAll { ExactText($0.path) == ExactText(store.path) }
+        append(store)
+        let others = filter { !$0.isFavourite }
+        self = others + filter(\.isFavourite)
+    }
+
+    private func known(_ path: String) -> RememberedStore {
+        last { ExactText($0.path) == ExactText(path) } ?? RememberedStore(path: path)
+    }
+
+    package mutating func noteOpened(_ path: String, at moment: Timestamp) {
+        put(RememberedStore(path: path, isFavourite: known(path).isFavourite, opened: moment))
+    }
+
+    package mutating func setFavourite(_ isFavourite: Bool, _ path: String) {
+        put(RememberedStore(path: path, isFavourite: isFavourite, opened: known(path).opened))
+    }
+}

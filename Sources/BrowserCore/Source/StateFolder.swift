@@ -23,6 +23,9 @@ package struct StateFolder: Sendable {
     /// The columns of each archive.
     package var columns: StateRecords<ChosenColumns> { file("columns", most: ChosenColumns.most) }
 
+    /// The stores that were opened, and the favourites.
+    package var stores: StateRecords<RememberedStore> { file("stores", most: RememberedStore.most) }
+
     /// That somebody has seen the line of hints.
     package var hints: StateFile { StateFile(path: path + "/hints") }
 

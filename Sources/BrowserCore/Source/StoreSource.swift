@@ -10,14 +10,24 @@ package protocol StoreSource: Sendable {
     /// The folder whose stores ``stores()`` lists, for the screen that explains an empty list.
     var folder: String { get }
 
-    /// The stores of the default folder, sorted by name. A folder that isn't there has none.
+    /// Favourites first, then the stores of the default folder, each sorted by name, then those elsewhere that were opened last. A
+    /// folder that isn't there has none.
     func stores() throws(SourceError) -> [StoreSummary]
+
+    /// Keeps for later sessions that a store was opened.
+    func noteOpened(store: String, at moment: Timestamp) throws(SourceError)
+
+    /// Keeps for later sessions whether a store is to stand first.
+    func setFavourite(_ isFavourite: Bool, store: String) throws(SourceError)
 
     /// All archives with their figures. An archive that can't be read is listed with its problem.
     func figures(store: String) throws(SourceError) -> StoreFigures
 
     /// A light list of an archive's entries, most recent first.
     func listing(in archive: ArchiveAddress) throws(SourceError) -> any EntryListing
+
+    /// The most recent entries, to be shown while a large archive is listed.
+    func recentEntries(_ most: Int, in archive: ArchiveAddress) throws(SourceError) -> any EntryListing
 
     /// The metadata of a key; nil when there is no such entry.
     func entry(_ key: String, in archive: ArchiveAddress) throws(SourceError) -> EntryMetadata?
@@ -108,9 +118,14 @@ package protocol StoreSource: Sendable {
 
 /// What a source answers that has messages alone, as a ring file does.
 extension StoreSource {
+    package func noteOpened(store: String, at moment: Timestamp) throws(SourceError) {}
+    package func setFavourite(_ isFavourite: Bool, store: String) throws(SourceError) {}
     package func listing(in archive: ArchiveAddress) throws(SourceError) -> any EntryListing {
         throw .hasNoEntries
     }
+    package func recentEntries(
+        _ most: Int, in archive: ArchiveAddress
+    ) throws(SourceError) -> any EntryListing { throw .hasNoEntries }
     package func entry(_ key: String, in archive: ArchiveAddress) throws(SourceError) -> EntryMetadata? {
         nil
     }

@@ -11,6 +11,12 @@ package struct StoreSummary: Sendable, Hashable {
     package var diskBytes: UInt64
     /// Why nothing more is known about it; one line.
     package var problem: String?
+    /// Whether a person wants it to stand first.
+    package var isFavourite = false
+    /// When the browser opened it last.
+    package var opened: Timestamp?
+    /// Whether it is in another folder than the one that is listed, and was opened before.
+    package var isElsewhere = false
 
     package init(
         name: String, path: String, archives: Int = 0, entries: Int = 0, diskBytes: UInt64 = 0,

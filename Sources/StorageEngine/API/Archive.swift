@@ -310,10 +310,15 @@ public final class Archive: Sendable {
 
     // MARK: The whole
 
-    /// All entries as they are at this moment. Costs some ten nanoseconds an entry, and copies no key or value. Leaves
-    /// no trace.
+    /// All entries as they are now; what others store or remove during the call may be listed or not (``EntryList``).
+    /// Costs some ten nanoseconds an entry, and copies no key or value. Leaves no trace.
     public func entries(order: RecencyOrder = .mostRecentFirst) throws(StorageError) -> EntryList {
         try EntryList(engine: try engine(), order: order)
+    }
+
+    /// The most recent entries, to be shown while ``entries(order:)`` lists a large archive: costs what these do.
+    package func recentEntries(_ most: Int) throws(StorageError) -> EntryList {
+        try EntryList(engine: try engine(), order: .mostRecentFirst, mostRecent: most)
     }
 
     /// Random bytes that identify this archive, so that one of the same name made earlier or later differs.
@@ -322,7 +327,7 @@ public final class Archive: Sendable {
     /// What tells whether anybody changed the archive since.
     package func version() throws(StorageError) -> ArchiveVersion { try engine().version() }
 
-    /// Totals, counters and limits. Leaves no trace. Costs a look at the header of the index, the process table and the
+    /// Totals, counters and limits. Leaves no trace. While a batch is applied, the totals may count a part of it. Costs a look at the header of the index, the process table and the
     /// descriptor.
     public func status() throws(StorageError) -> ArchiveStatus {
         try engine().status(configuration: configuration())

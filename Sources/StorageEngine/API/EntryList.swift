@@ -51,10 +51,14 @@ public struct EntryReference: Sendable, Hashable {
     }
 }
 
-/// The entries of an archive at one moment, in the order of recency. An immutable value, safe to share between threads.
+/// The entries of an archive, in the order of recency. An immutable value, safe to share between threads.
+///
+/// Has each entry that was there all the time while the list was made, once. Of those that others stored or removed meanwhile
+/// (it takes some ten milliseconds for a million entries), it may have some and lack others, also of one batch: an
+/// ``ArchiveSnapshot`` is of one moment.
 ///
 /// Takes 48 bytes for each entry; holds no key and no value. Keys and values are read from the archive when asked for.
-/// They are those of that moment, or `nil` if the entry was removed or stored again since.
+/// They are those that were listed, or `nil` if the entry was removed or stored again since.
 public struct EntryList: Sendable, RandomAccessCollection {
     let engine: ArchiveEngine
     let references: [EntryReference]
@@ -69,16 +73,16 @@ public struct EntryList: Sendable, RandomAccessCollection {
     /// had begun when that ended.
     private let sequences: ClosedRange<UInt64>
 
-    init(engine: ArchiveEngine, order: RecencyOrder) throws(StorageError) {
+    /// - Parameter most: how many of the most recent entries are listed; `nil`: all.
+    init(engine: ArchiveEngine, order: RecencyOrder, mostRecent most: Int? = nil) throws(StorageError) {
         self.engine = engine
         self.order = order
         renumberings = engine.index.renumberings
         let before = engine.index.settledSequence
-        var references = try engine.liveReferences()
-        switch order {
-        case .mostRecentFirst: references.sort { $0.recency > $1.recency }
-        case .leastRecentFirst: references.sort { $0.recency < $1.recency }
-        }
+        var references =
+            if let most { try engine.recentReferences(most) } else { try engine.liveReferences() }
+        NumberSort.sort(&references, descending: order == .mostRecentFirst) { Int64($0.recency) }
+        if let most { references.removeLast(Swift.max(0, references.count - most)) }
         totalValueBytes = references.reduce(0) { $0 + UInt64($1.valueBytes) }
         self.references = references
         sequences = before...Swift.max(before, engine.index.sequence)
@@ -107,6 +111,10 @@ public struct EntryList: Sendable, RandomAccessCollection {
     package func presentKey(at index: Int) throws(StorageError) -> String? {
         try key(at: index, presentLine, keyText)
     }
+
+    /// Hints that the key or the value of the entry at `index` will be read soon.
+    @inline(__always)
+    package func prefetch(at index: Int) { engine.log.prefetch(references[index].location) }
 
     /// Appends what ``presentKey(at:)`` gives, if there is one, without making a string.
     package func appendPresentKey(at index: Int, to bytes: inout [UInt8]) throws(StorageError) {

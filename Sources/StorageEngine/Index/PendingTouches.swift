@@ -78,6 +78,9 @@ struct PendingTouches {
 
     init(drained: UInt64) { self.drained = drained }
 
+    /// The entries that were used.
+    var numbers: Dictionary<UInt32, [PendingTouch]>.Keys { touches.keys }
+
     @inline(__always)
     subscript(number: UInt32) -> [PendingTouch]? { touches.isEmpty ? nil : touches[number] }
 

@@ -22,6 +22,38 @@ extension ArchiveEngine {
         return try undisturbed { () throws(StorageError) in try references(allOf: part, most: most) }
     }
 
+    /// About so many of the most recent entries, in no certain order: found by the order's links, so it costs nothing for the
+    /// others. One that is used meanwhile may be missing, for a list that another replaces soon.
+    func recentReferences(_ most: Int) throws(StorageError) -> [EntryReference] {
+        try index.catchUp()
+        let moment = ListMoment(self)
+        let settled = index.head
+        var references: [EntryReference] = []
+        var seen: Set<UInt32> = []
+        func take(_ number: UInt32, _ slot: SlotView) throws(StorageError) {
+            guard seen.insert(number).inserted,
+                let line = try line(number, slot, settled: settled, uses: moment.pending),
+                let reference = moment.reference(line)
+            else { return }
+            references.append(reference)
+        }
+        // The order doesn't show these uses yet.
+        for number in moment.pending.numbers {
+            if let slot = index.entry(number) { try take(number, slot) }
+        }
+        var number = index.recencyFirst
+        // What is set aside is in the order, too; and whoever changes that may lead this walk round.
+        var steps = 20 * most
+        while references.count < most + moment.pending.numbers.count, steps > 0,
+            let slot = index.entry(number)
+        {
+            try take(number, slot)
+            number = slot.older
+            steps -= 1
+        }
+        return references
+    }
+
     /// The result of a walk over the entries during which no undo brought any back, so that it sees them all or not at all.
     /// To bring them back takes some instructions: who is longer at it was stopped, and isn't waited for.
     func undisturbed<Result, Failure: Error>(_ walk: () throws(Failure) -> Result) throws(Failure) -> Result {
@@ -52,24 +84,14 @@ extension ArchiveEngine {
         let all = part != nil
         let renumberings = index.renumberings
         let isChanging = index.structureVersion & 1 != 0
-        let pending = index.touches.pending()
-        let now = Clock.boot()
-        let offset = Clock.wallOffset()
-        let living = !index.residency.isUsed ? 0 : livingLines
+        let moment = ListMoment(self)
         var references: [EntryReference] = []
         references.reserveCapacity(min(index.entryCount, Int(index.usedEntries), most))
         func take(_ line: EntryLine) {
             if let part, !part.contains(line.tag) || references.count > most { return }
-            if line.deadline != Deadline.never, now >= line.deadline, !all { return }
-            let isHeld = living != 0 && index.residency[line.number] & living != 0
-            guard !line.isMemoryOnly || isHeld || all, let use = line.use else { return }
-            references.append(
-                EntryReference(
-                    line, tier: line.isMemoryOnly ? .memory : isHeld ? .both : .disk,
-                    expiry: line.deadline == Deadline.never ? 0 : line.deadline.addingSaturating(offset),
-                    use: use))
+            if let reference = moment.reference(line, orGone: all) { references.append(reference) }
         }
-        try forEachLine(uses: pending) { take($0) }
+        try forEachLine(uses: moment.pending) { take($0) }
         guard references.count <= most else { return nil }
         // An entry that was deleted after its slot was read may have been stored again, and been met in another slot.
         var kept = 0
@@ -91,7 +113,7 @@ extension ArchiveEngine {
         for tag in lost {
             for number in index.table.liveEntries(ofTag: tag) where numbers.insert(number).inserted {
                 guard let slot = index.entry(number),
-                    let line = try line(number, slot, settled: .none, uses: pending)
+                    let line = try line(number, slot, settled: .none, uses: moment.pending)
                 else { continue }
                 take(line)
             }
@@ -172,5 +194,35 @@ extension ArchiveEngine {
         guard let pin = log.pin(location.segment) else { return nil }
         defer { log.unpin(pin) }
         return log.frame(pin, at: location.offset).map(body)
+    }
+}
+
+/// When a list is made, and what was not applied to the slots then. A value, for one list.
+private struct ListMoment {
+    let pending: PendingTouches
+    private let index: IndexView
+    private let now: Int64
+    private let wallOffset: Int64
+    /// Lines of the process table whose processes live; 0: no process holds any value.
+    private let living: UInt64
+
+    init(_ engine: ArchiveEngine) {
+        index = engine.index
+        pending = index.touches.pending()
+        now = Clock.boot()
+        wallOffset = Clock.wallOffset()
+        living = index.residency.isUsed ? engine.livingLines : 0
+    }
+
+    /// `nil` for one that has expired, or that only the memory of a process that ended held, unless `orGone`.
+    @inline(__always)
+    func reference(_ line: EntryLine, orGone: Bool = false) -> EntryReference? {
+        if line.deadline != Deadline.never, now >= line.deadline, !orGone { return nil }
+        let isHeld = living != 0 && index.residency[line.number] & living != 0
+        guard !line.isMemoryOnly || isHeld || orGone, let use = line.use else { return nil }
+        return EntryReference(
+            line, tier: line.isMemoryOnly ? .memory : isHeld ? .both : .disk,
+            expiry: line.deadline == Deadline.never ? 0 : line.deadline.addingSaturating(wallOffset), use: use
+        )
     }
 }

@@ -50,29 +50,8 @@ extension [ScanItem] {
         return grouped
     }
 
-    /// The items sorted by their stamps, the greatest first. A radix sort: for a million items a comparison sort takes
-    /// longer than reading them all.
+    /// The items sorted by their stamps, the greatest first.
     func sorted(byDescending stamps: [UInt64]) -> [ScanItem] {
-        guard let most = stamps.max(), let least = stamps.min(), most > least else { return self }
-        var items = self
-        var keys = stamps.map { most - $0 }
-        var otherItems = items
-        var otherKeys = keys
-        var shift: UInt64 = 0
-        while (most - least) >> shift > 0 {
-            var starts = [Int](repeating: 0, count: 2049)
-            for key in keys { starts[Int(key >> shift & 2047) + 1] += 1 }
-            for digit in 1...2048 { starts[digit] += starts[digit - 1] }
-            for place in keys.indices {
-                let digit = Int(keys[place] >> shift & 2047)
-                otherItems[starts[digit]] = items[place]
-                otherKeys[starts[digit]] = keys[place]
-                starts[digit] += 1
-            }
-            swap(&items, &otherItems)
-            swap(&keys, &otherKeys)
-            shift += 11
-        }
-        return items
+        NumberSort.positions(of: stamps.map(Int64.init(clamping:)), descending: true).map { self[Int($0)] }
     }
 }

@@ -17,6 +17,9 @@ package protocol EntryListing: Sendable {
     /// When an entry was last accessed, without reading the store.
     func accessed(at index: Int) -> Timestamp
 
+    /// Hints that the key or the value of an entry will be read soon. An implementation may do nothing.
+    func prefetch(at index: Int)
+
     /// The key; nil when the entry is gone and its place was used again.
     /// - Throws: when its bytes are damaged, or can't be read now.
     func key(at index: Int) throws(SourceError) -> String?
@@ -39,6 +42,14 @@ package protocol EntryListing: Sendable {
 }
 
 extension EntryListing {
+    package func prefetch(at index: Int) {}
+
+    /// Hints at the entry some rows behind one that is about to be read: that takes as long as memory takes to answer.
+    package func prefetch(behind row: Int, of rows: Positions) {
+        let ahead = 8
+        if row + ahead < rows.count { prefetch(at: rows.index(atRow: row + ahead)) }
+    }
+
     package func appendKey(at index: Int, to bytes: inout [UInt8]) throws(SourceError) {
         if let key = try key(at: index) { bytes.append(contentsOf: key.utf8) }
     }

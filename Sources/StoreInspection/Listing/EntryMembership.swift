@@ -16,15 +16,6 @@ package indirect enum GroupMembership: Sendable, Hashable {
     /// Those of both groups.
     case both(GroupMembership, GroupMembership)
 
-    /// Whether keys are needed to tell.
-    package var needsKeys: Bool {
-        switch self {
-        case .prefix, .last: true
-        case .owner, .kind, .value: false
-        case .both(let one, let other): one.needsKeys || other.needsKeys
-        }
-    }
-
     /// Whether values are read to tell.
     package var readsValues: Bool {
         switch self {
@@ -97,19 +88,17 @@ extension GroupKey {
 /// Tells which entries of a list are of a group and meet a condition. For one thread.
 package struct EntryMembership {
     private let listing: any EntryListing
-    private let keys: KeyIndex?
     private let group: GroupMembership?
     private let properties: [QueryProperty]
     private let probe: ListingProbe
     private let hasCondition: Bool
+    private var unreadableKeys = 0
 
-    /// - Parameter keys: all keys of the list, where the group needs them.
     package init(
         of group: GroupMembership?, meeting condition: EntryCondition?, in listing: any EntryListing,
-        keys: KeyIndex?, now: Timestamp
+        now: Timestamp
     ) throws(SourceError) {
         self.listing = listing
-        self.keys = keys
         self.group = group
         properties = group?.properties ?? []
         hasCondition = condition != nil
@@ -122,17 +111,17 @@ package struct EntryMembership {
     }
 
     /// How many entries couldn't be asked.
-    package var unreadable: Int { probe.unreadable }
+    package var unreadable: Int { probe.unreadable + unreadableKeys }
     /// What to know of the condition.
     package var warnings: [String] { probe.warnings }
 
-    package func holds(at index: Int) -> Bool {
+    package mutating func holds(at index: Int) -> Bool {
         // What is cheap to tell comes first.
         if let group, !holds(group, index) { return false }
         return !hasCondition || probe.isMet(at: index)
     }
 
-    private func holds(_ group: GroupMembership, _ index: Int) -> Bool {
+    private mutating func holds(_ group: GroupMembership, _ index: Int) -> Bool {
         switch group {
         case .prefix(let beginning): return key(index).starts(with: beginning.text.utf8)
         case .last(let below, let separator):
@@ -150,7 +139,16 @@ package struct EntryMembership {
         }
     }
 
-    private func key(_ index: Int) -> ArraySlice<UInt8> { keys?.key(at: index) ?? [] }
+    /// Empty if it can't be read: no entry has such a key.
+    private mutating func key(_ index: Int) -> [UInt8] {
+        var key: [UInt8] = []
+        do throws(SourceError) {
+            try listing.appendKey(at: index, to: &key)
+        } catch {
+            unreadableKeys += 1
+        }
+        return key
+    }
 }
 
 extension EntryListing {

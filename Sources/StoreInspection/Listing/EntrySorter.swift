@@ -3,26 +3,23 @@ import StorageEngine
 
 /// Puts a listing's entries in order of a column. For one thread.
 ///
-/// Equal entries keep LRU order. Recency costs nothing; keys are compared in one piece of memory; age and owner
-/// need every entry's metadata, a property every value; the other columns are in the list.
+/// Equal entries keep LRU order. Recency costs nothing; the key needs every key; age and owner need every entry's metadata, a
+/// property every value; the other columns are in the list.
 package struct EntrySorter<Stop: Error> {
     private let listing: any EntryListing
-    private let keys: KeyIndex?
     private let now: Timestamp
     private let checkpoint: (Double) throws(Stop) -> Void
     /// How many values couldn't be read to sort by a property; their entries stand at the end.
     package private(set) var unreadable = 0
 
     /// - Parameters:
-    ///   - keys: needed for an order by key.
     ///   - now: what ages are counted to.
     ///   - checkpoint: hears the share done, 0 to 1, and may throw to stop.
     package init(
-        listing: any EntryListing, keys: KeyIndex?, now: Timestamp,
+        listing: any EntryListing, now: Timestamp,
         checkpoint: @escaping (Double) throws(Stop) -> Void
     ) {
         self.listing = listing
-        self.keys = keys
         self.now = now
         self.checkpoint = checkpoint
     }
@@ -41,6 +38,7 @@ package struct EntrySorter<Stop: Error> {
         values.reserveCapacity(count)
         for index in 0..<count {
             if index % 1024 == 0 { try checkpoint(0.5 * Double(index) / Double(count)) }
+            listing.prefetch(behind: index, of: .all(count))
             values.append(probe.sortValue(0, at: index, isDescending: descending))
         }
         unreadable = probe.unreadable
@@ -59,23 +57,29 @@ package struct EntrySorter<Stop: Error> {
         // The youngest has the latest creation.
         case .age:
             return try sorted(order) {
+                listing.prefetch(behind: $0, of: .all(count))
                 // The bitwise complement turns the order round, and there is one of every number.
-                ~(entry($0)?.created.microseconds ?? .min)
+                return ~(entry($0)?.created.microseconds ?? .min)
             }
         case .expires: return try sorted(order) { listing.terms(at: $0).expires?.microseconds ?? .max }
         case .key:
-            guard let keys else { return .all(count) }
+            let keys = try KeyIndex(listing) { index throws(Stop) in
+                try checkpoint(0.5 * Double(index) / Double(count))
+            }
             return try sorted(order.descending) { keys.compare(Int($0), Int($1)) }
         case .owner:
             var owners: [String] = []
             owners.reserveCapacity(count)
             for index in 0..<count {
                 if index % 4096 == 0 { try checkpoint(0.5 * Double(index) / Double(count)) }
+                listing.prefetch(behind: index, of: .all(count))
                 owners.append(entry(index)?.owner ?? "\u{10ffff}")
             }
             return try sorted(order.descending) { left, right in
                 let (a, b) = (owners[Int(left)], owners[Int(right)])
-                return a == b ? 0 : a < b ? -1 : 1
+                // Two spellings of one text are two owners.
+                return a.utf8.elementsEqual(b.utf8)
+                    ? 0 : a.utf8.lexicographicallyPrecedes(b.utf8) ? -1 : 1
             }
         }
     }
@@ -122,8 +126,7 @@ extension Tier {
 extension EntryOrder {
     /// The entries of a list in this order, in one go.
     package func positions(in listing: any EntryListing, now: Timestamp) -> Positions {
-        let keys = column == .key ? KeyIndex(listing) { (_) throws(Never) in } : nil
-        var sorter = EntrySorter(listing: listing, keys: keys, now: now) { (_) throws(Never) in }
+        var sorter = EntrySorter(listing: listing, now: now) { (_) throws(Never) in }
         return sorter.positions(self)
     }
 }

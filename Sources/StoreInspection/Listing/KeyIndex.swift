@@ -1,5 +1,5 @@
-/// All keys of a listing in one piece of memory, to be searched and compared without making strings. Immutable
-/// once built; safe to share between threads.
+/// All keys of a listing in one piece of memory, to be compared without making strings. Immutable once built; safe to share
+/// between threads.
 package final class KeyIndex: Sendable {
     private let bytes: [UInt8]
     /// Where each key begins, and where the last one ends. A key that couldn't be read is empty.
@@ -18,6 +18,7 @@ package final class KeyIndex: Sendable {
         starts.reserveCapacity(listing.count + 1)
         for index in 0..<listing.count {
             if index % 4096 == 0 { try checkpoint(index) }
+            listing.prefetch(behind: index, of: .all(listing.count))
             starts.append(bytes.count)
             do throws(SourceError) {
                 try listing.appendKey(at: index, to: &bytes)
@@ -44,21 +45,31 @@ package final class KeyIndex: Sendable {
             return a.count - b.count
         }
     }
+}
 
-    /// The positions among `candidates` whose key holds the pattern. `checkpoint` as above.
-    package func matches<Stop: Error>(
-        _ pattern: KeyPattern, among candidates: Positions, checkpoint: (Int) throws(Stop) -> Void
-    ) throws(Stop) -> [Int32] {
+extension EntryListing {
+    /// The entries among `candidates` whose key holds the pattern, and how many keys couldn't be read. `checkpoint` hears the row
+    /// and may throw to stop. Reads every key: some 50 to 100 ns each.
+    package func entries<Stop: Error>(
+        matching pattern: KeyPattern, among candidates: Positions, checkpoint: (Int) throws(Stop) -> Void
+    ) throws(Stop) -> (found: [Int32], unreadable: Int) {
         var found: [Int32] = []
+        var unreadable = 0
+        var key: [UInt8] = []
         for row in 0..<candidates.count {
             if row % 4096 == 0 { try checkpoint(row) }
+            prefetch(behind: row, of: candidates)
             let index = candidates.index(atRow: row)
-            let isMatch = bytes.withUnsafeBufferPointer { all in
-                pattern.matches(UnsafeBufferPointer(rebasing: all[starts[index]..<starts[index + 1]]))
+            key.removeAll(keepingCapacity: true)
+            do throws(SourceError) {
+                try appendKey(at: index, to: &key)
+            } catch {
+                unreadable += 1
+                continue
             }
-            if isMatch { found.append(Int32(index)) }
+            if key.withUnsafeBufferPointer(pattern.matches) { found.append(Int32(index)) }
         }
-        return found
+        return (found, unreadable)
     }
 }
 
@@ -72,16 +83,22 @@ package struct KeyPattern: Sendable, Hashable {
     package init?(_ text: String) {
         guard !text.isEmpty else { return nil }
         self.text = text
-        folded = Array(text.lowercased().utf8)
+        folded = Array(KeyPattern.folded(text).utf8)
         isASCII = folded.allSatisfy { $0 < 0x80 }
     }
 
-    /// Whether UTF-8 holds the text. An ASCII pattern is compared byte by byte; another one by Unicode's lower
-    /// case, which needs a string for each key that isn't ASCII.
+    /// Lower case, with the one small letter that has two forms in one.
+    private static func folded(_ text: String) -> String {
+        let lowered = text.lowercased()
+        return lowered.utf8.contains(0xcf) ? lowered.replacing("ς", with: "σ") : lowered
+    }
+
+    /// Whether UTF-8 holds the text. Bytes are compared where all are ASCII; else by Unicode's lower case, which needs a string
+    /// for each key that isn't.
     func matches(_ key: UnsafeBufferPointer<UInt8>) -> Bool {
-        if isASCII { return KeyPattern.holds(key, folded, folding: true) }
+        if isASCII, KeyPattern.holds(key, folded, folding: true) { return true }
         guard key.contains(where: { $0 >= 0x80 }) else { return false }
-        var lowered = String(decoding: key, as: UTF8.self).lowercased()
+        var lowered = KeyPattern.folded(String(decoding: key, as: UTF8.self))
         return lowered.withUTF8 { KeyPattern.holds($0, folded, folding: false) }
     }
 

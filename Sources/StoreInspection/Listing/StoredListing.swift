@@ -5,9 +5,10 @@ package struct StoredListing: EntryListing {
     private let archive: Archive
     package let list: EntryList
 
-    package init(_ archive: Archive) throws(StorageError) {
+    /// - Parameter most: how many of the most recent entries are listed; `nil`: all.
+    package init(_ archive: Archive, mostRecent most: Int? = nil) throws(StorageError) {
         self.archive = archive
-        list = try archive.entries()
+        list = if let most { try archive.recentEntries(most) } else { try archive.entries() }
     }
 
     package var count: Int { list.count }
@@ -23,6 +24,8 @@ package struct StoredListing: EntryListing {
     }
 
     package func accessed(at index: Int) -> Timestamp { list[index].accessed }
+
+    package func prefetch(at index: Int) { list.prefetch(at: index) }
 
     package func key(at index: Int) throws(SourceError) -> String? {
         try unlessClosed { () throws(StorageError) in try list.presentKey(at: index) }

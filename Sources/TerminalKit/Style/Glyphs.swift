@@ -7,7 +7,7 @@ package struct Glyphs: Sendable, Equatable {
     package var teeRight: Character, teeLeft: Character
     package var ascending: Character, descending: Character
     package var folded: Character, unfolded: Character, leaf: Character
-    package var marked: Character, bullet: Character, pointer: Character
+    package var favourite: Character, marked: Character, bullet: Character, pointer: Character
     package var ellipsis: String
     package var scrollTrack: Character, scrollThumb: Character
     package var gaugeEmpty: Character
@@ -21,14 +21,16 @@ package struct Glyphs: Sendable, Equatable {
     package static let unicode = Glyphs(
         horizontal: "─", vertical: "│", topLeft: "┌", topRight: "┐", bottomLeft: "└", bottomRight: "┘",
         teeRight: "├", teeLeft: "┤", ascending: "▲", descending: "▼", folded: "▸", unfolded: "▾", leaf: "·",
-        marked: "●", bullet: "•", pointer: "▶", ellipsis: "…", scrollTrack: "│", scrollThumb: "█",
+        favourite: "★", marked: "●", bullet: "•", pointer: "▶", ellipsis: "…", scrollTrack: "│",
+        scrollThumb: "█",
         gaugeEmpty: "░", gaugeSteps: Array("▏▎▍▌▋▊▉█"), sparkSteps: Array("▁▂▃▄▅▆▇█"),
         spinner: Array("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"))
 
     package static let ascii = Glyphs(
         horizontal: "-", vertical: "|", topLeft: "+", topRight: "+", bottomLeft: "+", bottomRight: "+",
         teeRight: "+", teeLeft: "+", ascending: "^", descending: "v", folded: "+", unfolded: "-", leaf: ".",
-        marked: "*", bullet: "*", pointer: ">", ellipsis: "~", scrollTrack: "|", scrollThumb: "#",
+        favourite: "*", marked: "*", bullet: "*", pointer: ">", ellipsis: "~", scrollTrack: "|",
+        scrollThumb: "#",
         gaugeEmpty: ".", gaugeSteps: ["#"], sparkSteps: Array("_.-=+*%#"), spinner: Array("|/-\\"))
 }
 

@@ -13,6 +13,8 @@ package struct TextField: Widget {
     package var role = Role.input
     /// Whether the text is a suggestion: the first character that is typed replaces it, and another key keeps it.
     package var isSuggestion = false
+    /// Whether the text may have several lines; otherwise line breaks become spaces.
+    package var keepsLines = false
     /// Ranges of clusters drawn in another role, such as an error at its place.
     package var highlights: [(range: Range<Int>, role: Role)] = []
     /// What the last kill removed, for ``yank()``.
@@ -51,9 +53,10 @@ package struct TextField: Widget {
         cursor = min(max(0, position), characters.count)
     }
 
-    /// Inserts text at the cursor. Line breaks become spaces: the field has one line.
+    /// Inserts text at the cursor. In a field of one line, line breaks become spaces.
     package mutating func insert(_ text: String) {
-        let before = String(characters[..<cursor]) + String(text.map { $0.isNewline ? " " : $0 })
+        let lineBreak: Character = keepsLines ? "\n" : " "
+        let before = String(characters[..<cursor]) + String(text.map { $0.isNewline ? lineBreak : $0 })
         let after = String(characters[cursor...])
         // Clusters may join across the seams, so they are counted anew.
         cursor = before.count
@@ -92,13 +95,13 @@ package struct TextField: Widget {
         case (.character("f"), .alt): cursor = wordEnd
         case (.character("b"), .control): cursor = max(0, cursor - 1)
         case (.character("f"), .control): cursor = min(characters.count, cursor + 1)
-        case (.home, _), (.character("a"), .control): cursor = 0
-        case (.end, _), (.character("e"), .control): cursor = characters.count
+        case (.home, _), (.character("a"), .control): cursor = line.lowerBound
+        case (.end, _), (.character("e"), .control): cursor = line.upperBound
         case (.backspace, .alt), (.backspace, .control), (.character("w"), .control):
             kill(wordStart..<cursor)
         case (.character("d"), .alt): kill(cursor..<wordEnd)
-        case (.character("u"), .control): kill(0..<cursor)
-        case (.character("k"), .control): kill(cursor..<characters.count)
+        case (.character("u"), .control): kill(line.lowerBound..<cursor)
+        case (.character("k"), .control): kill(cursor..<line.upperBound)
         case (.character("y"), .control): yank()
         case (.backspace, _), (.character("h"), .control):
             if cursor > 0 { remove(cursor - 1..<cursor) }
@@ -126,6 +129,39 @@ package struct TextField: Widget {
         cursor = min(before.count, characters.count)
     }
 
+    // MARK: Lines
+
+    /// The clusters of each line, without the breaks between them; one line at least.
+    private var lines: [Range<Int>] {
+        var lines: [Range<Int>] = []
+        var start = 0
+        for (place, character) in characters.enumerated() where character.isNewline {
+            lines.append(start..<place)
+            start = place + 1
+        }
+        return lines + [start..<characters.count]
+    }
+
+    package var lineCount: Int { characters.count(where: \.isNewline) + 1 }
+
+    /// The number of the cursor's line, from 0.
+    private var cursorLine: Int { characters[..<cursor].count(where: \.isNewline) }
+
+    /// The cursor's line.
+    private var line: Range<Int> { lines[cursorLine] }
+
+    /// The text before the cursor in its line.
+    package var lineBeforeCursor: String { String(characters[line.lowerBound..<cursor]) }
+
+    /// Moves the cursor up or, where `step` is positive, down; `false`: there is no line.
+    package mutating func moveLine(by step: Int) -> Bool {
+        let (lines, present) = (lines, cursorLine)
+        guard lines.indices.contains(present + step) else { return false }
+        let (from, to) = (lines[present], lines[present + step])
+        cursor = min(to.lowerBound + cursor - from.lowerBound, to.upperBound)
+        return true
+    }
+
     private var wordStart: Int {
         var position = cursor
         while position > 0, !isWord(characters[position - 1]) { position -= 1 }
@@ -145,30 +181,39 @@ package struct TextField: Widget {
     }
 
     package func draw(into frame: inout Frame, in rect: Rect, look: Look) {
-        let line = rect.line(0)
-        guard !line.isEmpty else { return }
+        guard !rect.isEmpty else { return }
+        let lines = lines
+        // As many as there is room for, the cursor's among them.
+        let first = max(0, min(cursorLine - rect.rows + 1, lines.count - 1))
+        for (row, line) in lines[first...].prefix(rect.rows).enumerated() {
+            draw(line, into: &frame, in: rect.line(row), look: look)
+        }
+    }
+
+    private func draw(_ clusters: Range<Int>, into frame: inout Frame, in line: Rect, look: Look) {
         frame.fill(line, style: look[role])
         if characters.isEmpty {
             let text = TextWidth.truncate(placeholder, to: line.columns, ellipsis: look.glyphs.ellipsis)
             frame.write(text, at: line.origin, style: look[.placeholder], within: line)
         }
-        var column = line.column - scroll(columns: line.columns, look)
-        for (index, character) in characters.enumerated() {
+        let hasCursor = clusters.contains(cursor) || cursor == clusters.upperBound
+        var column = line.column - (hasCursor ? scroll(clusters, columns: line.columns, look) : 0)
+        for index in clusters {
             if index == cursor, isActive { frame.cursor = Point(column: column, row: line.row) }
             let special = isSuggestion ? .selected : highlights.last { $0.range.contains(index) }?.role
             let style = special.map { look[$0].over(look[role]) } ?? look[role]
-            let shown = look.legible(String(character))
+            let shown = look.legible(String(characters[index]))
             frame.write(shown, at: Point(column: column, row: line.row), style: style, within: line)
             column += TextWidth.width(of: shown)
         }
-        if cursor == characters.count, isActive { frame.cursor = Point(column: column, row: line.row) }
+        if cursor == clusters.upperBound, isActive { frame.cursor = Point(column: column, row: line.row) }
     }
 
     /// The columns hidden at the left so that the cursor, and what stands under it, is in view.
-    private func scroll(columns: Int, _ look: Look) -> Int {
-        let before = TextWidth.width(of: look.legible(textBeforeCursor))
+    private func scroll(_ clusters: Range<Int>, columns: Int, _ look: Look) -> Int {
+        let before = TextWidth.width(of: look.legible(String(characters[clusters.lowerBound..<cursor])))
         let under =
-            cursor < characters.count ? TextWidth.width(of: look.legible(String(characters[cursor]))) : 1
+            cursor < clusters.upperBound ? TextWidth.width(of: look.legible(String(characters[cursor]))) : 1
         return max(0, before + min(under, columns) - columns)
     }
 }

@@ -46,6 +46,13 @@ struct UpdateTest {
         }
     }
 
+    /// Takes what an effect has to say into the model; what that asks for then.
+    mutating func answer(_ effect: Effect, _ source: some StoreSource) -> [Effect] {
+        effects = []
+        for message in answers(to: effect, source) { effects += Browser.update(&model, message) }
+        return effects
+    }
+
     /// What an effect has to say; long work may have been stopped by then.
     func answers(to effect: Effect, _ source: some StoreSource, isStopped: Bool = false) -> [Message] {
         let now = model.now

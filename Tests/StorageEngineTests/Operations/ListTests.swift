@@ -48,6 +48,27 @@ import Testing
         #expect(lists > 10)
     }
 
+    /// What a large archive begins with, to be shown while all of it is listed.
+    @Test(arguments: [0, 1, 100, 5_000]) func theMostRecentAreTheListsFirst(most: Int) throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let archive = try Store.open(at: folder.store).archive(
+            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        for number in 0..<2_000 { try archive.put([1], forKey: "set aside \(number)") }
+        _ = try archive.deleteAllReversibly()
+        for number in 0..<3_000 {
+            try archive.put(
+                [UInt8](repeating: 1, count: number % 50), forKey: "k\(number)",
+                attributes: EntryAttributes(lifetime: number % 7 == 0 ? .seconds(1_000_000) : nil))
+        }
+        for number in 2_950..<2_990 { try archive.delete("k\(number)") }
+        // Some of these uses are applied to the order, and the latest are not.
+        for number in stride(from: 0, to: 2_000, by: 3) { _ = try archive.access("k\(number)") }
+        let all = try archive.entries()
+        let first = try archive.recentEntries(most)
+        #expect(all.count == 2_960 && first.count == min(most, all.count))
+        #expect(Array(first) == Array(all.prefix(most)))
+    }
+
     /// What broke: what reclaiming had moved since a list was made counted as gone. Lists of keys, exports and removals of
     /// an owner's entries left out thousands of a busy archive, without a word.
     @Test(arguments: [false, true])

@@ -16,12 +16,17 @@ enum Vellum {
     static let executable = URL(
         fileURLWithPath: (try? ChildProcess.program(named: "vellum")) ?? "/vellum-was-not-built")
 
+    private static let state =
+        FileManager.default.temporaryDirectory.path + "/vellum-tests-state-\(getpid())"
+
     /// This process' environment, without a store and settings, and with these variables.
     static func environment(_ own: [String: String]) -> [String: String] {
         var variables = ProcessInfo.processInfo.environment
         variables["VELLUM_STORE"] = nil
         variables["XDG_CACHE_HOME"] = "/nonexistent"
         variables["XDG_CONFIG_HOME"] = "/nonexistent"
+        // What the browser remembers for whoever runs the tests is theirs.
+        variables["XDG_STATE_HOME"] = state
         return variables.merging(own) { $1 }
     }
 

@@ -13,8 +13,9 @@ extension ArchivesScreen {
             } then: { model, result in
                 guard model.store == store else { return [] }
                 model.archives.isPending = false
-                // A paused screen stands still, but nothing is missing from graphs and no alarm is missed.
-                let isPaused = model.pausedSince != nil && !isForced
+                // A paused screen stands still, and one that isn't shown needs nothing, but nothing is missing from graphs and no
+                // alarm is missed.
+                let isPaused = model.isInBackground || model.pausedSince != nil && !isForced
                 var effects: [Effect] = []
                 switch result {
                 case .failure(let error): model.archives.problem = error.description

@@ -87,9 +87,7 @@ enum ArchivesScreen: ScreenParts {
 
     static func back(_ model: inout Model) -> [Effect] {
         model.stores.left = model.store
-        model.store = nil
-        model.screen = .stores
-        model.archives = ArchivesState()
+        model.keepStore()
         return Browser.refresh(&model, isForced: true)
     }
 

@@ -9,6 +9,10 @@ extension EntriesScreen {
     /// Marks every row: their keys have to be read first.
     static func markAll(_ model: inout Model) -> [Effect] {
         guard let arrangement = model.entries?.arrangement, arrangement.count > 0 else { return [] }
+        if arrangement.isPart {
+            model.say("Not all entries are listed yet.", role: .warning)
+            return []
+        }
         let ticket = model.ticket()
         model.begin(Job(ticket: ticket, title: "marking", since: model.now))
         return [

@@ -91,7 +91,10 @@ extension EntriesScreen {
     }
 
     /// Requests the rows again. A request by a person is forced, and replaces one under way.
-    static func rearrange(_ model: inout Model, takingListing: Bool, isForced: Bool) -> [Effect] {
+    /// - Parameter base: the arrangement whose listing is used again; nil: the one that is shown, unless `takingListing`.
+    static func rearrange(
+        _ model: inout Model, takingListing: Bool, isForced: Bool, base: Arrangement? = nil
+    ) -> [Effect] {
         guard var entries = model.entries else { return [] }
         var effects: [Effect] = []
         if let ticket = entries.ticket {
@@ -104,7 +107,8 @@ extension EntriesScreen {
         request.group = entries.group
         request.condition = entries.condition
         request.columns = entries.properties
-        request.base = takingListing ? nil : entries.arrangement
+        request.base =
+            base ?? (takingListing || entries.arrangement?.isPart == true ? nil : entries.arrangement)
         request.anchor = entries.follows ? nil : entries.key
         request.anchorRow = entries.follows ? 0 : entries.cursor
         request.visible = model.layout.page
@@ -120,7 +124,26 @@ extension EntriesScreen {
             let title = request.base == nil ? "reading" : isSorted ? "sorting" : "filtering"
             model.begin(Job(ticket: ticket, title: title, since: model.now))
         }
+        if entries.arrangement == nil, request.isWholeInOrder,
+            let sample = model.sample(entries.archive), sample.entries >= Arranger.large
+        {
+            effects.append(showFirst(request, ticket: ticket))
+        }
         return effects + [arrange(request, ticket: ticket)]
+    }
+
+    /// Shows what a large archive begins with until the answer to `ticket` comes.
+    private static func showFirst(_ request: ArrangementRequest, ticket: Int) -> Effect {
+        .ask("first rows of \(request.archive.name)") { (context) throws(SourceError) in
+            try Arranger(source: context.source, clock: context.clock).arrangeFirst(request)
+        } then: { model, result in
+            // What can't be read is said by the answer that is waited for.
+            guard var entries = model.entries, entries.ticket == ticket, case .success(let arranged) = result
+            else { return [] }
+            show(arranged, in: &entries, now: model.now)
+            model.entries = entries
+            return []
+        }
     }
 
     /// Asks for the rows of a request.
@@ -129,18 +152,17 @@ extension EntriesScreen {
             try Arranger(source: context.source, clock: context.clock, progress: context.progress)
                 .arrange(request)
         } then: { model, result in
-            arranged(&model, ticket, result)
+            arranged(&model, ticket, result, anchor: request.anchor)
         }
     }
 
     /// `nil`: it was stopped.
     private static func arranged(
-        _ model: inout Model, _ ticket: Int, _ result: Result<Arranged?, SourceError>
+        _ model: inout Model, _ ticket: Int, _ result: Result<Arranged?, SourceError>, anchor: String?
     ) -> [Effect] {
         guard var entries = model.entries, entries.ticket == ticket else { return [] }
         entries.ticket = nil
         Browser.end(&model, job: ticket)
-        defer { model.entries = entries }
         switch result {
         case .failure(let error):
             entries.problem = error.description
@@ -157,8 +179,15 @@ extension EntriesScreen {
                 break
             }
             take(arranged.remembered, in: &entries, &model)
+            if entries.arrangement?.isPart == true, model.touched != nil, entries.key != anchor {
+                // Somebody chose a key among the first rows meanwhile.
+                model.entries = entries
+                return rearrange(
+                    &model, takingListing: false, isForced: false, base: arranged.arrangement)
+            }
             show(arranged, in: &entries, now: model.now)
         }
+        model.entries = entries
         return []
     }
 
@@ -179,6 +208,8 @@ extension EntriesScreen {
         }
     }
 
+    private static let longestWait = 300.0
+
     private static func show(_ arranged: Arranged, in entries: inout EntriesState, now: Timestamp) {
         let old = entries.arrangement
         let isSameFilter =
@@ -189,8 +220,10 @@ extension EntriesScreen {
         entries.ghosts = []
         entries.problem = nil
         entries.rowsTicket = nil
-        // A listing that is much work is taken less often, so that looking costs at most a hundredth of a core.
-        entries.notBefore = now.adding(seconds: 100 * arranged.cost)
+        if arranged.isNew { entries.shownFigures = entries.listedFigures }
+        // A listing that is much work is taken less often, so that looking costs at most a hundredth of a core. One that a stop of
+        // this program made long is no reason to wait for hours.
+        entries.notBefore = now.adding(seconds: min(100 * arranged.cost, longestWait))
         let count = arranged.arrangement.count
         if entries.follows {
             (entries.cursor, entries.top) = (0, 0)

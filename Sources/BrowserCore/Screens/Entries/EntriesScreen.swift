@@ -29,14 +29,16 @@ enum EntriesScreen: ScreenParts {
 
     static func listed(_ model: Model) -> Timestamp? { model.entries?.arrangement?.made }
 
-    /// Of a list that is much work, and so is behind the store for a while.
-    static func age(_ model: Model) -> Double? {
-        guard let entries = model.entries, let made = entries.arrangement?.made, let next = entries.notBefore,
-            model.now < next, let sample = model.sample(entries.archive), entries.listedFigures != sample
+    /// Of a list that is behind the store, as one is that is much work.
+    static func age(_ model: Model) -> ScreenAge? {
+        guard let entries = model.entries, let arrangement = entries.arrangement, !arrangement.isPart,
+            let sample = model.sample(entries.archive), entries.shownFigures != sample
         else { return nil }
-        let age = model.now.seconds(since: made)
-        return age < 2 ? nil : age
+        let made = arrangement.made
+        let age = ScreenAge(.listed, since: made, at: model.now)
+        return age.seconds < 2 ? nil : age
     }
+
     static func follows(_ model: Model) -> Bool { model.entries?.follows == true }
 
     static func command(_ model: Model) -> CommandLine.Words {
@@ -128,7 +130,13 @@ enum EntriesScreen: ScreenParts {
             spans.append(Span("  among the next to be evicted", look[.dying]))
         }
         return .line(
-            spans, right: "\(Figures.count(entries.cursor + 1)) of \(Figures.count(entries.count))")
+            spans, right: "\(Figures.count(entries.cursor + 1)) of \(Figures.count(total(entries, model)))")
+    }
+
+    /// How many rows there are, with those that aren't listed yet.
+    private static func total(_ entries: EntriesState, _ model: Model) -> Int {
+        guard entries.arrangement?.isPart == true else { return entries.count }
+        return max(entries.count, model.sample(entries.archive)?.entries ?? 0)
     }
 
     // MARK: What it does

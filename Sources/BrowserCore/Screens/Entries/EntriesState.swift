@@ -54,6 +54,8 @@ struct EntriesState: Sendable {
     var ticket: Int?
     /// The archive's figures when the listing was asked for: while they are the same, so is the listing.
     var listedFigures: ArchiveSample?
+    /// Those of the listing that is shown.
+    var shownFigures: ArchiveSample?
     /// When the next listing may be taken.
     var notBefore: Timestamp?
     var problem: String?

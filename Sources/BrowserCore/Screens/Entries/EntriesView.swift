@@ -204,13 +204,19 @@ enum EntriesView {
     /// `12 of 6,204 entries  3.4 kB`
     static func countText(_ model: Model) -> String {
         guard let arrangement = model.entries?.arrangement else { return "" }
+        if arrangement.isPart {
+            let all = (model.entries?.archive).flatMap { model.sample($0)?.entries }
+            let count = Figures.count(arrangement.count)
+            return "the \(count) most recent"
+                + (all.map { " of \(Figures.count($0, "entry", "entries"))" } ?? "")
+        }
         let bytes = Figures.bytes(arrangement.rowBytes)
         let all = Figures.count(arrangement.listing.count - arrangement.gone, "entry", "entries")
         guard !arrangement.filter.isEmpty || arrangement.group != nil || arrangement.condition != nil else {
             return "\(all)  \(bytes)"
         }
         // Whether these have what is looked for nobody knows.
-        let unreadable = max(arrangement.keys?.unreadable ?? 0, arrangement.unread.chosen)
+        let unreadable = max(arrangement.unread.filtered, arrangement.unread.chosen)
         let rest = unreadable == 0 ? "" : ", \(Figures.count(unreadable)) unreadable"
         return "\(Figures.count(arrangement.count)) of \(all)\(rest)  \(bytes)"
     }
@@ -252,7 +258,9 @@ enum EntriesView {
             left.append(Span("  where \(condition.text)", look[.accent]))
         }
         if arrangement.filter.isEmpty {
-            if entries.group == nil, arrangement.condition == nil, let limit = summary?.diskLimit, limit > 0 {
+            if entries.group == nil, arrangement.condition == nil, !arrangement.isPart,
+                let limit = summary?.diskLimit, limit > 0
+            {
                 let share = Figures.percent(Double(arrangement.listing.valueBytes) / Double(limit))
                 left.append(Span(" of \(Figures.bytes(limit)) (\(share))", look[.dim]))
             }

@@ -68,8 +68,8 @@ enum GroupsScreen: ScreenParts {
     }
 
     /// Groups don't follow the store: they are made again when somebody wants it.
-    static func age(_ model: Model) -> Double? {
-        model.groups?.level.made.map { max(0, model.shownNow.seconds(since: $0)) }
+    static func age(_ model: Model) -> ScreenAge? {
+        model.groups?.level.made.map { ScreenAge(.asked, since: $0, at: model.shownNow) }
     }
 
     static func place(_ model: Model) -> StatusView.Content? {

@@ -7,7 +7,7 @@ extension QueryScreen {
     static func typingKeys(_ model: Model) -> [(key: String, title: String)]? {
         guard let query = model.query, query.isTyping else { return nil }
         return [
-            ("enter", "Ask"), ("tab", "Complete"), ("up", "Earlier ones"),
+            ("enter", "Ask"), ("alt+enter", "New line"), ("tab", "Complete"), ("up", "Earlier ones"),
             ("ctrl+r", "Search them"), ("ctrl+s", "Save"), ("ctrl+o", "Saved"),
             ("esc", query.answer == nil ? "Leave" : "Result"), ("f1", "Help"),
         ]
@@ -22,6 +22,11 @@ extension QueryScreen {
     static func press(_ model: inout Model, _ key: Key) -> [Effect] {
         guard var query = model.query else { return [] }
         switch (key.code, key.modifiers) {
+        // Not every terminal tells Enter with a modifier from Enter alone.
+        case (.enter, .alt), (.enter, .shift), (.character("n"), .control):
+            query.field.insert("\n")
+            query.cycle = nil
+            query.recalled = nil
         case (.enter, _): return ask(&model)
         case (.escape, _):
             query.cycle = nil
@@ -41,8 +46,10 @@ extension QueryScreen {
             return askSaved(&model)
         case (.tab, _): complete(&query.field, query.completions, &query.cycle, step: 1)
         case (.backTab, _): complete(&query.field, query.completions, &query.cycle, step: -1)
-        case (.up, _): recall(&query, model.queryHistory, step: 1)
+        case (.up, _):
+            if !query.field.moveLine(by: -1) { recall(&query, model.queryHistory, step: 1) }
         case (.down, _):
+            if query.field.moveLine(by: 1) { break }
             if query.recalled == nil, query.answer?.rows.isEmpty == false {
                 query.isTyping = false
             } else {

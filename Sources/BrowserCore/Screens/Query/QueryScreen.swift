@@ -21,7 +21,12 @@ enum QueryScreen: ScreenParts {
 
     static func divide(_ rest: Rect, _ model: Model, isTall: Bool) -> ScreenLayout.Parts {
         // The line, and what is to be said of it.
-        .init(rest, infoRows: 1 + (isTall ? QueryView.remarks(model).count : 0))
+        .init(rest, infoRows: lines(model) + (isTall ? QueryView.remarks(model).count : 0))
+    }
+
+    /// How many lines of the query are in view: all of a short one, and a third of the screen at most.
+    static func lines(_ model: Model) -> Int {
+        max(1, min(model.query?.field.lineCount ?? 1, QueryState.shownLines, model.size.rows / 3))
     }
 
     static func draw(_ model: Model, _ layout: ScreenLayout, into frame: inout Frame) {
@@ -56,8 +61,8 @@ enum QueryScreen: ScreenParts {
         return model.archives.problem ?? (isSmall ? model.query.flatMap(QueryView.trouble) : nil)
     }
 
-    static func age(_ model: Model) -> Double? {
-        model.query?.askedAt.map { max(0, model.shownNow.seconds(since: $0)) }
+    static func age(_ model: Model) -> ScreenAge? {
+        model.query?.askedAt.map { ScreenAge(.asked, since: $0, at: model.shownNow) }
     }
 
     // MARK: What it does
@@ -78,7 +83,8 @@ enum QueryScreen: ScreenParts {
     }
 
     static func click(_ model: inout Model, _ point: Point, _ layout: ScreenLayout) -> [Effect] {
-        model.query?.isTyping = layout.info.line(0).contains(point)
+        let line = layout.info.split(top: lines(model)).top
+        model.query?.isTyping = line.contains(point)
         if let query = model.query, let answer = query.answer,
             let header = QueryView.table(model).layout(in: layout.list).headerColumn(at: point)
         {

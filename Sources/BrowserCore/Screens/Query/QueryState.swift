@@ -66,7 +66,13 @@ struct QueryState: Sendable {
     /// Completions that are shown at most.
     static let shownCompletions = 8
 
-    init(archive: ArchiveAddress) { self.archive = archive }
+    /// Lines of the text that are in view at most.
+    static let shownLines = 8
+
+    init(archive: ArchiveAddress) {
+        self.archive = archive
+        field.keepsLines = true
+    }
 
     var pipeline: QueryPipeline? {
         guard case .pipeline(let pipeline) = QueryPipeline.parse(field.text) else { return nil }

@@ -76,7 +76,7 @@ enum QueryView {
     static func draw(_ model: Model, _ layout: ScreenLayout, into frame: inout Frame) {
         let look = model.look
         guard let query = model.query else { return }
-        let (line, below) = layout.info.split(top: 1)
+        let (line, below) = layout.info.split(top: QueryScreen.lines(model))
         let label = line.columns < 40 ? "" : "query "
         frame.fill(line, style: look[.input])
         let width = frame.write(label, at: line.origin, style: look[.key].over(look[.input]), within: line)
@@ -178,7 +178,10 @@ enum QueryView {
         let visible = completions[first..<first + shown]
         let widest = visible.reduce(0) { max($0, TextWidth.width(of: $1.text)) }
         let columns = min(rect.columns, widest + 2)
-        let before = String(query.field.textBeforeCursor.utf8.prefix(completions[0].range.lowerBound)) ?? ""
+        let start = query.field.textBeforeCursor.utf8.count - query.field.lineBeforeCursor.utf8.count
+        let before =
+            String(query.field.lineBeforeCursor.utf8.prefix(max(0, completions[0].range.lowerBound - start)))
+            ?? ""
         let column = min(left + TextWidth.width(of: before) - 1, rect.endColumn - columns)
         let box = Rect(column: max(rect.column, column), row: rect.row, columns: columns, rows: shown)
         frame.fill(box, style: look[.dialog])

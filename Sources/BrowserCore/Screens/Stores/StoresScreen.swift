@@ -29,7 +29,7 @@ enum StoresScreen: ScreenParts {
     }
 
     static func isOfUse(_ id: ActionID, _ model: Model) -> Bool {
-        model.stores.stores?.isEmpty == false || id != .open && id != .pause
+        !model.stores.rows.isEmpty || ![.open, .pause, .filter, .favourite, .closeStore].contains(id)
     }
 
     // MARK: What it does
@@ -68,20 +68,22 @@ enum StoresScreen: ScreenParts {
             model.stores.left = nil
             model.stores.stores = stores
             model.stores.problem = nil
-            // Where a store was named by a way that isn't its folder's, its name is the same.
-            let name = path?.split(separator: "/").last.map(String.init)
-            if let row = stores.firstIndex(where: { $0.path == path })
-                ?? stores.firstIndex(where: { $0.name == name })
-            {
-                model.stores.cursor = row
-            }
+            hold(&model, to: path)
         case .failure(let error): model.stores.problem = error.description
         }
         return []
     }
 
+    /// Moves the cursor to a store. Where that was named by a way that isn't its folder's, its name is the same.
+    private static func hold(_ model: inout Model, to path: String?) {
+        let rows = model.stores.rows
+        let name = path?.split(separator: "/").last.map(String.init)
+        let row = rows.firstIndex { $0.path == path } ?? rows.firstIndex { $0.name == name }
+        if let row { model.stores.cursor = row }
+    }
+
     static func settle(_ model: inout Model, _ layout: ScreenLayout) -> [Effect] {
-        let count = model.stores.stores?.count ?? 0
+        let count = model.stores.rows.count
         model.stores.cursor = max(0, min(model.stores.cursor, count - 1))
         model.stores.top = Table.firstRow(
             showing: model.stores.cursor, of: count, in: layout.page, from: model.stores.top)
@@ -90,12 +92,74 @@ enum StoresScreen: ScreenParts {
 
     static func open(_ model: inout Model) -> [Effect] {
         guard let store = model.stores.selected else { return [] }
-        model.store = store.path
-        model.archives = ArchivesState()
-        model.events = EventLog()
-        model.cost = StoreCost()
-        model.screen = .archives
-        return Browser.refresh(&model, isForced: true)
+        _ = model.showStore(store.path)
+        return Browser.refresh(&model, isForced: true) + [remember(store.path)]
+    }
+
+    /// Keeps for later sessions that a store was opened. What can't be kept is said where one chooses to keep it.
+    static func remember(_ path: String) -> Effect {
+        .ask("remember store \(path)") { (context) throws(SourceError) in
+            try context.source.noteOpened(store: path, at: context.clock())
+        } then: { _, _ in
+            []
+        }
+    }
+
+    static func perform(_ model: inout Model, _ id: ActionID) -> [Effect] {
+        switch id {
+        case .filter:
+            model.prompt = Prompt(
+                label: "filter ",
+                field: TextField(model.stores.filter, placeholder: "part of a name or path"),
+                keys: [("enter", "Keep"), ("esc", "Clear"), ("up/down", "Move")])
+        case .favourite: return toggleFavourite(&model)
+        case .closeStore:
+            guard let store = model.stores.selected else { break }
+            let isClosed = model.closeStore(store.path)
+            model.say(isClosed ? "\(store.name) is closed." : "\(store.name) isn't open.", seconds: 3)
+        default: break
+        }
+        return []
+    }
+
+    private static func toggleFavourite(_ model: inout Model) -> [Effect] {
+        guard let store = model.stores.selected else { return [] }
+        let isFavourite = !store.isFavourite
+        return [
+            .ask("keep store \(store.path)") { (context) throws(SourceError) in
+                try context.source.setFavourite(isFavourite, store: store.path)
+            } then: { model, result in
+                if case .failure(let error) = result {
+                    model.say("It can't be kept: \(error.description)", role: .error)
+                    return []
+                }
+                model.say(
+                    isFavourite
+                        ? "\(store.name) is a favourite: it stands first."
+                        : "\(store.name) is no favourite any more.",
+                    seconds: 3)
+                return load(&model)
+            }
+        ]
+    }
+
+    static func promptNote(_ model: Model) -> String {
+        "  \(Figures.count(model.stores.rows.count)) of \(Figures.count(model.stores.stores?.count ?? 0, "store", "stores"))"
+    }
+
+    static func promptChanged(_ model: inout Model, _ text: String) -> [Effect] {
+        let path = model.stores.selected?.path
+        model.stores.filter = text
+        hold(&model, to: path)
+        return []
+    }
+
+    static func promptEnded(_ model: inout Model, _ prompt: Prompt, isKept: Bool) -> [Effect] {
+        isKept ? [] : promptChanged(&model, "")
+    }
+
+    static func clear(_ model: inout Model) -> [Effect] {
+        model.stores.filter.isEmpty ? back(&model) : promptChanged(&model, "")
     }
 
     static func back(_ model: inout Model) -> [Effect] {
@@ -104,7 +168,7 @@ enum StoresScreen: ScreenParts {
     }
 
     static func move(_ model: inout Model, to row: Int) -> [Effect] {
-        model.stores.cursor = min(row, max(0, (model.stores.stores?.count ?? 0) - 1))
+        model.stores.cursor = min(row, max(0, model.stores.rows.count - 1))
         return []
     }
 }

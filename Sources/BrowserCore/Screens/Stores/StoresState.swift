@@ -1,10 +1,13 @@
 import StorageEngine
+import StoreInspection
 
 /// The screen of stores.
 struct StoresState: Sendable {
     /// Nil until the folder was read.
     var stores: [StoreSummary]?
     var problem: String?
+    /// Text that names or paths of the rows have.
+    var filter = ""
     var cursor = 0
     /// The store that a person came back from, until the cursor is on it.
     var left: String?
@@ -16,9 +19,15 @@ struct StoresState: Sendable {
     /// Seconds between two looks at the folder: each opens every store in it.
     static let interval = 1.0
 
+    /// The rows: the stores that the filter leaves.
+    var rows: [StoreSummary] {
+        guard let pattern = KeyPattern(filter) else { return stores ?? [] }
+        return (stores ?? []).filter { pattern.matches($0.name) || pattern.matches($0.path) }
+    }
+
     /// The store under the cursor.
     var selected: StoreSummary? {
-        guard let stores, stores.indices.contains(cursor) else { return nil }
-        return stores[cursor]
+        let rows = rows
+        return rows.indices.contains(cursor) ? rows[cursor] : nil
     }
 }

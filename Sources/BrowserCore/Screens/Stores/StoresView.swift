@@ -3,30 +3,52 @@ import TerminalKit
 
 /// The stores of a folder, or what a store is when there are none.
 enum StoresView {
+    /// What only some stores have stands in columns that are there where one has it.
     static func table(_ model: Model) -> Table {
-        let stores = model.stores.stores ?? []
+        let stores = model.stores.rows
+        let hasNumbers = !model.openStores.isEmpty
+        let hasFavourites = stores.contains(where: \.isFavourite)
+        let wasOpened = stores.contains { $0.opened != nil }
+        let sign = Table.Column("", width: .fixed(1))
+        var columns: [Table.Column] = [
+            Table.Column("store", width: .minimum(10, weight: 2)),
+            Table.Column("archives", width: .fixed(8), alignment: .trailing, priority: 3),
+            Table.Column("entries", width: .fixed(10), alignment: .trailing, priority: 1),
+            Table.Column("disk", width: .fixed(8), alignment: .trailing, priority: 2),
+        ]
+        columns.insert(
+            contentsOf: Array(repeating: sign, count: (hasNumbers ? 1 : 0) + (hasFavourites ? 1 : 0)), at: 0)
+        if wasOpened {
+            columns.append(Table.Column("opened", width: .fixed(7), alignment: .trailing, priority: 5))
+        }
+        columns.append(Table.Column("path", width: .minimum(12, weight: 3), priority: 4))
         return Table(
-            columns: [
-                Table.Column("store", width: .minimum(10, weight: 2)),
-                Table.Column("archives", width: .fixed(8), alignment: .trailing, priority: 3),
-                Table.Column("entries", width: .fixed(10), alignment: .trailing, priority: 1),
-                Table.Column("disk", width: .fixed(8), alignment: .trailing, priority: 2),
-                Table.Column("path", width: .minimum(12, weight: 3), priority: 4),
-            ], rowCount: stores.count, firstRow: model.stores.top, selectedRow: model.stores.cursor
+            columns: columns, rowCount: stores.count, firstRow: model.stores.top,
+            selectedRow: model.stores.cursor
         ) { row in
             let store = stores[row]
-            if let problem = store.problem {
-                return Table.Row(
-                    [
-                        Table.Cell(store.name), Table.Cell("-"), Table.Cell("-"), Table.Cell("-"),
-                        Table.Cell(problem),
-                    ], role: .danger)
+            var cells: [Table.Cell] = []
+            if hasNumbers {
+                let number = model.number(ofStore: store.path).map { String($0) }
+                cells.append(Table.Cell(number ?? "", role: .accent))
             }
-            return Table.Row([
-                Table.Cell(store.name), Table.Cell(Figures.count(store.archives)),
-                Table.Cell(Figures.count(store.entries)), Table.Cell(Figures.bytes(store.diskBytes)),
-                Table.Cell(store.path, role: .dim, truncatesStart: true),
-            ])
+            if hasFavourites {
+                let star = store.isFavourite ? String(model.look.glyphs.favourite) : ""
+                cells.append(Table.Cell(star, role: .marked))
+            }
+            cells.append(Table.Cell(store.name))
+            let figures = [
+                Figures.count(store.archives), Figures.count(store.entries), Figures.bytes(store.diskBytes),
+            ]
+            cells += figures.map { Table.Cell(store.problem == nil ? $0 : "-") }
+            if wasOpened {
+                let age = store.opened.map { Figures.duration(max(0, model.now.seconds(since: $0))) }
+                cells.append(Table.Cell(age ?? "-"))
+            }
+            if let problem = store.problem {
+                return Table.Row(cells + [Table.Cell(problem)], role: .danger)
+            }
+            return Table.Row(cells + [Table.Cell(store.path, role: .dim, truncatesStart: true)])
         }
     }
 
@@ -38,9 +60,14 @@ enum StoresView {
             return
         }
         guard !stores.isEmpty else { return explain(model, layout, into: &frame) }
-        let count = Figures.count(stores.count, "store", "stores")
+        let here = stores.count { !$0.isElsewhere }
+        var words = "\(Figures.count(here, "store", "stores")) in \(model.folder)"
+        if here < stores.count { words += ", \(Figures.count(stores.count - here)) elsewhere" }
+        if !model.stores.filter.isEmpty {
+            words = "\(Figures.count(model.stores.rows.count)) of \(words)  filter \"\(model.stores.filter)\""
+        }
         frame.write(
-            "\(count) in \(model.folder)", at: layout.info.inset(left: 1).origin, style: look[.dim],
+            words, at: layout.info.inset(left: 1).origin, style: look[.dim],
             within: layout.info.line(0))
         table(model).draw(into: &frame, in: layout.list, look: look)
     }

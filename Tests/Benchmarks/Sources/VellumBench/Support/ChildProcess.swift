@@ -1,3 +1,5 @@
+import Foundation
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -6,28 +8,68 @@ import Musl
 import Darwin
 #endif
 
-/// Another program, run to its end.
+/// Other programs. Stateless; safe to call from any thread.
 enum ChildProcess {
-    /// Runs `arguments` with its standard output going to the file at `output`.
-    static func run(_ arguments: [String], output: String) throws {
+    /// Where a program's streams lead.
+    enum Streams {
+        /// Standard output goes to the file at a path; the others are this program's.
+        case output(String)
+        /// All go to the terminal of a name, which controls the program: it has a session of its own.
+        case terminal([CChar])
+    }
+
+    /// Runs a program to its end, its standard output going to the file at `output`.
+    static func run(_ words: [String], output: String) throws {
+        let child = try start(words, .output(output))
+        guard let status = end(of: child) else { throw BenchmarkError("cannot wait for \(words[0])") }
+        guard status == 0 else { throw BenchmarkError("\(words[0]) ended with status \(status)") }
+    }
+
+    /// Waits until a child has ended; its status, or `nil` if there is no such child.
+    @discardableResult
+    static func end(of child: pid_t) -> Int32? {
+        var status: Int32 = 0
+        while waitpid(child, &status, 0) < 0 {
+            guard errno == EINTR else { return nil }
+        }
+        return status
+    }
+
+    /// Starts a program, found by `PATH`, with this program's environment but for `variables`.
+    static func start(
+        _ words: [String], _ streams: Streams, variables: [String: String] = [:]
+    ) throws -> pid_t {
         #if canImport(Darwin)
         var actions: posix_spawn_file_actions_t?
+        var attributes: posix_spawnattr_t?
+        let newSession: Int16 = 0x400
         #else
         var actions = posix_spawn_file_actions_t()
+        var attributes = posix_spawnattr_t()
+        let newSession: Int16 = 0x80
         #endif
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
-        var words: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) }
-        words.append(nil)
-        defer { for word in words { free(word) } }
-        var child = pid_t()
-        let failure = posix_spawnp(&child, arguments[0], &actions, nil, words, environ)
-        guard failure == 0 else { throw BenchmarkError("cannot run \(arguments[0]): error \(failure)") }
-        var status: Int32 = 0
-        while waitpid(child, &status, 0) < 0 {
-            guard errno == EINTR else { throw BenchmarkError("cannot wait for \(arguments[0])") }
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        switch streams {
+        case .output(let path):
+            posix_spawn_file_actions_addopen(&actions, 1, path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+        case .terminal(let name):
+            // The first terminal that a new session opens becomes its controlling one.
+            posix_spawnattr_setflags(&attributes, newSession)
+            posix_spawn_file_actions_addopen(&actions, 0, name, O_RDWR, 0)
+            for stream in 1...2 as ClosedRange<Int32> {
+                posix_spawn_file_actions_adddup2(&actions, 0, stream)
+            }
         }
-        guard status == 0 else { throw BenchmarkError("\(arguments[0]) ended with status \(status)") }
+        let environment = ProcessInfo.processInfo.environment.merging(variables) { $1 }
+        var arguments = words.map { strdup($0) } + [nil]
+        var values = environment.map { strdup("\($0)=\($1)") } + [nil]
+        defer { for pointer in arguments + values { free(pointer) } }
+        var child = pid_t()
+        let failure = posix_spawnp(&child, words[0], &actions, &attributes, &arguments, &values)
+        guard failure == 0 else { throw BenchmarkError("cannot run \(words[0]): error \(failure)") }
+        return child
     }
 }

@@ -29,41 +29,13 @@ final class TerminalProgram {
         defer { close(controlled) }
         terminal = controlling
         _ = fcntl(controlling, F_SETFD, FD_CLOEXEC)
-        #if canImport(Darwin)
-        var actions: posix_spawn_file_actions_t?
-        #else
-        var actions = posix_spawn_file_actions_t()
-        #endif
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        #if canImport(Darwin)
-        var attributes: posix_spawnattr_t?
-        let newSession: Int16 = 0x400
-        #else
-        var attributes = posix_spawnattr_t()
-        let newSession: Int16 = 0x80
-        #endif
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        // A session of its own, so that the terminal, the first that it opens, becomes its controlling one.
-        posix_spawnattr_setflags(&attributes, newSession)
-        posix_spawn_file_actions_addopen(&actions, 0, name, O_RDWR, 0)
-        for stream in 1...2 as ClosedRange<Int32> { posix_spawn_file_actions_adddup2(&actions, 0, stream) }
-        var variables = ProcessInfo.processInfo.environment
-        variables.merge(["TERM": "xterm-256color", "LC_ALL": "C.UTF-8"]) { $1 }
-        var arguments = words.map { strdup($0) } + [nil]
-        var values = variables.map { strdup("\($0)=\($1)") } + [nil]
-        defer { for pointer in arguments + values { free(pointer) } }
-        var child = pid_t()
-        let failure = posix_spawn(&child, words[0], &actions, &attributes, &arguments, &values)
-        guard failure == 0 else { throw BenchmarkError("cannot run \(words[0]): error \(failure)") }
-        process = child
+        process = try ChildProcess.start(
+            words, .terminal(name), variables: ["TERM": "xterm-256color", "LC_ALL": "C.UTF-8"])
     }
 
     deinit {
         kill(process, SIGKILL)
-        var status: Int32 = 0
-        while waitpid(process, &status, 0) < 0, errno == EINTR {}
+        ChildProcess.end(of: process)
         close(terminal)
     }
 

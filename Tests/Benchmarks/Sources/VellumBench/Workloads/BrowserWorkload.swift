@@ -5,15 +5,7 @@ import StorageEngine
 /// first frame, from a key to its frame, the first sort and the first filter, the memory of its own after those, and what
 /// it takes of a core when nothing happens and beside a writer, which does without it as much.
 struct BrowserWorkload {
-    private static let firstFrame = "P14 browser's first frame"
-    private static let rows = "P14 first rows of an archive"
-    private static let key = "P14 a key until its frame, p99"
-    private static let sort = "P14 first sort"
-    private static let filter = "P14 first filter"
-    private static let memory = "P14 memory of its own, bytes"
-    private static let idle = "P14 idle, ns of a core a second"
-    private static let beside = "P14 beside a writer of 5,000/s, ns of a core a second"
-    private static let writer = "P14 a put of that writer"
+    private static let put = "P14 a put of that writer"
 
     /// Put before all others it is the last in the order of use, and by its key too; sorted by size it is the first. What is
     /// on the screen already isn't sent again, and no other key has its letters.
@@ -54,16 +46,16 @@ struct BrowserWorkload {
 
     /// What is measured, in the order in which it is told.
     private struct Figures {
-        var firstFrame = Measurement(BrowserWorkload.firstFrame, "vellum")
-        var rows = Measurement(BrowserWorkload.rows, "vellum")
-        var key = Measurement(BrowserWorkload.key, "vellum")
-        var sort = Measurement(BrowserWorkload.sort, "vellum")
-        var filter = Measurement(BrowserWorkload.filter, "vellum")
-        var memory = Measurement(BrowserWorkload.memory, "vellum")
-        var idle = Measurement(BrowserWorkload.idle, "vellum")
-        var beside = Measurement(BrowserWorkload.beside, "vellum")
-        var alone = Measurement(BrowserWorkload.writer, "no browser")
-        var watched = Measurement(BrowserWorkload.writer, "beside the browser")
+        var firstFrame = Measurement("P14 browser's first frame", "vellum")
+        var rows = Measurement("P14 first rows of an archive", "vellum")
+        var key = Measurement("P14 a key until its frame, p99", "vellum")
+        var sort = Measurement("P14 first sort", "vellum")
+        var filter = Measurement("P14 first filter", "vellum")
+        var memory = Measurement("P14 memory of its own, bytes", "vellum")
+        var idle = Measurement("P14 idle, ns of a core a second", "vellum")
+        var beside = Measurement("P14 beside a writer of 5,000/s, ns of a core a second", "vellum")
+        var alone = Measurement(BrowserWorkload.put, "no browser")
+        var watched = Measurement(BrowserWorkload.put, "beside the browser")
 
         /// With the bars; without what the system doesn't tell.
         var judged: [Measurement] {

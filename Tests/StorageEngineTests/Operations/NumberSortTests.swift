@@ -1,4 +1,4 @@
-import StoreInspection
+import StorageEngine
 import TestSupport
 import Testing
 
@@ -24,6 +24,29 @@ import Testing
             }
             #expect(found == expected)
             #expect(shares == shares.sorted() && shares.allSatisfy { (0...1).contains($0) })
+        }
+    }
+
+    /// A list of entries is sorted so: a million by their stamps.
+    @Test(arguments: [0, 1, 2, 3, 5_000])
+    func elementsAreSortedInPlace(count: Int) throws {
+        struct Element: Equatable {
+            var number: Int64
+            var place: Int
+        }
+        var random = SeededGenerator(seed: UInt64(count))
+        for kind in NumberSortTests.kinds {
+            let elements = (0..<count).map { Element(number: kind(&random), place: $0) }
+            for descending in [false, true] {
+                var sorted = elements
+                NumberSort.sort(&sorted, descending: descending) { $0.number }
+                let expected = elements.sorted {
+                    $0.number == $1.number
+                        ? $0.place < $1.place
+                        : descending ? $0.number > $1.number : $0.number < $1.number
+                }
+                #expect(sorted == expected)
+            }
         }
     }
 
