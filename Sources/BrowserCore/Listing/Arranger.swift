@@ -127,8 +127,8 @@ package struct Arranger {
             let wider = narrowed(request)
             let candidates = wider ?? members
             let (found, unreadable) = try listing.entries(matching: pattern, among: candidates) {
-                row throws(Stopped) in
-                try work.tell(Double(row) / Double(max(1, candidates.count)))
+                share throws(Stopped) in
+                try work.tell(share)
             }
             rows = .some(found)
             // What can't be read isn't among the rows of the wider filter.

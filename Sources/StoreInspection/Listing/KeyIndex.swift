@@ -48,28 +48,62 @@ package final class KeyIndex: Sendable {
 }
 
 extension EntryListing {
-    /// The entries among `candidates` whose key holds the pattern, and how many keys couldn't be read. `checkpoint` hears the row
-    /// and may throw to stop. Reads every key: some 50 to 100 ns each.
+    /// The entries among `candidates` whose key holds the pattern, in their order, and how many keys couldn't be read. `checkpoint`
+    /// hears the share done, 0 to 1, and may throw to stop. Reads the key of each candidate.
     package func entries<Stop: Error>(
-        matching pattern: KeyPattern, among candidates: Positions, checkpoint: (Int) throws(Stop) -> Void
+        matching pattern: KeyPattern, among candidates: Positions, checkpoint: (Double) throws(Stop) -> Void
     ) throws(Stop) -> (found: [Int32], unreadable: Int) {
-        var found: [Int32] = []
-        var unreadable = 0
-        var key: [UInt8] = []
-        for row in 0..<candidates.count {
-            if row % 4096 == 0 { try checkpoint(row) }
-            prefetch(behind: row, of: candidates)
-            let index = candidates.index(atRow: row)
-            key.removeAll(keepingCapacity: true)
-            do throws(SourceError) {
-                try appendKey(at: index, to: &key)
-            } catch {
-                unreadable += 1
-                continue
-            }
-            if key.withUnsafeBufferPointer(pattern.matches) { found.append(Int32(index)) }
+        var search = KeySearch(listing: self, pattern: pattern)
+        guard case .some(let chosen) = candidates, chosen.count > count / 4 else {
+            let found = try search.matches(among: candidates, checkpoint: checkpoint)
+            return (found, search.unreadable)
         }
-        return (found, unreadable)
+        // The list's own order is about that in which keys lie in memory, and another one is none.
+        var isChosen = [Bool](repeating: false, count: count)
+        for index in chosen { isChosen[Int(index)] = true }
+        var matches = [Bool](repeating: false, count: count)
+        for index in try search.matches(among: .all(count), where: { isChosen[$0] }, checkpoint: checkpoint) {
+            matches[Int(index)] = true
+        }
+        return (chosen.filter { matches[Int($0)] }, search.unreadable)
+    }
+}
+
+/// Reads keys one after the other, each fetched ahead. For one thread.
+private struct KeySearch {
+    let listing: any EntryListing
+    let pattern: KeyPattern
+    private(set) var unreadable = 0
+    private var key: [UInt8] = []
+
+    init(listing: any EntryListing, pattern: KeyPattern) {
+        self.listing = listing
+        self.pattern = pattern
+    }
+
+    mutating func matches<Stop: Error>(
+        among candidates: Positions, where isChosen: (Int) -> Bool = { _ in true },
+        checkpoint: (Double) throws(Stop) -> Void
+    ) throws(Stop) -> [Int32] {
+        var found: [Int32] = []
+        for row in 0..<candidates.count {
+            if row % 4096 == 0 { try checkpoint(Double(row) / Double(candidates.count)) }
+            listing.prefetch(behind: row, of: candidates)
+            let index = candidates.index(atRow: row)
+            if isChosen(index), matches(index) { found.append(Int32(index)) }
+        }
+        return found
+    }
+
+    private mutating func matches(_ index: Int) -> Bool {
+        key.removeAll(keepingCapacity: true)
+        do throws(SourceError) {
+            try listing.appendKey(at: index, to: &key)
+        } catch {
+            unreadable += 1
+            return false
+        }
+        return key.withUnsafeBufferPointer(pattern.matches)
     }
 }
 

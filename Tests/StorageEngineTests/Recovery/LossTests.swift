@@ -290,6 +290,26 @@ import Testing
         }
     }
 
+    /// What broke: a check said nothing of a sound segment that came back when the log had gone on without it.
+    @Test func aSegmentThatCameBackTooLateIsRemarked() throws {
+        let folder = try filled()
+        let oldest = try #require(try segments(folder).first)
+        let place = folder.archivePath("A", oldest)
+        try FileManager.default.moveItem(atPath: place, toPath: folder.path + "/kept")
+        try folder.removeIndex("A")
+        let store = try Store.open(at: folder.store)
+        let archive = try store.archive(named: "A")
+        let newest = try segments(folder).last
+        for number in 0..<20_000 where try segments(folder).last == newest {
+            try archive.put([UInt8](repeating: 1, count: 900), forKey: "more \(number)")
+        }
+        store.close()
+        #expect(try check(folder).remarks.isEmpty)
+        try FileManager.default.moveItem(atPath: folder.path + "/kept", toPath: place)
+        let remarks = try check(folder).remarks
+        #expect(remarks.count == 1 && remarks[0].hasPrefix("\(oldest) is no part of the log"), "\(remarks)")
+    }
+
     /// What broke: whoever asked for a snapshot, or a backup, of an archive with a lost segment was told that others change it too
     /// fast, for ever.
     @Test func aSnapshotNamesWhatIsMissing() throws {

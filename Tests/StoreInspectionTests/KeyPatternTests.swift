@@ -1,0 +1,18 @@
+import StoreInspection
+import Testing
+
+/// Text that is looked for in keys, whatever its case.
+struct KeyPatternTests {
+    @Test(arguments: [
+        ("jak", "Jakarta", true), ("JAK", "jakarta", true), ("x", "Jakarta", false), ("ü", "MÜNCHEN", true),
+        ("münchen", "München", true), ("é", "e", false), ("k", "\u{212a}elvin", true),
+        ("\u{212a}", "\u{212a}elvin", true), ("\u{212a}", "kelvin", true), ("i", "\u{130}stanbul", true),
+        ("σ", "ΟΔΟΣ", true), ("ς", "Σ", true), ("Σ", "οδος", true), ("東", "東京", true), ("京東", "東京", false),
+        ("longer", "long", false),
+    ])
+    func findsTextWhateverItsCase(text: String, key: String, isThere: Bool) throws {
+        #expect(try #require(KeyPattern(text)).matches(key) == isThere)
+    }
+
+    @Test func anEmptyTextIsNone() { #expect(KeyPattern("") == nil) }
+}
