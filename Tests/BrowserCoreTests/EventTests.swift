@@ -68,14 +68,7 @@ struct EventTests {
         #expect(browser.frame.plainText.contains("The bell rings when hit ratio of City is < 80%."))
         #expect(browser.sent.isEmpty)
         func seconds(_ count: Int, hits: UInt64, misses: UInt64) {
-            for _ in 0..<count {
-                clock.advance(1)
-                source.with { state in
-                    state.summaries["City"]?.hits += hits
-                    state.summaries["City"]?.misses += misses
-                }
-                browser.refresh()
-            }
+            source.pass(count, hits: hits, misses: misses, clock, &browser)
         }
         seconds(3, hits: 90, misses: 10)
         #expect(browser.sent.isEmpty)

@@ -100,14 +100,7 @@ struct WorkspaceTests {
         let clock = TestClock()
         var browser = try Fixture.browser(source, columns: 120, clock: clock, keys: "jT")
         func seconds(_ count: Int, hits: UInt64, misses: UInt64) {
-            for _ in 0..<count {
-                clock.advance(1)
-                source.with { state in
-                    state.summaries["City"]?.hits += hits
-                    state.summaries["City"]?.misses += misses
-                }
-                browser.refresh()
-            }
+            source.pass(count, hits: hits, misses: misses, clock, &browser)
         }
         seconds(3, hits: 90, misses: 10)
         browser.press(try Key.script("A<lt> 80%<enter>"))

@@ -19,7 +19,7 @@ package enum Browser {
             effects = []
         case .tick(let now):
             advance(&model, to: now)
-            effects = watchUndo(&model) + refresh(&model, isForced: false).map { $0.of(model.workspace) }
+            effects = watchUndo(&model) + refresh(&model, isForced: false)
             effects += model.watchKeptStores()
         case .input(let event): effects = input(&model, event)
         case .progress(let ticket, let share):

@@ -7,7 +7,7 @@ struct Workspace: Sendable {
     let store: String
     /// Everything of the model that is about the store.
     private let screen: Screen
-    fileprivate var archives: ArchivesState
+    private let archives: ArchivesState
     private let entries: EntriesState?
     private let groups: GroupsState?
     private let value: ValueState?
@@ -38,20 +38,21 @@ struct Workspace: Sendable {
         (model.touched, model.heldSince) = (nil, nil)
     }
 
-    /// Its place among those that are kept.
+    /// Whether one of its alarms rings.
     var hasAlarm: Bool { archives.alarms.contains(where: \.isRinging) }
 }
 
 extension Model {
     /// The stores that are open, in the order in which they were opened first; the one that is shown among them.
     var openStores: [String] {
-        (workspaces + (store.map { [(workspace, $0)] } ?? [])).sorted { $0.id < $1.id }.map(\.store)
+        let shown = store.map { [(id: workspace, store: $0)] } ?? []
+        return (kept.map { ($0.id, $0.store) } + shown).sorted { $0.id < $1.id }.map(\.store)
     }
 
-    private var workspaces: [(id: Int, store: String)] { kept.map { ($0.id, $0.store) } }
-
     /// The number under which a store is open, from 1 on.
-    func number(ofStore path: String) -> Int? { openStores.firstIndex(of: path).map { $0 + 1 } }
+    func number(ofStore path: String) -> Int? {
+        openStores.firstIndex { ExactText($0) == ExactText(path) }.map { $0 + 1 }
+    }
 
     /// Whether an alarm rings in any store that is open.
     var hasAlarm: Bool { archives.alarms.contains(where: \.isRinging) || kept.contains(where: \.hasAlarm) }
@@ -65,13 +66,12 @@ extension Model {
         screen = .stores
     }
 
-    /// Shows a store instead of what is shown; `false`: it isn't open, and its archives are to be read.
-    mutating func showStore(_ path: String) -> Bool {
-        if path == store { return true }
+    /// Shows a store instead of what is shown: as it was left or, if it isn't open, with its archives, which are to be read.
+    mutating func showStore(_ path: String) {
+        if store.map(ExactText.init) == ExactText(path) { return }
         keepStore()
-        if let place = kept.firstIndex(where: { $0.store == path }) {
-            kept.remove(at: place).show(in: &self)
-            return true
+        if let place = kept.firstIndex(where: { ExactText($0.store) == ExactText(path) }) {
+            return kept.remove(at: place).show(in: &self)
         }
         // The one that was opened first gives way.
         if kept.count >= Workspace.most, let first = kept.min(by: { $0.id < $1.id }) {
@@ -79,14 +79,13 @@ extension Model {
         }
         lastWorkspace += 1
         (workspace, store, screen) = (lastWorkspace, path, .archives)
-        return false
     }
 
     /// Forgets what was seen of a store that isn't shown; `false`: it isn't open.
     @discardableResult
     mutating func closeStore(_ path: String) -> Bool {
         let count = kept.count
-        kept.removeAll { $0.store == path }
+        kept.removeAll { ExactText($0.store) == ExactText(path) }
         return kept.count < count
     }
 
@@ -136,11 +135,11 @@ extension Browser {
             model.say("There is no store \(number): \(rest).", seconds: 4)
             return []
         }
-        guard open[number - 1] != model.store else {
+        guard model.store.flatMap(model.number) != number else {
             model.say("This is store \(number).", seconds: 3)
             return []
         }
-        _ = model.showStore(open[number - 1])
+        model.showStore(open[number - 1])
         return refresh(&model, isForced: true)
     }
 

@@ -66,6 +66,20 @@ final class MockSource: StoreSource {
         state.withLock { state in body(&state) }
     }
 
+    /// So many seconds pass, in each of which `City` has so many hits and misses and the browser looks.
+    func pass(
+        _ seconds: Int, hits: UInt64, misses: UInt64, _ clock: TestClock, _ browser: inout HeadlessBrowser
+    ) {
+        for _ in 0..<seconds {
+            clock.advance(1)
+            with { state in
+                state.summaries["City"]?.hits += hits
+                state.summaries["City"]?.misses += misses
+            }
+            browser.refresh()
+        }
+    }
+
     func check() throws(SourceError) {
         if let problem = with({ $0.problem }) { throw SourceError(problem) }
     }

@@ -92,7 +92,7 @@ enum StoresScreen: ScreenParts {
 
     static func open(_ model: inout Model) -> [Effect] {
         guard let store = model.stores.selected else { return [] }
-        _ = model.showStore(store.path)
+        model.showStore(store.path)
         return Browser.refresh(&model, isForced: true) + [remember(store.path)]
     }
 
