@@ -28,7 +28,8 @@ package struct FramesTarget: FuzzTarget {
         if let rebuilt, let expected = log.reader.comparable {
             let found = rebuilt.filter { expected.unsure.contains($0.key) == false }
             if found != expected.entries {
-                let wrong = Set(found.keys).symmetricDifference(expected.entries.keys).sorted().prefix(5)
+                let keys = Set(found.keys).union(expected.entries.keys)
+                let wrong = keys.filter { found[$0] != expected.entries[$0] }.sorted().prefix(5)
                 return "other entries than the format page says; keys \(Array(wrong))"
             }
         }
@@ -147,6 +148,8 @@ struct HandmadeLog {
         _ number: UInt32
     ) {
         let start = segment.count
+        var frame = frame
+        frame.sequence = words[0]
         var bytes: [UInt8] = [0, 0, 0, 0] + FuzzStore.little(UInt32(frame.value.count))
         bytes += [UInt8(frame.key.count), 0, UInt8(frame.parts.count & 0xff), UInt8(frame.parts.count >> 8)]
         bytes +=

@@ -6,6 +6,7 @@ struct PlainBatches {
         var key: [UInt8] = []
         var value: [UInt8] = []
         var parts: [UInt8] = []
+        var sequence: UInt64 = 0
     }
 
     /// A valid frame, or bytes that hold none.

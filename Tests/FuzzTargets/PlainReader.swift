@@ -3,6 +3,7 @@ struct PlainReader {
     private struct Entry {
         var value: [UInt8]
         var place: UInt64
+        var sequence: UInt64
     }
 
     private let isLog: Bool
@@ -10,6 +11,9 @@ struct PlainReader {
     private var entries: [[UInt8]: Entry] = [:]
     /// Keys of which the page says more than this knows: what is in memory only, has a deadline, or can be undone.
     private var unsure: Set<[UInt8]> = []
+    /// The numbers of the latest operations that removed a key, and all.
+    private var removals: [[UInt8]: UInt64] = [:]
+    private var allRemoved: UInt64 = 0
 
     init(isLog: Bool, isLimited: Bool) {
         self.isLog = isLog
@@ -35,13 +39,12 @@ struct PlainReader {
             isLog ? pieces.filter { $0.frame != nil } : PlainBatches.frames(of: pieces, bytes: bytes)
         for piece in counted {
             guard let frame = piece.frame else { continue }
-            apply(frame.kind, frame.key, frame.value, frame.parts, place: piece.place)
+            apply(frame, place: piece.place)
         }
     }
 
-    private mutating func apply(
-        _ kind: UInt8, _ key: [UInt8], _ value: [UInt8], _ parts: [UInt8], place: UInt64
-    ) {
+    private mutating func apply(_ frame: PlainBatches.Frame, place: UInt64) {
+        let (kind, key, parts) = (frame.kind, frame.key, frame.parts)
         guard !isLog, [3, 4, 7].contains(kind) || !key.isEmpty else { return }
         let isReversible =
             (Self.first(5, in: parts).map { $0.count >= 16 && $0.prefix(4) != [0, 0, 0, 0] }) ?? false
@@ -54,14 +57,22 @@ struct PlainReader {
             }
         }
         switch kind {
+        case 5 where isOutdated(frame): break
         case 1, 5:
-            entries[key] = Entry(value: value, place: place)
+            entries[key] = Entry(value: frame.value, place: place, sequence: frame.sequence)
             if Self.first(2, in: parts) != nil || Self.first(7, in: parts) != nil { unsure.insert(key) }
-        case 2: entries[key] = nil
-        case 3: entries = [:]
+        case 2: (entries[key], removals[key]) = (nil, frame.sequence)
+        case 3: (entries, removals, allRemoved) = ([:], [:], max(allRemoved, frame.sequence))
         case 6, 9, 11: unsure.insert(key)
+        case 7: (removals, allRemoved) = ([:], 0)
         default: break
         }
+    }
+
+    /// Whether a copy is of a state of its key after which another came.
+    private func isOutdated(_ copy: PlainBatches.Frame) -> Bool {
+        if let present = entries[copy.key] { return present.sequence > copy.sequence }
+        return copy.sequence < max(allRemoved, removals[copy.key] ?? 0)
     }
 
     /// The first part of a tag; a part that is cut off ends the extension.

@@ -49,7 +49,9 @@ extension ArchiveSection {
             let present = try engine.find(frame.key, tag: tag)
             let presentSequence = present?.frame.sequence
             if let present { engine.unpin(present) }
-            if frame.kind != .put, try isOutdated(frame, present: presentSequence) { break }
+            if frame.kind != .put, try isOutdated(frame, present: presentSequence) {
+                return countReplayed(frame)
+            }
             guard frame.kind != .resident else {
                 // There is no value on disk any more. The entry in memory is known to its process, if that is alive.
                 // Other processes' entries of this key, and one whose frame was only moved, stay.
