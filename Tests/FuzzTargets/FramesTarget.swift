@@ -139,7 +139,7 @@ struct HandmadeLog {
     }
 
     private static func bytes(of frame: PlainBatches.Frame) -> Int {
-        48 + frame.parts.count + frame.key.count + frame.value.count + 7 & ~7
+        (48 + frame.parts.count + frame.key.count + frame.value.count + 7) & ~7
     }
 
     /// Writes a frame, with the words from offset 16 on, and tells the reader of it.

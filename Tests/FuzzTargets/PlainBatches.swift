@@ -87,7 +87,7 @@ struct PlainBatches {
     ///   - pieces: of all segments, without the blank rest of each.
     ///   - bytes: those of each segment.
     static func frames(of pieces: [Piece], bytes: [UInt32: [UInt8]]) -> [Piece] {
-        let last = pieces.lastIndex { $0.frame != nil } ?? -1
+        let last = pieces.lastIndex { $0.frame != nil && !$0.isVoid } ?? -1
         var counted: [Piece] = []
         var before: [Piece] = []
         var next = 0
@@ -153,7 +153,7 @@ struct PlainBatches {
             }
             next += 1
         }
-        if let end = batch.end {
+        if let end = batch.end, reached < end {
             var tail = pending
             var behind = tail.last?.range.upperBound ?? reached
             // The rest of the segment is blank, and one with the damage before it.

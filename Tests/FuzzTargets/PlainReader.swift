@@ -52,7 +52,7 @@ struct PlainReader {
             for start in stride(from: removed.startIndex, to: removed.endIndex - 7, by: 8) {
                 let named = removed[start..<start + 8].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
                 guard let found = entries.first(where: { $0.value.place == named }) else { continue }
-                entries[found.key] = nil
+                (entries[found.key], removals[found.key]) = (nil, frame.sequence)
                 if kind == 4, isReversible { unsure.insert(found.key) }
             }
         }

@@ -142,6 +142,7 @@ struct LogAccount {
                 guard let key = keys[place], let word = last[key], !word.isRemoved else { continue }
                 if group != 0 { setAside(key, word, by: group) }
                 remove(key, isNew: isNew)
+                removals[key] = frame.header.sequence
             }
         }
         let word = Word(

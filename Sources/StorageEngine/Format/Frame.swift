@@ -215,7 +215,18 @@ struct Frame {
             cursor.storeBytes(of: 0, as: UInt8.self)
             cursor += 1
         }
-        let sum = Checksum.crc32c(UnsafeRawBufferPointer(start: base + 4, count: length - 4), seed: seed)
+        seal(base, bytes: length, seed: seed)
+    }
+
+    /// Makes the frame of `bytes` bytes at `base` one without effect. All but its kind and its checksum stays.
+    static func void(_ base: UnsafeMutableRawPointer, bytes: Int, seed: UInt32) {
+        base.storeBytes(of: FrameKind.void.rawValue, toByteOffset: 12, as: UInt8.self)
+        seal(base, bytes: bytes, seed: seed)
+    }
+
+    @inline(__always)
+    private static func seal(_ base: UnsafeMutableRawPointer, bytes: Int, seed: UInt32) {
+        let sum = Checksum.crc32c(UnsafeRawBufferPointer(start: base + 4, count: bytes - 4), seed: seed)
         base.storeBytes(of: sum, as: UInt32.self)
     }
 }

@@ -142,6 +142,13 @@ struct ChangingSegment {
         Frame.write(content, at: view.base + offset, seed: Frame.seed(segmentSeed: view.seed, offset: offset))
     }
 
+    /// Makes a frame one without effect, of the same size. Whoever is stopped in between leaves a damaged one.
+    func void(at offset: Int) {
+        guard let frame = view.frame(at: offset) else { return }
+        let seed = Frame.seed(segmentSeed: view.seed, offset: offset)
+        Frame.void(view.base + offset, bytes: frame.bytes, seed: seed)
+    }
+
     /// Zeroes everything from `offset` on in the mapping. ``ChangingLog/clearRemains(_:from:)`` also does so on the
     /// medium.
     func blank(from offset: Int) {

@@ -45,11 +45,14 @@ extension ArchiveSection {
     func replay(_ frame: Frame, at location: Location, tag: UInt32) throws(StorageError) {
         switch engine.meaning(of: frame) {
         case .put, .move, .resident:
-            for evicted in FrameExtension.evictions(of: frame) { try removeEntry(at: evicted, nil, location) }
+            for evicted in FrameExtension.evictions(of: frame) {
+                try removeEntry(at: evicted, nil, location, by: frame)
+            }
             let present = try engine.find(frame.key, tag: tag)
             let presentSequence = present?.frame.sequence
             if let present { engine.unpin(present) }
-            if frame.kind != .put, try isOutdated(frame, present: presentSequence) {
+            if frame.kind != .put, try isOutdated(frame, tag: tag, present: presentSequence) {
+                if frame.kind == .move { engine.replayedRemovals.withLock { $0?.outdated.append(location) } }
                 return countReplayed(frame)
             }
             guard frame.kind != .resident else {
@@ -61,6 +64,7 @@ extension ArchiveSection {
                     remove(number)
                 }
                 if index.setAsideCount != 0 { supersede(frame.key, tag: tag) }
+                noteRemoval(tag, at: location, by: frame)
                 break
             }
             var content = engine.content(of: frame)
@@ -79,19 +83,22 @@ extension ArchiveSection {
                 }
                 remove(present.number)
             }
+            noteRemoval(tag, at: location, by: frame)
         case .deleteAll:
             clearEntries()
+            engine.replayedRemovals.withLock { $0?.addAll(before: frame.sequence) }
         case .evict where engine.kind == .log:
             try replayShortening(frame, at: location)
         case .evict:
             let note = RemovalNote(of: frame)
             for evicted in FrameExtension.evictions(of: frame) {
-                try removeEntry(at: evicted, note, location)
+                try removeEntry(at: evicted, note, location, by: frame)
             }
         case .deadline:
             try replayDeadline(frame, at: location, tag: tag)
         case .restore:
             if let note = RemovalNote(of: frame) { try bringBack(note, time: frame.time) }
+            engine.replayedRemovals.withLock { $0?.forgetAll() }
         case .kept:
             try replayKept(frame, at: location, tag: tag)
         case .message:
@@ -99,7 +106,6 @@ extension ArchiveSection {
         case .batch, .void, nil:
             break
         }
-        noteRemoval(frame, at: location)
         countReplayed(frame)
     }
 
@@ -122,9 +128,9 @@ extension ArchiveSection {
 
     /// Removes the entry whose frame is at `location`, or sets it aside if `note` belongs to an action that can be
     /// undone.
-    private func removeEntry(at location: Location, _ note: RemovalNote?, _ place: Location)
-        throws(StorageError)
-    {
+    private func removeEntry(
+        at location: Location, _ note: RemovalNote?, _ place: Location, by frame: Frame
+    ) throws(StorageError) {
         // In most cases the entry is no longer live, and that is known without opening a file.
         guard location < place, location.segment >= index.oldestSegment,
             index.liveFrames(ofSegment: location.segment) != 0,
@@ -134,6 +140,7 @@ extension ArchiveSection {
         guard index.marks.isLive(number, slot) else {
             return note?.group ?? 0 == 0 ? forget(number, slot) : ()
         }
+        noteRemoval(slot.tag, at: location, by: frame)
         // However old the action is: the log may contain its restore.
         if let note, note.group != 0, !slot.isMemoryOnly {
             let tag = slot.tag
@@ -302,6 +309,11 @@ extension ArchiveSection {
         findings.endLog(cut: cut)
         try replayWaiting()
         try reportDropped(sieve.dropped, cut: cut, &findings)
+        if engine.attachment != nil, findings.damaged == 0,
+            Int(numbers.last ?? 0) - Int(numbers.first ?? 0) < numbers.count
+        {
+            try voidOutdatedCopies()
+        }
         index.segmentBytes = segmentBytes
         index.order.sort(entries: index.entryCount + Int(index.setAsideCount))
         judgeGraces()

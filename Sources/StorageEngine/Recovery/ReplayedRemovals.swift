@@ -5,57 +5,72 @@ struct ReplayedRemovals {
     /// More would take more memory than a rebuild may; the earliest are forgotten then.
     private static let most = 1 << 22
 
-    /// Where the latest frame stands that removed a key, by the key's hash.
-    private var places: [UInt64: Location] = [:]
+    private struct Removal {
+        /// Of a frame with the key.
+        var place: Location
+        /// The number of the operation that removed it.
+        var sequence: UInt64
+    }
+
+    /// The latest removal of a key, by its tag. Of two keys with one tag the earlier one's is forgotten.
+    private var removals: [UInt32: Removal] = [:]
     /// The number of the latest `deleteAll`.
     private var allBefore: UInt64 = 0
+    /// Copies that had no effect.
+    var outdated: [Location] = []
 
-    mutating func add(_ hash: UInt64, at place: Location) {
-        places[hash] = place
-        guard places.count > ReplayedRemovals.most else { return }
-        let middle = places.values.sorted()[places.count / 2]
-        places = places.filter { $0.value > middle }
+    mutating func add(_ tag: UInt32, at place: Location, _ sequence: UInt64) {
+        removals[tag] = Removal(place: place, sequence: sequence)
+        guard removals.count > ReplayedRemovals.most else { return }
+        let middle = removals.values.map(\.sequence).sorted()[removals.count / 2]
+        removals = removals.filter { $0.value.sequence > middle }
     }
 
     mutating func addAll(before sequence: UInt64) {
-        places = [:]
+        removals = [:]
         allBefore = max(allBefore, sequence)
     }
 
     /// An undo brought entries back, whose numbers are older than what removed others of their keys.
-    mutating func forgetAll() { self = ReplayedRemovals() }
+    mutating func forgetAll() { (removals, allBefore) = ([:], 0) }
 
-    /// Where the frame stands that may have removed the key after operation `sequence`; `all`: certainly.
-    func place(of hash: UInt64, after sequence: UInt64) -> (all: Bool, place: Location?) {
-        (sequence < allBefore, places[hash])
+    /// Where a frame stands with a key that was removed after operation `sequence`, which may be this one; `all`: it was, certainly.
+    func place(of tag: UInt32, after sequence: UInt64) -> (all: Bool, place: Location?) {
+        guard let removal = removals[tag], removal.sequence > sequence else {
+            return (sequence < allBefore, nil)
+        }
+        return (sequence < allBefore, removal.place)
     }
 }
 
 extension ArchiveSection {
     /// Whether a copy is of a state of its key after which another came. `present`: the number of the operation that stored the
     /// key's entry; `nil`: it has none.
-    func isOutdated(_ copy: Frame, present: UInt64?) throws(StorageError) -> Bool {
+    func isOutdated(_ copy: Frame, tag: UInt32, present: UInt64?) throws(StorageError) -> Bool {
         if let present { return present > copy.sequence }
-        let hash = engine.hash(copy.key)
-        let removal = engine.replayedRemovals.withLock { $0?.place(of: hash, after: copy.sequence) }
+        let removal = engine.replayedRemovals.withLock { $0?.place(of: tag, after: copy.sequence) }
         if removal?.all == true { return true }
         guard let place = removal?.place else { return false }
-        return try engine.withFrameIfPresent(at: place) { frame in
-            frame.key.elementsEqual(copy.key) && frame.sequence > copy.sequence
-        } ?? false
+        return try engine.withFrameIfPresent(at: place) { $0.key.elementsEqual(copy.key) } ?? false
     }
 
-    /// Remembers what a frame says of a removal, for the copies that come after it.
-    func noteRemoval(_ frame: Frame, at location: Location) {
-        switch frame.kind {
-        case .delete, .resident:
-            let hash = engine.hash(frame.key)
-            engine.replayedRemovals.withLock { $0?.add(hash, at: location) }
-        case .deleteAll:
-            let sequence = frame.sequence
-            engine.replayedRemovals.withLock { $0?.addAll(before: sequence) }
-        case .restore: engine.replayedRemovals.withLock { $0?.forgetAll() }
-        default: break
+    /// Remembers that a frame removed an entry, for the copies that come after it. `place`: of a frame with its key.
+    func noteRemoval(_ tag: UInt32, at place: Location, by frame: Frame) {
+        let sequence = frame.sequence
+        engine.replayedRemovals.withLock { $0?.add(tag, at: place, sequence) }
+    }
+
+    /// Makes the copies that had no effect in a rebuild void, for good: what outdates them may be reclaimed before they are.
+    /// Requires a log with nothing missing, which may be what brings their entries back; and that nobody else has it mapped.
+    func voidOutdatedCopies() throws(StorageError) {
+        let places = engine.replayedRemovals.withLock { $0?.outdated } ?? []
+        for (segment, places) in Dictionary(grouping: places, by: \.segment) {
+            guard let pin = try log.pinIfPresent(segment) else { continue }
+            defer { log.unpin(pin) }
+            try segments.reserveBlocks(pin)
+            for place in places { segments.view(pin).void(at: place.offset) }
+            // Before what outdates them goes.
+            try log.fileToSynchronize(pin)?.synchronize(mapped: log.view(pin).mapped)
         }
     }
 }

@@ -242,13 +242,18 @@ import Testing
         }
         let changed = (0..<20).map { "changed \($0)" }
         let deleted = (0..<20).map { "deleted \($0)" }
+        let owned = (0..<20).map { "owned \($0)" }
         var segment = ""
         try inArchive { archive in
-            for key in changed + deleted { try archive.put(value(1), forKey: key) }
+            for key in changed + deleted + owned { try archive.put(value(1), forKey: key) }
             for number in 0..<600 { try archive.put(value(2), forKey: "filler \(number)") }
             segment = try #require(try segments(folder).last)
             for key in changed { try archive.put(value(3), forKey: key) }
             for key in deleted { try archive.delete(key) }
+            for key in owned {
+                try archive.put(value(3), forKey: key, attributes: EntryAttributes(owner: "somebody"))
+            }
+            #expect(try archive.deleteEntries(ofOwner: "somebody").entries == owned.count)
             // Into further segments.
             for number in 0..<600 { try archive.put(value(4), forKey: "more \(number)") }
         }
@@ -264,7 +269,9 @@ import Testing
         try folder.removeIndex("A")
         var later: [String] = []
         try inArchive { archive in
-            for key in changed + deleted { #expect(try archive.peek(key) == value(1), "came to light") }
+            for key in changed + deleted + owned {
+                #expect(try archive.peek(key) == value(1), "came to light")
+            }
             later = Array(changed.prefix(3) + deleted.prefix(3))
             for key in later { try archive.put(value(9), forKey: key) }
             for number in 0..<600 { try archive.delete("filler \(number)") }
@@ -276,38 +283,72 @@ import Testing
         try FileManager.default.moveItem(atPath: folder.path + "/kept", toPath: place)
         try FileManager.default.moveItem(
             atPath: folder.path + "/next", toPath: folder.archivePath("A", next))
-        for isWithoutIndex in [false, true] {
-            if isWithoutIndex { try folder.removeIndex("A") }
+        func expectAll(_ when: String) throws {
             try inArchive { archive in
-                for key in changed + deleted {
+                for key in changed + deleted + owned {
                     let found = try archive.peek(key)
                     let expected = later.contains(key) ? value(9) : changed.contains(key) ? value(3) : nil
-                    #expect(found == expected, "\(key), without an index: \(isWithoutIndex)")
+                    #expect(found == expected, "\(key), \(when)")
                 }
             }
             let report = try check(folder)
             #expect(report.problems.allSatisfy { $0.contains(LossTests.missing) }, "\(report)")
         }
+        try expectAll("with the index")
+        try folder.removeIndex("A")
+        try expectAll("without an index")
+        // What outdates the copies is reclaimed before they are.
+        try inArchive { archive in
+            for round in 0..<200 where try segments(folder).contains(next) {
+                for number in 0..<20 { try archive.put(value(UInt8(round)), forKey: "churn \(number)") }
+            }
+        }
+        #expect(try !segments(folder).contains(next))
+        try expectAll("when it was reclaimed")
+        try folder.removeIndex("A")
+        try expectAll("when it was reclaimed, without an index")
     }
 
-    /// What broke: a check said nothing of a sound segment that came back when the log had gone on without it.
-    @Test func aSegmentThatCameBackTooLateIsRemarked() throws {
-        let folder = try filled()
-        let oldest = try #require(try segments(folder).first)
-        let place = folder.archivePath("A", oldest)
+    /// What broke: the segment with an entry was away while the one that deleted it was reclaimed, and brought it back.
+    @Test func whatWasReclaimedSinceIsALeftover() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let value = [UInt8](repeating: 1, count: 2_000)
+        func inArchive(_ body: (Archive) throws -> Void) throws {
+            let store = try Store.open(at: folder.store)
+            defer { store.close() }
+            try body(
+                try store.archive(
+                    named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil)))
+        }
+        var segment = ""
+        try inArchive { archive in
+            for number in 0..<600 { try archive.put(value, forKey: "before \(number)") }
+            try archive.put(value, forKey: "secret")
+            segment = try #require(try segments(folder).last)
+            for number in 0..<600 { try archive.put(value, forKey: "between \(number)") }
+            try archive.delete("secret")
+            for number in 0..<600 { try archive.put(value, forKey: "behind \(number)") }
+        }
+        let place = folder.archivePath("A", segment)
         try FileManager.default.moveItem(atPath: place, toPath: folder.path + "/kept")
         try folder.removeIndex("A")
-        let store = try Store.open(at: folder.store)
-        let archive = try store.archive(named: "A")
-        let newest = try segments(folder).last
-        for number in 0..<20_000 where try segments(folder).last == newest {
-            try archive.put([UInt8](repeating: 1, count: 900), forKey: "more \(number)")
+        try inArchive { archive in
+            #expect(try archive.peek("secret") == nil)
+            for name in ["before", "between", "behind"] {
+                for number in 0..<600 { try archive.delete("\(name) \(number)") }
+            }
+            try archive.put(value, forKey: "last")
         }
-        store.close()
-        #expect(try check(folder).remarks.isEmpty)
+        let left = try folder.files(inArchive: "A").filter { $0.hasSuffix(".segment") }
+        try #require(left.allSatisfy { $0 > segment }, "\(left)")
         try FileManager.default.moveItem(atPath: folder.path + "/kept", toPath: place)
-        let remarks = try check(folder).remarks
-        #expect(remarks.count == 1 && remarks[0].hasPrefix("\(oldest) is no part of the log"), "\(remarks)")
+        for _ in 0..<2 {
+            try inArchive { archive in
+                let (secret, last) = (try archive.peek("secret"), try archive.peek("last"))
+                #expect(secret == nil && last == value)
+            }
+            try folder.removeIndex("A")
+        }
     }
 
     /// What broke: whoever asked for a snapshot, or a backup, of an archive with a lost segment was told that others change it too
