@@ -116,9 +116,48 @@ public struct EntryList: Sendable, RandomAccessCollection {
     @inline(__always)
     package func prefetch(at index: Int) { engine.log.prefetch(references[index].location) }
 
-    /// Appends what ``presentKey(at:)`` gives, if there is one, without making a string.
-    package func appendPresentKey(at index: Int, to bytes: inout [UInt8]) throws(StorageError) {
-        _ = try key(at: index, presentLine) { bytes.append(contentsOf: $0.key) }
+    /// Calls `body` with the index of each of these rows and the bytes of what ``presentKey(at:)`` gives, none if there is no
+    /// key; they are valid during the call. A segment stays mapped while keys that follow one another are in it.
+    /// - Parameter index: the index of a row.
+    /// - Returns: how many keys are damaged, or could not be read now.
+    package func readPresentKeys(
+        _ rows: Range<Int>, at index: (Int) -> Int, _ body: (Int, UnsafeRawBufferPointer) -> Void
+    ) -> Int {
+        var unreadable = 0
+        var pin: SegmentLog.Pin?
+        defer { if let pin { engine.log.unpin(pin) } }
+        for row in rows {
+            // Memory takes about as long to answer as so many keys take to be compared.
+            if row + 8 < rows.upperBound { prefetch(at: index(row + 8)) }
+            let index = index(row)
+            let reference = references[index]
+            if pin?.segment != reference.location.segment {
+                if let pin { engine.log.unpin(pin) }
+                pin = engine.log.pin(reference.location.segment)
+            }
+            if let pin, let frame = engine.log.frame(pin, at: reference.location.offset),
+                UInt32(truncatingIfNeeded: engine.hash(frame.key)) == reference.tag
+            {
+                body(index, frame.key)
+            } else if !readMovedKey(at: index, body) {
+                unreadable += 1
+            }
+        }
+        return unreadable
+    }
+
+    /// For a key that isn't where it was listed. Returns whether it is known by now whether there is one.
+    private func readMovedKey(at index: Int, _ body: (Int, UnsafeRawBufferPointer) -> Void) -> Bool {
+        let none = UnsafeRawBufferPointer(start: nil, count: 0)
+        do throws(StorageError) {
+            if try key(at: index, presentLine, { body(index, $0.key) }) == nil { body(index, none) }
+            return true
+        } catch {
+            body(index, none)
+            // A removed archive has no entries any more.
+            if case .closed = error { return true }
+            return false
+        }
     }
 
     private func key<Key>(

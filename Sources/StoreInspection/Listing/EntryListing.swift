@@ -24,9 +24,12 @@ package protocol EntryListing: Sendable {
     /// - Throws: when its bytes are damaged, or can't be read now.
     func key(at index: Int) throws(SourceError) -> String?
 
-    /// Appends the bytes of the key, if there is one.
-    /// - Throws: as ``key(at:)``.
-    func appendKey(at index: Int, to bytes: inout [UInt8]) throws(SourceError)
+    /// Calls `body` with the index and the bytes of the key of each of these rows, no bytes for one that is gone or can't be read;
+    /// they are valid during the call.
+    /// - Returns: how many could not be read.
+    func readKeys(
+        of rows: Range<Int>, in positions: Positions, _ body: (Int, UnsafeRawBufferPointer) -> Void
+    ) -> Int
 
     /// The metadata of the entry's key as they are now; nil when the entry is gone.
     /// - Throws: as ``key(at:)``.
@@ -50,7 +53,20 @@ extension EntryListing {
         if row + ahead < rows.count { prefetch(at: rows.index(atRow: row + ahead)) }
     }
 
-    package func appendKey(at index: Int, to bytes: inout [UInt8]) throws(SourceError) {
-        if let key = try key(at: index) { bytes.append(contentsOf: key.utf8) }
+    package func readKeys(
+        of rows: Range<Int>, in positions: Positions, _ body: (Int, UnsafeRawBufferPointer) -> Void
+    ) -> Int {
+        var unreadable = 0
+        for row in rows {
+            let index = positions.index(atRow: row)
+            var key = ""
+            do throws(SourceError) {
+                key = try self.key(at: index) ?? ""
+            } catch {
+                unreadable += 1
+            }
+            key.withUTF8 { body(index, UnsafeRawBufferPointer($0)) }
+        }
+        return unreadable
     }
 }

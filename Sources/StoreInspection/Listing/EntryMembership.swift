@@ -142,11 +142,7 @@ package struct EntryMembership {
     /// Empty if it can't be read: no entry has such a key.
     private mutating func key(_ index: Int) -> [UInt8] {
         var key: [UInt8] = []
-        do throws(SourceError) {
-            try listing.appendKey(at: index, to: &key)
-        } catch {
-            unreadableKeys += 1
-        }
+        unreadableKeys += listing.readKeys(of: index..<index + 1, in: .all(listing.count)) { key = Array($1) }
         return key
     }
 }

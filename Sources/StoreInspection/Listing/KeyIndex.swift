@@ -16,14 +16,12 @@ package final class KeyIndex: Sendable {
         var unreadable = 0
         bytes.reserveCapacity(listing.count * 16)
         starts.reserveCapacity(listing.count + 1)
-        for index in 0..<listing.count {
-            if index % 4096 == 0 { try checkpoint(index) }
-            listing.prefetch(behind: index, of: .all(listing.count))
-            starts.append(bytes.count)
-            do throws(SourceError) {
-                try listing.appendKey(at: index, to: &bytes)
-            } catch {
-                unreadable += 1
+        for index in stride(from: 0, to: listing.count, by: 4096) {
+            try checkpoint(index)
+            let rows = index..<min(index + 4096, listing.count)
+            unreadable += listing.readKeys(of: rows, in: .all(listing.count)) { _, key in
+                starts.append(bytes.count)
+                bytes.append(contentsOf: key)
             }
         }
         starts.append(bytes.count)
@@ -49,61 +47,47 @@ package final class KeyIndex: Sendable {
 
 extension EntryListing {
     /// The entries among `candidates` whose key holds the pattern, in their order, and how many keys couldn't be read. `checkpoint`
-    /// hears the share done, 0 to 1, and may throw to stop. Reads the key of each candidate.
+    /// hears the share done, 0 to 1, and may throw to stop. Reads the key of each candidate, by several threads.
     package func entries<Stop: Error>(
         matching pattern: KeyPattern, among candidates: Positions, checkpoint: (Double) throws(Stop) -> Void
     ) throws(Stop) -> (found: [Int32], unreadable: Int) {
-        var search = KeySearch(listing: self, pattern: pattern)
         guard case .some(let chosen) = candidates, chosen.count > count / 4 else {
-            let found = try search.matches(among: candidates, checkpoint: checkpoint)
-            return (found, search.unreadable)
+            return try matches(pattern, candidates, checkpoint: checkpoint)
         }
         // The list's own order is about that in which keys lie in memory, and another one is none.
         var isChosen = [Bool](repeating: false, count: count)
         for index in chosen { isChosen[Int(index)] = true }
-        var matches = [Bool](repeating: false, count: count)
-        for index in try search.matches(among: .all(count), where: { isChosen[$0] }, checkpoint: checkpoint) {
-            matches[Int(index)] = true
-        }
-        return (chosen.filter { matches[Int($0)] }, search.unreadable)
-    }
-}
-
-/// Reads keys one after the other, each fetched ahead. For one thread.
-private struct KeySearch {
-    let listing: any EntryListing
-    let pattern: KeyPattern
-    private(set) var unreadable = 0
-    private var key: [UInt8] = []
-
-    init(listing: any EntryListing, pattern: KeyPattern) {
-        self.listing = listing
-        self.pattern = pattern
+        let ordered = (0..<Int32(count)).filter { isChosen[Int($0)] }
+        let (found, unreadable) = try matches(pattern, .some(ordered), checkpoint: checkpoint)
+        var isFound = [Bool](repeating: false, count: count)
+        for index in found { isFound[Int(index)] = true }
+        return (chosen.filter { isFound[Int($0)] }, unreadable)
     }
 
-    mutating func matches<Stop: Error>(
-        among candidates: Positions, where isChosen: (Int) -> Bool = { _ in true },
-        checkpoint: (Double) throws(Stop) -> Void
-    ) throws(Stop) -> [Int32] {
+    private func matches<Stop: Error>(
+        _ pattern: KeyPattern, _ candidates: Positions, checkpoint: (Double) throws(Stop) -> Void
+    ) throws(Stop) -> (found: [Int32], unreadable: Int) {
         var found: [Int32] = []
-        for row in 0..<candidates.count {
-            if row % 4096 == 0 { try checkpoint(Double(row) / Double(candidates.count)) }
-            listing.prefetch(behind: row, of: candidates)
-            let index = candidates.index(atRow: row)
-            if isChosen(index), matches(index) { found.append(Int32(index)) }
+        var unreadable = 0
+        var row = 0
+        while row < candidates.count {
+            try checkpoint(Double(row) / Double(candidates.count))
+            // Some milliseconds' work.
+            let end = min(row + 16_384 * SharedWork.threads, candidates.count)
+            let parts = SharedWork.map(row..<end) { rows in
+                var found: [Int32] = []
+                let unreadable = readKeys(of: rows, in: candidates) { index, key in
+                    if pattern.matches(key) { found.append(Int32(index)) }
+                }
+                return (found: found, unreadable: unreadable)
+            }
+            for part in parts {
+                found += part.found
+                unreadable += part.unreadable
+            }
+            row = end
         }
-        return found
-    }
-
-    private mutating func matches(_ index: Int) -> Bool {
-        key.removeAll(keepingCapacity: true)
-        do throws(SourceError) {
-            try listing.appendKey(at: index, to: &key)
-        } catch {
-            unreadable += 1
-            return false
-        }
-        return key.withUnsafeBufferPointer(pattern.matches)
+        return (found, unreadable)
     }
 }
 
@@ -129,16 +113,16 @@ package struct KeyPattern: Sendable, Hashable {
 
     /// Whether UTF-8 holds the text. Bytes are compared where all are ASCII; else by Unicode's lower case, which needs a string
     /// for each key that isn't.
-    func matches(_ key: UnsafeBufferPointer<UInt8>) -> Bool {
+    func matches(_ key: UnsafeRawBufferPointer) -> Bool {
         if isASCII, KeyPattern.holds(key, folded, folding: true) { return true }
         guard key.contains(where: { $0 >= 0x80 }) else { return false }
         var lowered = KeyPattern.folded(String(decoding: key, as: UTF8.self))
-        return lowered.withUTF8 { KeyPattern.holds($0, folded, folding: false) }
+        return lowered.withUTF8 { KeyPattern.holds(UnsafeRawBufferPointer($0), folded, folding: false) }
     }
 
     package func matches(_ key: String) -> Bool {
         var key = key
-        return key.withUTF8 { matches($0) }
+        return key.withUTF8 { matches(UnsafeRawBufferPointer($0)) }
     }
 
     /// The characters of a text that match, to be highlighted: offsets of characters.
@@ -156,7 +140,7 @@ package struct KeyPattern: Sendable, Hashable {
     @inline(__always)
     private static func fold(_ byte: UInt8) -> UInt8 { byte &- 0x41 < 26 ? byte | 0x20 : byte }
 
-    private static func holds(_ text: UnsafeBufferPointer<UInt8>, _ wanted: [UInt8], folding: Bool) -> Bool {
+    private static func holds(_ text: UnsafeRawBufferPointer, _ wanted: [UInt8], folding: Bool) -> Bool {
         guard text.count >= wanted.count else { return false }
         let first = wanted[0]
         for start in 0...(text.count - wanted.count) {

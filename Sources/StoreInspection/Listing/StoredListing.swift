@@ -31,8 +31,10 @@ package struct StoredListing: EntryListing {
         try unlessClosed { () throws(StorageError) in try list.presentKey(at: index) }
     }
 
-    package func appendKey(at index: Int, to bytes: inout [UInt8]) throws(SourceError) {
-        _ = try unlessClosed { () throws(StorageError) in try list.appendPresentKey(at: index, to: &bytes) }
+    package func readKeys(
+        of rows: Range<Int>, in positions: Positions, _ body: (Int, UnsafeRawBufferPointer) -> Void
+    ) -> Int {
+        list.readPresentKeys(rows, at: positions.index(atRow:), body)
     }
 
     // Replaced since the list was made, the row shows what the key holds by now.
