@@ -59,6 +59,18 @@ import Testing
         #expect(stat(pipe, &facts) == 0 && facts.st_mode & S_IFMT == S_IFIFO)
     }
 
+    /// What broke: every name below /dev was taken for a device's, also that of a file in memory.
+    @Test(.enabled(if: FileManager.default.isWritableFile(atPath: "/dev/shm")))
+    func aFileInMemoryIsAFile() throws {
+        let file = "/dev/shm/vellum-test-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: file + ".csv") }
+        try store.done("import", "Rows", "-", "--key", "id", input: "{\"id\":1,\"name\":\"x\"}\n")
+        try store.done("export", "Rows", file + ".csv")
+        #expect(try String(contentsOfFile: file + ".csv", encoding: .utf8) == "id,name\n1,x\n")
+        let refused = try store.run("export", "Rows", file + ".zip")
+        #expect(refused.status == 2 && refused.errors.contains("the name doesn't tell"), "\(refused.errors)")
+    }
+
     @Test func whatCannotBeMadeSaysSo() throws {
         let missing = try store.run("export", "A", store.folder / "none/x.ndjson")
         #expect(missing.status == 2 && missing.errors.contains("its folder isn't there"), "\(missing.errors)")

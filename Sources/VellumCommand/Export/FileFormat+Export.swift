@@ -11,10 +11,12 @@ extension FileFormat {
     /// pipes, whose names say nothing.
     static func toWrite(_ fileName: String) throws(CommandFailure) -> FileFormat {
         var status = stat()
-        if fileName == "-" || fileName.hasPrefix("/dev/") { return .ndjson }
+        if fileName == "-" { return .ndjson }
         if stat(fileName, &status) == 0, status.st_mode & S_IFMT != S_IFREG { return .ndjson }
         if let format = FileFormat(fileName: fileName) { return format }
         if fileName.lowercased().hasSuffix(".json") { return .json }
+        // What the shell has open may be a file whose name nobody knows.
+        if ["/dev/fd/", "/dev/std", "/proc/self/fd/"].contains(where: fileName.hasPrefix) { return .ndjson }
         throw CommandFailure(
             "\(fileName): the name doesn't tell what to write; let it end with .ndjson, .json, .csv or .tsv, or say "
                 + "--format (for a compressed file: vellum export … | gzip > FILE.gz)", status: .usage)
