@@ -127,6 +127,30 @@ struct DeleteTests {
         #expect(two.frame.plainText.contains("4 marked"))
     }
 
+    /// What broke: who typed on got all entries of the archive marked, and the rows of the filter in view; and a delete planned the
+    /// one under the cursor while all were being marked.
+    @Test func marksNothingButTheRowsThatWereAskedFor() throws {
+        let source = Fixture.source()
+        var test = UpdateTest(Fixture.model(columns: 100, rows: 24))
+        test.settle(source)
+        for key in try Key.script("j<enter>/") { _ = test.press(key, source) }
+        var asked: [Effect] = []
+        for key in try Key.script("ta<enter>") { asked += test.press(key, source, settling: false) }
+        #expect(test.press(.character("M"), source, settling: false).isEmpty)
+        #expect(test.model.said?.contains("still being looked for") == true)
+        test.effects = asked
+        test.settle(source)
+        let marking = test.press(.character("M"), source, settling: false)
+        #expect(marking.map(\.description) == ["collect all rows"])
+        #expect(test.press(.character("D"), source, settling: false).isEmpty)
+        #expect(test.model.planned == nil && test.model.said?.contains("still being marked") == true)
+        test.effects = marking
+        test.settle(source)
+        #expect(test.model.markedKeys == ["Jakarta"])
+        _ = test.press(.character("D"), source)
+        #expect(test.model.planned?.map(\.key) == ["Jakarta"])
+    }
+
     @Test func deletesTheValueOnTheScreen() throws {
         let source = Fixture.source()
         let browser = try Fixture.browser(source, keys: "j<enter>j<enter>Dy")

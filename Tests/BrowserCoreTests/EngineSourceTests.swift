@@ -313,7 +313,7 @@ struct EngineSourceTests {
         browser.press(try Key.script("<esc><esc>"))
         #expect(browser.model.screen == .stores)
         let none = EngineSource(folder: folder.path + "/missing")
-        #expect(try none.stores().isEmpty)
+        #expect(try none.stores().stores.isEmpty)
     }
 
     @Test func aStoreThatDisappearsIsSaid() throws {

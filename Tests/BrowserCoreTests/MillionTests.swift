@@ -59,7 +59,7 @@ struct MillionTests {
 
         func index(ofKey key: String) -> Int? { knowsPlaces ? Int(key.dropFirst(5)) : nil }
 
-        func stores() throws(SourceError) -> [StoreSummary] { [] }
+        func stores() throws(SourceError) -> StoreList { StoreList([]) }
 
         func figures(store: String) throws(SourceError) -> StoreFigures {
             var archive = ArchiveSample(name: "Users")

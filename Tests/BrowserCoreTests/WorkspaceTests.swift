@@ -108,7 +108,7 @@ struct WorkspaceTests {
         browser.press(try Key.script("<esc>hgj<enter>"))
         #expect(browser.model.store == Self.other && browser.sent.isEmpty)
         seconds(8, hits: 50, misses: 50)
-        #expect(browser.frame.plainText.contains("ALARM: hit ratio of City in 1:demo is"))
+        #expect(browser.frame.plainText.contains("1:demo: ALARM: hit ratio of City is"))
         #expect(browser.frame.plainText.contains(" ALARM ") && browser.sent == [[7]])
         // The graph has what happened meanwhile.
         browser.press(try Key.script("["))
@@ -117,7 +117,7 @@ struct WorkspaceTests {
         #expect(browser.frame.plainText.contains("The alarm is over: hit ratio of City was"))
     }
 
-    /// The tenth store takes the place of the one that was opened first.
+    /// The tenth store takes the place, and the number, of the one that was shown longest ago, and says so.
     @Test func atMostNineAreOpen() throws {
         let source = Fixture.source()
         source.with { state in
@@ -126,13 +126,76 @@ struct WorkspaceTests {
             }
         }
         var browser = try Fixture.browser(source, columns: 100, store: nil)
-        for number in 0..<12 {
-            browser.press(try Key.script("g" + String(repeating: "j", count: number) + "<enter>h"))
+        func open(_ number: Int) throws {
+            browser.press(try Key.script("g" + String(repeating: "j", count: number) + "<enter>"))
         }
-        browser.press(try Key.script("9"))
-        #expect(browser.model.store == "/s/s11")
-        browser.press(try Key.script("1"))
-        #expect(browser.model.store == "/s/s3")
+        for number in 0..<9 {
+            try open(number)
+            browser.press(try Key.script("h"))
+        }
+        // The first has been used since, and somebody relies on an alarm in the second.
+        browser.press(try Key.script("1h2TA<lt> 80%<enter><esc>h"))
+        try open(9)
+        #expect(browser.model.said == "s2 was closed: at most 9 stores are open at once.")
+        for (key, store) in [("1", "/s/s0"), ("2", "/s/s1"), ("3", "/s/s9"), ("9", "/s/s8")] {
+            browser.press(try Key.script("h" + key))
+            #expect(browser.model.store == store)
+        }
+        browser.press(try Key.script("hgjjjX"))
+        #expect(browser.model.said == "s3 is closed.")
+        browser.press(try Key.script("5"))
+        #expect(browser.model.store == "/s/s4", "the others keep their numbers")
+    }
+
+    /// What broke: what came of a change was said as if it were of the store in view, its boxes were lost, and if its store was
+    /// closed, the work stood in the status line for ever.
+    @Test(arguments: [false, true]) func whatComesOfAChangeIsKept(fails: Bool) throws {
+        let source = Fixture.source()
+        var test = UpdateTest(Fixture.model(columns: 100, rows: 24))
+        test.settle(source)
+        for key in try Key.script("hj<enter>1j<enter>D") { _ = test.press(key, source) }
+        #expect(test.text.contains("in 1:demo/City"))
+        _ = test.press(Key(.tab), source)
+        let asked = test.press(Key(.enter), source, settling: false)
+        #expect(asked.first?.description.hasPrefix("delete 1 of City") == true)
+        for key in try Key.script("]hgX") { _ = test.press(key, source) }
+        #expect(test.model.said == "demo is being changed; it can be closed when that is over.")
+        _ = test.press(.character("2"), source)
+        if fails { source.with { $0.problem = "the disk is full" } }
+        test.effects = test.answer(asked[0], source)
+        source.with { $0.problem = nil }
+        test.settle(source)
+        let said = try #require(test.model.said)
+        if fails {
+            #expect(said == "1:demo: Nothing was deleted (shown when you go there)")
+            #expect(!test.text.contains("the disk is full"))
+            _ = test.press(.character("1"), source)
+            #expect(test.text.contains("the disk is full"))
+            _ = test.press(Key(.escape), source)
+        } else {
+            #expect(said.hasPrefix("1:demo: Deleted 1 entry") && !said.contains("undoes"))
+        }
+        for key in try Key.script(fails ? "hhgX" : "hgX") { _ = test.press(key, source) }
+        #expect(test.model.said == "demo is closed.")
+    }
+
+    /// What broke: where no store was shown, the list of stores stood still with a store that was paused.
+    @Test func aPausedStorePausesNoOther() throws {
+        let source = Fixture.source()
+        let clock = TestClock()
+        var browser = try Fixture.browser(source, columns: 100, clock: clock, keys: " ")
+        #expect(browser.frame.plainText.contains("PAUSED"))
+        browser.press(try Key.script("h"))
+        for _ in 0..<3 {
+            clock.advance(1.1)
+            browser.refresh()
+            #expect(!browser.frame.plainText.contains("PAUSED"))
+        }
+        // And one that is paused stays so.
+        browser.press(try Key.script(" "))
+        clock.advance(1.1)
+        browser.refresh()
+        #expect(browser.frame.plainText.contains("PAUSED"))
     }
 
     // MARK: Those that are remembered
@@ -141,6 +204,49 @@ struct WorkspaceTests {
         let store = try Store.open(at: path)
         try store.archive(named: "A", orCreate: ArchiveConfiguration(kind: .collection)).put([1], forKey: "k")
         store.close()
+    }
+
+    @Test(arguments: [
+        ("/a/b", "/a/b"), ("/a//./b/", "/a/b"), ("/", "/"), ("/a/..b/.c", "/a/..b/.c"),
+        ("/a/\u{301}b", "/a/\u{301}b"),
+    ]) func aStoreHasOnePath(given: String, whole: String) {
+        #expect(ExactText(StorePath.whole(given)) == ExactText(whole))
+    }
+
+    @Test func aRelativePathIsWhole() throws {
+        let here = FileManager.default.currentDirectoryPath
+        #expect(StorePath.whole("x/") == (here == "/" ? "" : here) + "/x")
+        let folder = try EngineSourceTests.Folder()
+        try FileManager.default.createDirectory(
+            atPath: folder.path + "/one/two", withIntermediateDirectories: true)
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path + "/link", withDestinationPath: folder.path + "/one/two")
+        #expect(StorePath.whole(folder.path + "/link/") == folder.path + "/link")
+        #expect(StorePath.whole(folder.path + "/link/..").hasSuffix("/one"))
+    }
+
+    /// What broke: without a folder for it, a favourite was said to be one; and a state that couldn't be read was as none.
+    @Test func whatCannotBeRememberedIsSaid() throws {
+        let folder = try EngineSourceTests.Folder()
+        try store(folder.path + "/a")
+        do throws(SourceError) {
+            try EngineSource(folder: folder.path).setFavourite(true, store: folder.path + "/a")
+            Issue.record("it has nowhere to keep it")
+        } catch {
+            #expect(error.description.contains("there is no folder for it"))
+        }
+        let state = StateFolder(path: folder.path + "/state")
+        let source = EngineSource(folder: folder.path, state: state)
+        try source.setFavourite(true, store: folder.path + "/a")
+        #expect(try source.stores().unremembered == nil)
+        let file = try #require(
+            try FileManager.default.subpathsOfDirectory(atPath: folder.path + "/state")
+                .first { $0.contains("stores") })
+        try FileManager.default.removeItem(atPath: folder.path + "/state/" + file)
+        try FileManager.default.createDirectory(
+            atPath: folder.path + "/state/" + file, withIntermediateDirectories: true)
+        let list = try source.stores()
+        #expect(list.stores.map(\.name) == ["a"] && list.unremembered != nil)
     }
 
     @Test func favouritesStandFirstAndRecentOnesLast() throws {
@@ -152,21 +258,21 @@ struct WorkspaceTests {
         }
         let source = EngineSource(
             folder: folder.path + "/caches", state: StateFolder(path: folder.path + "/state"))
-        #expect(try source.stores().map(\.name) == ["a", "b"])
+        #expect(try source.stores().stores.map(\.name) == ["a", "b"])
         let moment = Timestamp(seconds: 1_770_000_000)
         try source.noteOpened(store: folder.path + "/else/where", at: moment)
         try source.noteOpened(store: folder.path + "/else/gone", at: moment)
         try source.setFavourite(true, store: folder.path + "/else/../else/loved")
         try source.setFavourite(true, store: folder.path + "/caches/b")
-        let stores = try source.stores()
+        let stores = try source.stores().stores
         #expect(stores.map(\.name) == ["b", "loved", "a", "where"])
         #expect(stores.map(\.isElsewhere) == [false, true, false, true])
         #expect(stores.map(\.isFavourite) == [true, true, false, false])
         #expect(stores[3].opened == moment && stores[3].entries == 1)
         try FileManager.default.removeItem(atPath: folder.path + "/else/loved")
-        #expect(try source.stores()[1].problem?.contains("no store any more") == true)
+        #expect(try source.stores().stores[1].problem?.contains("no store any more") == true)
         try source.setFavourite(false, store: folder.path + "/else/loved")
-        #expect(try source.stores().map(\.name) == ["b", "a", "where"])
+        #expect(try source.stores().stores.map(\.name) == ["b", "a", "where"])
         // Another session knows them, too.
         var browser = HeadlessBrowser(
             Model(
@@ -174,7 +280,7 @@ struct WorkspaceTests {
                 now: moment), source: source, clock: { moment })
         #expect(browser.frame.plainText.contains("2 stores in \(folder.path)/caches, 1 elsewhere"))
         browser.press(try Key.script("jf"))
-        #expect(try source.stores().map(\.isFavourite) == [true, true, false])
+        #expect(try source.stores().stores.map(\.isFavourite) == [true, true, false])
         browser.press(try Key.script("/whe<enter><enter>"))
         #expect(browser.model.store == folder.path + "/else/where")
     }

@@ -23,7 +23,7 @@ package enum Browser {
             effects += model.watchKeptStores()
         case .input(let event): effects = input(&model, event)
         case .progress(let ticket, let share):
-            if model.job?.ticket == ticket { model.job?.share = share }
+            model.note(share: share, of: ticket)
             effects = []
         case .answer(let answer):
             effects = model.inWorkspace(answer.workspace ?? model.workspace) { answer.apply(&$0) }
@@ -72,10 +72,5 @@ package enum Browser {
         let effects = ArchivesScreen.loadFigures(&model, isForced: isForced)
         if case .paused = model.pace, !isForced { return effects }
         return effects + model.parts.refresh(&model, isForced: isForced)
-    }
-
-    /// The work with that ticket is over: nobody waits for it any more.
-    static func end(_ model: inout Model, job ticket: Int) {
-        if model.job?.ticket == ticket { model.job = nil }
     }
 }

@@ -22,6 +22,8 @@ package struct Model: Sendable {
     package internal(set) var store: String?
     /// Its number among those that were opened; 0: the list of stores is shown.
     var workspace: Int
+    /// The key that leads to it, 1 to 9; 0: the list of stores is shown.
+    var place: Int
     var lastWorkspace: Int
     /// The other stores that are open.
     var kept: [Workspace] = []
@@ -53,7 +55,10 @@ package struct Model: Sendable {
     var overlay: Overlay?
     var prompt: Prompt?
     var notice: Notice?
-    var job: Job?
+    /// What changes a store, the latest last.
+    private var changes: [Job] = []
+    /// Other long work that a person waits for.
+    private var work: Job?
     /// What was done here and can still be taken back.
     var undoWatch: UndoWatch?
     /// Since when the screen is paused.
@@ -90,6 +95,7 @@ package struct Model: Sendable {
         screen = store == nil ? .stores : .archives
         workspace = store == nil ? 0 : 1
         lastWorkspace = workspace
+        place = workspace
         if !problems.isEmpty {
             overlay = .message(
                 MessageBox(
@@ -104,21 +110,52 @@ package struct Model: Sendable {
         return lastTicket
     }
 
-    /// Work begins that a person waits for. What changes the store stays in view until it is over, so that Esc reaches it.
-    mutating func begin(_ new: Job) {
-        if job?.isChange != true { job = new }
+    /// The work that is in view: what changes a store until it is over, so that Esc reaches it.
+    var job: Job? {
+        get { changes.last ?? work }
+        set {
+            if changes.isEmpty { return work = newValue }
+            changes.removeLast()
+            if let newValue { changes.append(newValue) }
+        }
     }
 
-    /// Ends the work with that ticket; `false`: somebody stopped it.
+    /// Work begins that a person waits for.
+    mutating func begin(_ new: Job) {
+        if new.isChange {
+            changes.append(new)
+            changes[changes.count - 1].workspace = workspace
+        } else {
+            work = new
+        }
+    }
+
+    /// The work with that ticket is over; `false`: somebody stopped it.
+    @discardableResult
     mutating func ends(_ ticket: Int) -> Bool {
-        // What changes the store is shown instead of other work.
-        guard job?.ticket == ticket else { return job?.isChange == true }
-        job = nil
+        if let place = changes.firstIndex(where: { $0.ticket == ticket }) {
+            changes.remove(at: place)
+            return true
+        }
+        guard work?.ticket == ticket else { return false }
+        work = nil
         return true
     }
 
+    mutating func note(share: Double, of ticket: Int) {
+        if let place = changes.firstIndex(where: { $0.ticket == ticket }) { changes[place].share = share }
+        if work?.ticket == ticket { work?.share = share }
+    }
+
+    /// Nobody waits any more for what doesn't change a store.
+    mutating func endOtherWork() { work = nil }
+
+    /// Whether something changes the store of that workspace now.
+    func isChanging(_ workspace: Int) -> Bool { changes.contains { $0.workspace == workspace } }
+
     mutating func say(_ text: String, role: Role = .text, seconds: Double = 6) {
-        notice = Notice(text, role: role, until: now.adding(seconds: seconds))
+        let place = isInBackground ? "\(TitleView.storeName(self)): " : ""
+        notice = Notice(place + text, role: role, until: now.adding(seconds: seconds))
     }
 
     /// How the screen stands to the store.
@@ -215,6 +252,8 @@ struct Job: Sendable, Hashable {
     var isStoppable = true
     /// Whether it changes the store.
     var isChange = false
+    /// Of the store that it changes.
+    var workspace = 0
 
     /// `deleting 34,048 of 100,000, Esc stops`
     var text: String {

@@ -36,9 +36,18 @@ enum TitleView {
 
     /// The store's name, with its number where several are open.
     static func storeName(_ model: Model) -> String {
-        let name = model.store?.split(separator: "/").last.map(String.init) ?? "/"
+        let name = model.store.map(name(ofStore:)) ?? "/"
         guard model.openStores.count > 1, let number = model.store.flatMap(model.number) else { return name }
         return "\(number):\(name)"
+    }
+
+    static func name(ofStore path: String) -> String {
+        path.utf8.split(separator: UInt8(ascii: "/")).last.map { String(Substring($0)) } ?? "/"
+    }
+
+    /// The archive's name, with the store's where several are open.
+    static func name(of archive: ArchiveAddress, _ model: Model) -> String {
+        model.openStores.count > 1 ? "\(storeName(model))/\(archive.name)" : archive.name
     }
 
     private static func look(_ model: Model, unicode: String, ascii: String) -> String {

@@ -4,7 +4,11 @@ import StorageEngine
 struct Workspace: Sendable {
     /// Different for each that was begun.
     let id: Int
+    /// The key that leads to it, 1 to 9.
+    let place: Int
     let store: String
+    /// When it was shown last.
+    let left: Timestamp
     /// Everything of the model that is about the store.
     private let screen: Screen
     private let archives: ArchivesState
@@ -17,6 +21,9 @@ struct Workspace: Sendable {
     private let events: EventLog
     private let cost: StoreCost
     private let pausedSince: Timestamp?
+    /// What is asked or said about it, which waits until it is shown.
+    fileprivate let overlay: Overlay?
+    private let prompt: Prompt?
 
     /// Stores that are open at once, so that a key can choose each.
     static let most = 9
@@ -24,34 +31,39 @@ struct Workspace: Sendable {
     /// `nil`: no store is shown.
     fileprivate init?(of model: Model) {
         guard let store = model.store else { return nil }
-        (id, self.store, screen) = (model.workspace, store, model.screen)
+        (id, place, left) = (model.workspace, model.place, model.now)
+        (self.store, screen) = (store, model.screen)
         (archives, entries, groups, value) = (model.archives, model.entries, model.groups, model.value)
         (query, log, monitor, events) = (model.query, model.log, model.monitor, model.events)
-        (cost, pausedSince) = (model.cost, model.pausedSince)
+        (cost, pausedSince, overlay, prompt) = (model.cost, model.pausedSince, model.overlay, model.prompt)
     }
 
     fileprivate func show(in model: inout Model) {
-        (model.workspace, model.store, model.screen) = (id, store, screen)
+        (model.workspace, model.place, model.store, model.screen) = (id, place, store, screen)
         (model.archives, model.entries, model.groups, model.value) = (archives, entries, groups, value)
         (model.query, model.log, model.monitor, model.events) = (query, log, monitor, events)
-        (model.cost, model.pausedSince) = (cost, pausedSince)
+        (model.cost, model.pausedSince, model.overlay, model.prompt) = (cost, pausedSince, overlay, prompt)
         (model.touched, model.heldSince) = (nil, nil)
     }
 
     /// Whether one of its alarms rings.
     var hasAlarm: Bool { archives.alarms.contains(where: \.isRinging) }
+    /// Whether somebody relies on its being open.
+    fileprivate var isNeeded: Bool {
+        !archives.alarms.isEmpty || overlay != nil || entries?.marks.isEmpty == false
+    }
 }
 
 extension Model {
-    /// The stores that are open, in the order in which they were opened first; the one that is shown among them.
-    var openStores: [String] {
-        let shown = store.map { [(id: workspace, store: $0)] } ?? []
-        return (kept.map { ($0.id, $0.store) } + shown).sorted { $0.id < $1.id }.map(\.store)
+    /// The stores that are open, by the keys that lead to them; the one that is shown among them.
+    var openStores: [(place: Int, store: String)] {
+        let shown = store.map { [(place: place, store: $0)] } ?? []
+        return (kept.map { ($0.place, $0.store) } + shown).sorted { $0.place < $1.place }
     }
 
     /// The number under which a store is open, from 1 on.
     func number(ofStore path: String) -> Int? {
-        openStores.firstIndex { ExactText($0) == ExactText(path) }.map { $0 + 1 }
+        openStores.first { ExactText($0.store) == ExactText(path) }?.place
     }
 
     /// Whether an alarm rings in any store that is open.
@@ -60,57 +72,87 @@ extension Model {
     /// Keeps the store that is shown, and shows the list of stores.
     mutating func keepStore() {
         if let workspace = Workspace(of: self) { kept.append(workspace) }
+        showList()
+    }
+
+    private mutating func showList() {
         (store, archives, entries, groups, value) = (nil, ArchivesState(), nil, nil, nil)
         (query, log, monitor, events, cost) = (nil, nil, nil, EventLog(), StoreCost())
-        (touched, heldSince, pausedSince, workspace) = (nil, nil, nil, 0)
+        (touched, heldSince, pausedSince, workspace, place) = (nil, nil, nil, 0, 0)
+        (overlay, prompt) = (nil, nil)
         screen = .stores
     }
 
     /// Shows a store instead of what is shown: as it was left or, if it isn't open, with its archives, which are to be read.
-    mutating func showStore(_ path: String) {
-        if store.map(ExactText.init) == ExactText(path) { return }
+    /// - Returns: the name of a store that was closed for it.
+    @discardableResult
+    mutating func showStore(_ path: String) -> String? {
+        if store.map(ExactText.init) == ExactText(path) { return nil }
         keepStore()
         if let place = kept.firstIndex(where: { ExactText($0.store) == ExactText(path) }) {
-            return kept.remove(at: place).show(in: &self)
+            kept.remove(at: place).show(in: &self)
+            return nil
         }
-        // The one that was opened first gives way.
-        if kept.count >= Workspace.most, let first = kept.min(by: { $0.id < $1.id }) {
-            closeStore(first.store)
-        }
+        let closed = kept.count < Workspace.most ? nil : closeOne()
         lastWorkspace += 1
+        let places = Set(kept.map(\.place))
+        place = (1...Workspace.most).first { !places.contains($0) } ?? 0
         (workspace, store, screen) = (lastWorkspace, path, .archives)
+        return closed
     }
 
-    /// Forgets what was seen of a store that isn't shown; `false`: it isn't open.
-    @discardableResult
-    mutating func closeStore(_ path: String) -> Bool {
-        let count = kept.count
-        kept.removeAll { ExactText($0.store) == ExactText(path) }
-        return kept.count < count
+    /// Closes the store that was shown longest ago, of those that nobody relies on if there is one.
+    private mutating func closeOne() -> String? {
+        func rank(_ workspace: Workspace) -> (Int, Timestamp) {
+            (isChanging(workspace.id) ? 2 : workspace.isNeeded ? 1 : 0, workspace.left)
+        }
+        guard let first = kept.min(by: { rank($0) < rank($1) }) else { return nil }
+        kept.removeAll { $0.id == first.id }
+        return TitleView.name(ofStore: first.store)
     }
 
-    /// Does something to the store whose question was answered, wherever it is kept by now; nothing if it was closed.
+    enum Closing: Sendable, Hashable {
+        case closed, isNotOpen
+        /// What becomes of a change is to be said.
+        case isChanging
+    }
+
+    /// Forgets what was seen of a store that isn't shown.
+    mutating func closeStore(_ path: String) -> Closing {
+        guard let place = kept.firstIndex(where: { ExactText($0.store) == ExactText(path) }) else {
+            return .isNotOpen
+        }
+        guard !isChanging(kept[place].id) else { return .isChanging }
+        kept.remove(at: place)
+        return .closed
+    }
+
+    /// Does something to the store whose question was answered, wherever it is kept by now; nothing if it was closed. What is asked
+    /// or said in a box about a store that isn't shown waits until it is.
     mutating func inWorkspace(_ id: Int, _ body: (inout Model) -> [Effect]) -> [Effect] {
         guard id != workspace, id != 0 else { return body(&self) }
         guard let place = kept.firstIndex(where: { $0.id == id }) else { return [] }
         let (shown, overlay, prompt, list) = (Workspace(of: self), self.overlay, self.prompt, screen)
-        let hold = (touched, heldSince)
+        let (hold, pause) = ((touched, heldSince), pausedSince)
         // It is one of the open ones meanwhile, and has its number among them.
-        kept.remove(at: place).show(in: &self)
+        let before = kept.remove(at: place)
+        before.show(in: &self)
         if let shown { kept.append(shown) }
         isInBackground = true
         let effects = body(&self).map { $0.of(id) }
+        if let title = self.overlay?.title, before.overlay == nil {
+            say("\(title) (shown when you go there)", role: .warning, seconds: 10)
+        }
         isInBackground = false
         let changed = Workspace(of: self)
         if let shown {
             kept.removeAll { $0.id == shown.id }
             shown.show(in: &self)
         } else {
-            (store, workspace, screen) = (nil, 0, list)
+            showList()
+            (screen, self.overlay, self.prompt, pausedSince) = (list, overlay, prompt, pause)
         }
         if let changed { kept.insert(changed, at: place) }
-        // What is asked about one store isn't asked while another is shown.
-        (self.overlay, self.prompt) = (overlay, prompt)
         (touched, heldSince) = hold
         return effects
     }
@@ -129,31 +171,31 @@ extension Browser {
     /// Shows the store with that number.
     static func showStore(_ model: inout Model, number: Int) -> [Effect] {
         let open = model.openStores
-        guard open.indices.contains(number - 1) else {
+        guard let chosen = open.first(where: { $0.place == number }) else {
             let rest =
                 open.isEmpty ? "none is open yet" : "\(open.count) of at most \(Workspace.most) are open"
             model.say("There is no store \(number): \(rest).", seconds: 4)
             return []
         }
-        guard model.store.flatMap(model.number) != number else {
+        guard model.place != number else {
             model.say("This is store \(number).", seconds: 3)
             return []
         }
-        model.showStore(open[number - 1])
+        model.showStore(chosen.store)
         return refresh(&model, isForced: true)
     }
 
     /// Shows the next of the open stores, or the one before.
     static func showStore(_ model: inout Model, after step: Int) -> [Effect] {
-        let open = model.openStores
-        guard let present = model.store.flatMap(model.number) else {
-            return showStore(&model, number: step > 0 ? 1 : max(1, open.count))
+        let places = model.openStores.map(\.place)
+        guard let present = places.firstIndex(of: model.place) else {
+            return showStore(&model, number: (step > 0 ? places.first : places.last) ?? 1)
         }
-        guard open.count > 1 else {
+        guard places.count > 1 else {
             model.say(
                 "No other store is open; \(keyName(model, .back)) leads to the list of stores.", seconds: 4)
             return []
         }
-        return showStore(&model, number: (present - 1 + step + open.count) % open.count + 1)
+        return showStore(&model, number: places[(present + step + places.count) % places.count])
     }
 }

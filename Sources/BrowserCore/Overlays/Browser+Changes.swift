@@ -32,6 +32,10 @@ extension Browser {
         _ model: inout Model, _ body: @escaping @Sendable (inout Model, ChosenEntries) -> Void
     ) -> [Effect] {
         guard var chosen = model.parts.targets(model) else { return [] }
+        guard !chosen.isUnderWay else {
+            model.say("Entries are still being marked; choose it again when they are.", role: .warning)
+            return []
+        }
         guard let collect = chosen.collect else {
             body(&model, chosen)
             return []
@@ -148,7 +152,7 @@ extension Browser {
             let listing = try context.source.listing(in: archive)
             return CollectedTargets(listing, listing.idle(before: before), context.progress)
         } then: { model, result in
-            end(&model, job: ticket)
+            model.ends(ticket)
             switch result {
             case .failure(let error): model.say(error.description, role: .error)
             case .success(nil): break
@@ -184,7 +188,7 @@ extension Browser {
         let ticket = model.ticket()
         var job = Job(ticket: ticket, title: "", since: model.now)
         job.isChange = true
-        defer { model.job = job }
+        defer { model.begin(job) }
         switch plan.act {
         case .change(let change):
             job.title = change.progress
@@ -212,7 +216,7 @@ extension Browser {
                 context.progress(Double(done) / Double(max(1, targets.count)))
             }
         } then: { model, result in
-            end(&model, job: ticket)
+            model.ends(ticket)
             switch result {
             case .failure(let error):
                 model.overlay = .message(
@@ -231,7 +235,7 @@ extension Browser {
         model.unmark(plan)
         var summary = change.summary(of: outcome)
         if let action = outcome.action {
-            summary += "; \(keyName(model, .undo)) undoes it"
+            if !model.isInBackground { summary += "; \(keyName(model, .undo)) undoes it" }
             model.undoWatch = UndoWatch(action, in: plan.archive)
         }
         let remarks = outcome.remarks(listing: 100) + [outcome.finality, carried.stopped].compactMap { $0 }

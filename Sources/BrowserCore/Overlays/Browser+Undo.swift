@@ -59,7 +59,7 @@ extension Browser {
         .ask("undo \(action.id) of \(archive.name)", ticket: ticket) { (context) throws(SourceError) in
             try context.source.undo(action.id, in: archive, checkpoint: context.progress)
         } then: { model, result in
-            end(&model, job: ticket)
+            model.ends(ticket)
             switch result {
             case .failure(let error):
                 model.overlay = .message(MessageBox(title: "Nothing was undone", lines: [error.description]))
@@ -82,7 +82,8 @@ extension Browser {
         model.cost.note(writes: outcome.entries, longestCall: carried.longestCall)
         var summary = outcome.summary
         if !outcome.isComplete {
-            summary = "stopped: \(summary); \(keyName(model, .undo)) takes back the rest"
+            let rest = model.isInBackground ? "" : "; \(keyName(model, .undo)) takes back the rest"
+            summary = "stopped: \(summary)\(rest)"
         }
         let remarks = outcome.remarks(listing: 100)
         if remarks.isEmpty {

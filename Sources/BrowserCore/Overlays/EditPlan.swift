@@ -80,7 +80,7 @@ extension OverlayPlaces {
         let columns = max(20, min(110, screen.columns - 4))
         let key = TerminalText.sanitized(plan.edit.key)
         let isNew = plan.edit.replacing == nil
-        var body = ["\(facts(plan)), in \(plan.draft.entry.archive.name)"]
+        var body = ["\(facts(plan)), in \(TitleView.name(of: plan.draft.entry.archive, model))"]
         if screen.rows >= 16 {
             body.append(
                 isNew

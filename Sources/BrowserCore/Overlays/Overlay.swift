@@ -14,6 +14,12 @@ enum Overlay: Sendable {
     case choice(Choice)
     case copy(CopyMenu)
     case edit(EditPlan)
+
+    /// What it is, where it isn't shown.
+    var title: String {
+        if case .message(let box) = self { return box.title }
+        return "a question waits"
+    }
 }
 
 /// Help and palette: actions to search and to run.

@@ -25,10 +25,10 @@ extension OverlayPlaces {
             words = ("Undo this?", "Undo")
             body = [
                 action.kind == .deadline
-                    ? "\(Figures.count(action.entries, "entry", "entries")) of \(plan.archive.name) "
+                    ? "\(Figures.count(action.entries, "entry", "entries")) of \(TitleView.name(of: plan.archive, model)) "
                         + "\(action.entries == 1 ? "gets its" : "get their") former expiry, \(Figures.bytes(action.bytes))"
                     : "\(Figures.count(action.entries, "entry", "entries")) \(action.entries == 1 ? "comes" : "come") "
-                        + "back to \(plan.archive.name), \(Figures.bytes(action.bytes))",
+                        + "back to \(TitleView.name(of: plan.archive, model)), \(Figures.bytes(action.bytes))",
                 UndoText.story(action, model),
             ]
             if isTall, action.kind == .deadline {
@@ -44,7 +44,7 @@ extension OverlayPlaces {
         case .clearLog(let count):
             words = ("Delete all messages?", "Delete")
             body = [
-                "This can't be undone: every message of \(plan.archive.name) goes, now "
+                "This can't be undone: every message of \(TitleView.name(of: plan.archive, model)) goes, now "
                     + "\(Figures.count(count, "message", "messages")), \(Figures.bytes(plan.bytes)); those that come "
                     + "until you confirm go, too."
             ]
@@ -68,7 +68,7 @@ extension OverlayPlaces {
             let seconds = rates.seconds(toWrite: room, in: sample.status), seconds < 600
         else { return start }
         return
-            "\(start) As \(plan.archive.name) is written to now, that is some \(Figures.interval(seconds))."
+            "\(start) As \(TitleView.name(of: plan.archive, model)) is written to now, that is some \(Figures.interval(seconds))."
     }
 
     private static func button(_ change: PlannedAction) -> String {
@@ -83,7 +83,7 @@ extension OverlayPlaces {
     private static func targets(_ plan: Plan, _ model: Model) -> [String] {
         let count = plan.targets.count
         var body = [
-            "\(Figures.amount(count, bytes: plan.bytes)), in \(plan.archive.name)"
+            "\(Figures.amount(count, bytes: plan.bytes)), in \(TitleView.name(of: plan.archive, model))"
         ]
         let shown = max(1, min(8, model.size.rows - 9))
         let bullet = model.look.glyphs.bullet
@@ -110,12 +110,12 @@ extension OverlayPlaces {
             body.append(
                 count == 0
                     ? "No entry is chosen; those idle for long can be."
-                    : "\(Figures.count(count, "entry", "entries")) of \(form.archive.name); nothing is written before the plan."
+                    : "\(Figures.count(count, "entry", "entries")) of \(TitleView.name(of: form.archive, model)); nothing is written before the plan."
             )
         }
         return Dialog(
             title: count == 0
-                ? "Expire entries of \(form.archive.name)"
+                ? "Expire entries of \(TitleView.name(of: form.archive, model))"
                 : "Expire \(Figures.count(count, "entry", "entries"))",
             body: body, buttons: ["Cancel", "Continue"], selectedButton: form.button,
             contentRows: ExpireForm.Choice.allCases.count)

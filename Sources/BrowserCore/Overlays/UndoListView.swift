@@ -77,7 +77,9 @@ extension OverlayView {
         let look = model.look
         frame.cursor = nil
         let places = OverlayPlaces.undoList(list, model)
-        drawBox(places.box, around: places.list, title: " Undo in \(list.archive.name) ", into: &frame, look)
+        drawBox(
+            places.box, around: places.list, title: " Undo in \(TitleView.name(of: list.archive, model)) ",
+            into: &frame, look)
         for (offset, item) in places.items.dropFirst(list.first).prefix(places.page).enumerated() {
             let isSelected = list.first + offset == list.selected
             for (row, line) in item.enumerated() {

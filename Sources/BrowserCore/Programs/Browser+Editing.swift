@@ -144,8 +144,8 @@ extension Browser {
         guard mayEdit(&model) else { return [] }
         let ticket = model.ticket()
         var job = Job(ticket: ticket, title: "storing", since: model.now)
-        job.isStoppable = false
-        model.job = job
+        (job.isStoppable, job.isChange) = (false, true)
+        model.begin(job)
         let (edit, entry) = (plan.edit, plan.draft.entry)
         return [
             .ask("store \(entry), \(edit.bytes.count) bytes", ticket: ticket) {
@@ -157,7 +157,7 @@ extension Browser {
                     ? nil : try? context.source.biography(of: entry.key, in: entry.archive)
                 return (carried, past)
             } then: { model, result in
-                end(&model, job: ticket)
+                model.ends(ticket)
                 switch result {
                 case .success((let carried, _)) where carried.outcome: return stored(&model, plan, carried)
                 case .success((_, let past)): leave(&model, plan.draft, conflict(plan, past, model))

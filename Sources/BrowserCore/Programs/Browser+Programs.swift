@@ -141,7 +141,7 @@ extension Browser {
             .ask("write \(entry) to \(path)", ticket: ticket) { (context) throws(SourceError) in
                 try writtenFile(of: entry, path, in: folder, replaces: replaces, context)
             } then: { model, result in
-                end(&model, job: ticket)
+                model.ends(ticket)
                 switch result {
                 case .success(.stopped): break
                 case .success(.isThere): askToReplace(&model, entry, path)

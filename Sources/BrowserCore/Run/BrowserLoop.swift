@@ -66,7 +66,9 @@ package enum BrowserLoop {
             for message in inbox.take() { pending += Browser.update(&model, message) }
             for effect in pending {
                 switch effect {
-                case .quit: return .quit
+                case .quit:
+                    runner.finishQuickWork(within: 1)
+                    return .quit
                 case .startDemo: return .startDemo
                 case .send(let bytes): terminal.send(bytes)
                 case .program(let program):

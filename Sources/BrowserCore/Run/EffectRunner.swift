@@ -23,6 +23,13 @@ package final class EffectRunner: Sendable {
         self.deliver = deliver
     }
 
+    /// Waits for the quick work that was asked for, such as keeping what a person chose, for some seconds at most.
+    package func finishQuickWork(within seconds: Double) {
+        let done = DispatchSemaphore(value: 0)
+        quick.async { done.signal() }
+        _ = done.wait(timeout: .now() + seconds)
+    }
+
     package func run(_ effect: Effect) {
         if case .stop(let ticket) = effect { return stopped.withLock { _ = $0.insert(ticket) } }
         guard let ticket = effect.ticket else {

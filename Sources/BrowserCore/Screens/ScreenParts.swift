@@ -183,6 +183,8 @@ struct ChosenEntries: Sendable {
     var targets: [Target]
     /// Whether they stand for the whole archive, so that idle entries of it can be looked for where none is chosen.
     var canBeOthers = false
+    /// Whether more are being marked at this moment.
+    var isUnderWay = false
     /// Why none is chosen though rows are seen.
     var absence = ""
     /// Looks them up, where they are too many to be at hand; `nil` from it: it was stopped.

@@ -25,7 +25,7 @@ package final class EngineSource: StoreSource {
     ///   - folder: where ``stores()`` looks.
     ///   - state: where it is kept what a person asked and chose; nil keeps nothing.
     package init(folder: String = CachesFolder.path(), state: StateFolder? = nil) {
-        self.folder = folder
+        self.folder = StorePath.whole(folder)
         self.state = state
     }
 
@@ -55,32 +55,37 @@ package final class EngineSource: StoreSource {
         try state?.columns.change { $0.remember(columns) }
     }
 
-    /// A store by one name, however it was given. (Links stay: a person knows the path by them.)
-    private static func wholePath(_ path: String) -> String {
-        URL(fileURLWithPath: path).standardizedFileURL.path
-    }
-
     package func noteOpened(store: String, at moment: Timestamp) throws(SourceError) {
-        try state?.stores.change { $0.noteOpened(EngineSource.wholePath(store), at: moment) }
+        try state?.stores.change { $0.noteOpened(StorePath.whole(store), at: moment) }
     }
 
     package func setFavourite(_ isFavourite: Bool, store: String) throws(SourceError) {
-        try state?.stores.change { $0.setFavourite(isFavourite, EngineSource.wholePath(store)) }
+        guard let state else {
+            throw SourceError("there is no folder for it: neither XDG_STATE_HOME nor HOME names one")
+        }
+        try state.stores.change { $0.setFavourite(isFavourite, StorePath.whole(store)) }
     }
 
-    package func stores() throws(SourceError) -> [StoreSummary] {
+    package func stores() throws(SourceError) -> StoreList {
         var summaries: [StoreSummary] = []
         for (name, path) in try StoresFolder.contents(of: folder) {
             if let summary = summary(ofStore: path, name: name) { summaries.append(summary) }
         }
         // What was remembered is an addition: without it the folder's stores are listed all the same.
-        let remembered = (try? state?.stores.read()) ?? []
+        var remembered: [RememberedStore] = []
+        var problem: String?
+        do throws(SourceError) {
+            remembered = try state?.stores.read() ?? []
+        } catch {
+            problem = error.description
+        }
+        var listed: Set<ExactText> = []
         for place in summaries.indices {
-            let path = ExactText(EngineSource.wholePath(summaries[place].path))
+            let path = ExactText(StorePath.whole(summaries[place].path))
+            listed.insert(path)
             guard let known = remembered.last(where: { ExactText($0.path) == path }) else { continue }
             (summaries[place].isFavourite, summaries[place].opened) = (known.isFavourite, known.opened)
         }
-        let listed = Set(summaries.map { ExactText(EngineSource.wholePath($0.path)) })
         let others = remembered.filter { !listed.contains(ExactText($0.path)) }
         let favourites = others.filter(\.isFavourite)
         let recent = others.filter { !$0.isFavourite && $0.opened != nil }
@@ -91,8 +96,10 @@ package final class EngineSource: StoreSource {
             summary.isElsewhere = true
             summaries.append(summary)
         }
-        return summaries.filter(\.isFavourite).sorted { $0.name < $1.name }
+        let stores =
+            summaries.filter(\.isFavourite).sorted { $0.name < $1.name }
             + summaries.filter { !$0.isFavourite }
+        return StoreList(stores, unremembered: problem)
     }
 
     /// A store in another folder; nil: it was no favourite, and isn't there any more.

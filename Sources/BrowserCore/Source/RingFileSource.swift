@@ -27,7 +27,9 @@ package final class RingFileSource: StoreSource {
     package var folder: String { path }
     private var name: String { path.split(separator: "/").last.map(String.init) ?? path }
 
-    package func stores() throws(SourceError) -> [StoreSummary] { [StoreSummary(name: name, path: path)] }
+    package func stores() throws(SourceError) -> StoreList {
+        StoreList([StoreSummary(name: name, path: path)])
+    }
 
     package func figures(store: String) throws(SourceError) -> StoreFigures {
         var summary = ArchiveSample(name: name, kind: .log)

@@ -12,7 +12,7 @@ package protocol StoreSource: Sendable {
 
     /// Favourites first, then the stores of the default folder, each sorted by name, then those elsewhere that were opened last. A
     /// folder that isn't there has none.
-    func stores() throws(SourceError) -> [StoreSummary]
+    func stores() throws(SourceError) -> StoreList
 
     /// Keeps for later sessions that a store was opened.
     func noteOpened(store: String, at moment: Timestamp) throws(SourceError)

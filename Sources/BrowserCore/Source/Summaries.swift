@@ -1,6 +1,17 @@
 import StorageEngine
 import StoreInspection
 
+/// The stores that can be chosen from. A value; safe to share between threads.
+package struct StoreList: Sendable, Hashable {
+    package var stores: [StoreSummary]
+    /// Why neither favourites nor stores that were opened before are known; one line.
+    package var unremembered: String?
+
+    package init(_ stores: [StoreSummary], unremembered: String? = nil) {
+        (self.stores, self.unremembered) = (stores, unremembered)
+    }
+}
+
 /// A store that was found in a folder. A value; safe to share between threads.
 package struct StoreSummary: Sendable, Hashable {
     package var name: String

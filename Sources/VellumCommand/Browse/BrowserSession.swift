@@ -90,7 +90,8 @@ struct BrowserSession: Sendable {
     ) -> Model {
         let keys = KeyAssignments(Configuration.current)
         return Model(
-            size: size, look: look, folder: source.folder, store: store, isReadOnly: isReadOnly, now: .now(),
+            size: size, look: look, folder: source.folder, store: store.map(StorePath.whole),
+            isReadOnly: isReadOnly, now: .now(),
             keyMap: keys.keyMap, problems: problems.map { $0 + keys.problems } ?? [],
             surroundings: surroundings)
     }
@@ -103,7 +104,7 @@ struct TerminalScreen: BrowserTerminal {
     /// The terminal that the program was started in.
     /// - Parameter substitute: what does without one, for the error.
     static func open(
-        substitute: String = "browse --size 100x30 --print text"
+        substitute: String = "browse --lines, or browse --size 100x30 --print text"
     ) throws(CommandFailure) -> TerminalScreen {
         do throws(TerminalError) {
             return TerminalScreen(

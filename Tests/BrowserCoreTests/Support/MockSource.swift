@@ -84,9 +84,9 @@ final class MockSource: StoreSource {
         if let problem = with({ $0.problem }) { throw SourceError(problem) }
     }
 
-    func stores() throws(SourceError) -> [StoreSummary] {
+    func stores() throws(SourceError) -> StoreList {
         try check()
-        return with { $0.stores }
+        return with { StoreList($0.stores) }
     }
 
     func figures(store: String) throws(SourceError) -> StoreFigures {

@@ -13,14 +13,24 @@ extension EntriesScreen {
             model.say("Not all entries are listed yet.", role: .warning)
             return []
         }
+        // The rows in view are of the former filter.
+        guard model.entries?.showsWhatIsAsked == true else {
+            model.say(
+                "The rows that were asked for are still being looked for; mark them when they are there.",
+                role: .warning)
+            return []
+        }
         let ticket = model.ticket()
+        model.entries?.marking = ticket
         model.begin(Job(ticket: ticket, title: "marking", since: model.now))
         return [
             .ask("collect all rows", ticket: ticket) { context in
                 // A million marks are made here and not by the thread that draws.
                 arrangement.targets(context.progress).map { (Marks($0.targets), $0.omission) }
             } then: { model, result in
-                guard model.ends(ticket) else { return [] }
+                model.ends(ticket)
+                guard model.entries?.marking == ticket else { return [] }
+                model.entries?.marking = nil
                 guard case .success(let (marks, omission)?) = result else { return [] }
                 model.entries?.marks.formUnion(marks)
                 if let omission { model.say(omission, role: .warning) }

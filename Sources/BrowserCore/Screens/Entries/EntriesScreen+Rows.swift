@@ -162,7 +162,7 @@ extension EntriesScreen {
     ) -> [Effect] {
         guard var entries = model.entries, entries.ticket == ticket else { return [] }
         entries.ticket = nil
-        Browser.end(&model, job: ticket)
+        model.ends(ticket)
         switch result {
         case .failure(let error):
             entries.problem = error.description

@@ -23,7 +23,8 @@ enum EntriesScreen: ScreenParts {
             let marked = entries.marks.list
             let one = entries.rows[entries.cursor].map { [$0.target] } ?? []
             return ChosenEntries(
-                archive: entries.archive, targets: marked.isEmpty ? one : marked, canBeOthers: true)
+                archive: entries.archive, targets: marked.isEmpty ? one : marked, canBeOthers: true,
+                isUnderWay: entries.marking != nil)
         }
     }
 
@@ -161,7 +162,7 @@ enum EntriesScreen: ScreenParts {
         let ticket = model.entries?.ticket
         let isOfGroup = model.entries?.group != nil && model.groups != nil
         model.entries = isOfGroup ? model.groups?.before : nil
-        if model.job?.isChange != true { model.job = nil }
+        model.endOtherWork()
         model.screen = isOfGroup ? .groups : .archives
         return ticket.map { [.stop(ticket: $0)] } ?? []
     }

@@ -38,6 +38,8 @@ struct EntriesState: Sendable {
     /// open whatever came under the cursor meanwhile.
     var follows = false
     var marks = Marks()
+    /// The work that marks all rows, while it is under way.
+    var marking: Int?
     /// Columns that are scrolled out at the left, the key excepted.
     var firstColumn = 0
     /// Names of columns that nobody wants to see.
@@ -66,6 +68,12 @@ struct EntriesState: Sendable {
     init(archive: ArchiveAddress) { self.archive = archive }
 
     var count: Int { arrangement?.count ?? 0 }
+    /// Whether the rows are those of the filter, the condition and the group that a person wants to see.
+    var showsWhatIsAsked: Bool {
+        guard let arrangement else { return false }
+        return ExactText(arrangement.filter) == ExactText(filter) && arrangement.condition == condition
+            && arrangement.group == group
+    }
     var rows: [Int: EntryMetadata] { read.entries }
 
     /// Whether the entry is among those that are evicted next.

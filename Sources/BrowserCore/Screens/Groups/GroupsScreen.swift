@@ -195,7 +195,7 @@ enum GroupsScreen: ScreenParts {
     private static func grouped(
         _ model: inout Model, _ ticket: Int, at made: Timestamp, _ result: Result<EntryGroups?, SourceError>
     ) -> [Effect] {
-        Browser.end(&model, job: ticket)
+        model.ends(ticket)
         guard var state = model.groups, state.ticket == ticket else { return [] }
         state.ticket = nil
         switch result {
@@ -314,7 +314,7 @@ enum GroupsScreen: ScreenParts {
         var effects: [Effect] = []
         if let ticket = state.ticket {
             model.groups?.ticket = nil
-            Browser.end(&model, job: ticket)
+            model.ends(ticket)
             effects.append(.stop(ticket: ticket))
         }
         if state.levels.count > 1 {

@@ -58,7 +58,7 @@ extension MessagesScreen {
         let ticket = model.log?[purpose].ticket
         model.log?[purpose].restart()
         guard let ticket else { return [] }
-        Browser.end(&model, job: ticket)
+        model.ends(ticket)
         return [.stop(ticket: ticket)]
     }
 
@@ -116,7 +116,7 @@ extension MessagesScreen {
             else { return [] }
             model.log?[purpose].isPending = false
             model.log?[purpose].ticket = nil
-            if let ticket { Browser.end(&model, job: ticket) }
+            if let ticket { model.ends(ticket) }
             switch result {
             case .success(let found?):
                 model.log?[purpose].add(found, upTo: range.upperBound)

@@ -208,7 +208,7 @@ enum MessagesScreen: ScreenParts {
         .ask("clear \(archive.name)", ticket: ticket) { (context) throws(SourceError) in
             try context.source.clearLog(in: archive)
         } then: { model, result in
-            Browser.end(&model, job: ticket)
+            model.ends(ticket)
             switch result {
             case .failure(let error):
                 model.overlay = .message(

@@ -181,8 +181,6 @@ extension Browser {
     static func watchAlarms(
         _ model: inout Model, _ figures: StoreFigures, at moment: Timestamp
     ) -> [Effect] {
-        // Of a store that isn't shown.
-        let place = model.isInBackground ? " in \(TitleView.storeName(model))" : ""
         var ringing: [String] = []
         var over: [String] = []
         for index in model.archives.alarms.indices {
@@ -200,11 +198,11 @@ extension Browser {
             switch change {
             case .rings?:
                 let text = value.map(alarm.metric.text) ?? ""
-                ringing.append("\(alarm.subject)\(place) is \(text), \(alarm.condition)")
+                ringing.append("\(alarm.subject) is \(text), \(alarm.condition)")
             case .ends(let seconds)?:
                 let gone = isThere ? "" : "; the archive is gone"
                 over.append(
-                    "\(alarm.subject)\(place) was \(alarm.condition) for \(Figures.duration(seconds))\(gone)")
+                    "\(alarm.subject) was \(alarm.condition) for \(Figures.duration(seconds))\(gone)")
             case nil: break
             }
         }

@@ -113,7 +113,7 @@ extension QueryScreen {
         guard let query = model.query else { return [] }
         let ticket = query.ticket
         model.query?.ticket = nil
-        if let ticket { Browser.end(&model, job: ticket) }
+        if let ticket { model.ends(ticket) }
         model.screen = model.entries == nil ? .archives : .entries
         return ticket.map { [.stop(ticket: $0)] } ?? []
     }
@@ -205,7 +205,7 @@ extension QueryScreen {
         _ model: inout Model, _ ticket: Int, _ result: Result<QueryAnswer?, SourceError>, askedAt: Timestamp,
         isByItself: Bool
     ) -> [Effect] {
-        Browser.end(&model, job: ticket)
+        model.ends(ticket)
         guard var query = model.query, query.ticket == ticket else { return [] }
         query.ticket = nil
         let outcome: String
@@ -288,7 +288,7 @@ extension QueryScreen {
     private static func exported(
         _ model: inout Model, _ ticket: Int, path: String, _ result: Result<Int?, SourceError>
     ) -> [Effect] {
-        Browser.end(&model, job: ticket)
+        model.ends(ticket)
         switch result {
         case .success(nil): break
         case .success(let rows?):

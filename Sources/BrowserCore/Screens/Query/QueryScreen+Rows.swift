@@ -13,6 +13,7 @@ extension QueryScreen {
         let one = query.row?.target.map { [$0] } ?? []
         return ChosenEntries(
             archive: query.archive, targets: marked.isEmpty ? one : marked,
+            isUnderWay: query.marking != nil,
             absence: query.row == nil ? "" : " The row is made of several.")
     }
 
@@ -34,13 +35,16 @@ extension QueryScreen {
             return []
         }
         let ticket = model.ticket()
+        model.query?.marking = ticket
         model.begin(Job(ticket: ticket, title: "marking", since: model.now))
         return [
             .ask("mark \(answer.targets.count) of the result", ticket: ticket) { _ in
                 // A million marks are made here and not by the thread that draws.
                 Marks(answer.targets)
             } then: { model, result in
-                guard model.ends(ticket) else { return [] }
+                model.ends(ticket)
+                guard model.query?.marking == ticket else { return [] }
+                model.query?.marking = nil
                 guard case .success(let marks) = result, model.query?.answered == query.answered else {
                     return []
                 }

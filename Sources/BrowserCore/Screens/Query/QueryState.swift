@@ -28,6 +28,8 @@ struct QueryState: Sendable {
     /// After how many seconds it is asked again; nil: when somebody wants it.
     var every: Double?
     var marks = Marks()
+    /// The work that marks all entries of the result, while it is under way.
+    var marking: Int?
     /// In which order and with which columns the answer is shown.
     var view = QueryRows()
     /// What went wrong with the query that was asked last; a line.

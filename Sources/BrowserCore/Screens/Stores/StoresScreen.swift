@@ -1,3 +1,4 @@
+import StorageEngine
 import StoreInspection
 import TerminalKit
 
@@ -57,16 +58,16 @@ enum StoresScreen: ScreenParts {
     }
 
     private static func show(
-        _ model: inout Model, _ result: Result<[StoreSummary], SourceError>
+        _ model: inout Model, _ result: Result<StoreList, SourceError>
     ) -> [Effect] {
         model.stores.isPending = false
         model.stores.loaded = model.now
         switch result {
-        case .success(let stores):
+        case .success(let list):
             // The cursor holds to the store, not to its row.
             let path = model.stores.left ?? model.stores.selected?.path
             model.stores.left = nil
-            model.stores.stores = stores
+            (model.stores.stores, model.stores.unremembered) = (list.stores, list.unremembered)
             model.stores.problem = nil
             hold(&model, to: path)
         case .failure(let error): model.stores.problem = error.description
@@ -74,11 +75,11 @@ enum StoresScreen: ScreenParts {
         return []
     }
 
-    /// Moves the cursor to a store. Where that was named by a way that isn't its folder's, its name is the same.
+    /// Moves the cursor to a store.
     private static func hold(_ model: inout Model, to path: String?) {
-        let rows = model.stores.rows
-        let name = path?.split(separator: "/").last.map(String.init)
-        let row = rows.firstIndex { $0.path == path } ?? rows.firstIndex { $0.name == name }
+        let row = path.flatMap { path in
+            model.stores.rows.firstIndex { ExactText($0.path) == ExactText(path) }
+        }
         if let row { model.stores.cursor = row }
     }
 
@@ -92,7 +93,9 @@ enum StoresScreen: ScreenParts {
 
     static func open(_ model: inout Model) -> [Effect] {
         guard let store = model.stores.selected else { return [] }
-        model.showStore(store.path)
+        if let closed = model.showStore(store.path) {
+            model.say("\(closed) was closed: at most \(Workspace.most) stores are open at once.", seconds: 6)
+        }
         return Browser.refresh(&model, isForced: true) + [remember(store.path)]
     }
 
@@ -115,8 +118,12 @@ enum StoresScreen: ScreenParts {
         case .favourite: return toggleFavourite(&model)
         case .closeStore:
             guard let store = model.stores.selected else { break }
-            let isClosed = model.closeStore(store.path)
-            model.say(isClosed ? "\(store.name) is closed." : "\(store.name) isn't open.", seconds: 3)
+            switch model.closeStore(store.path) {
+            case .closed: model.say("\(store.name) is closed.", seconds: 3)
+            case .isNotOpen: model.say("\(store.name) isn't open.", seconds: 3)
+            case .isChanging:
+                model.say("\(store.name) is being changed; it can be closed when that is over.", seconds: 4)
+            }
         default: break
         }
         return []

@@ -6,6 +6,8 @@ struct StoresState: Sendable {
     /// Nil until the folder was read.
     var stores: [StoreSummary]?
     var problem: String?
+    /// Why favourites and recent ones are missing.
+    var unremembered: String?
     /// Text that names or paths of the rows have.
     var filter = ""
     var cursor = 0

@@ -66,9 +66,11 @@ enum StoresView {
         if !model.stores.filter.isEmpty {
             words = "\(Figures.count(model.stores.rows.count)) of \(words)  filter \"\(model.stores.filter)\""
         }
-        frame.write(
-            words, at: layout.info.inset(left: 1).origin, style: look[.dim],
-            within: layout.info.line(0))
+        var spans = [Span(words, look[.dim])]
+        if let problem = model.stores.unremembered {
+            spans.insert(Span("Favourites and recent ones are missing: \(problem)  ", look[.warning]), at: 0)
+        }
+        frame.write(spans, at: layout.info.inset(left: 1).origin, within: layout.info.line(0))
         table(model).draw(into: &frame, in: layout.list, look: look)
     }
 

@@ -63,7 +63,7 @@ extension ValueScreen {
         let ticket = model.value?.find.ticket
         model.value?.find.forget()
         guard let ticket else { return [] }
-        Browser.end(&model, job: ticket)
+        model.ends(ticket)
         return [.stop(ticket: ticket)]
     }
 
@@ -106,7 +106,7 @@ extension ValueScreen {
             model, result in
             guard model.value?.find.ticket == ticket else { return [] }
             model.value?.find.ticket = nil
-            Browser.end(&model, job: ticket)
+            model.ends(ticket)
             switch result {
             case .failure(let error): model.value?.problem = error.description
             case .success(let outcome):

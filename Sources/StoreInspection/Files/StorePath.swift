@@ -1,0 +1,28 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Paths by which stores are told apart. Stateless; safe from any thread.
+package enum StorePath {
+    /// The same store by one path, however it was given: from the root on, and without empty parts. Links stay, since a person knows
+    /// the store by them, but where `..` may lead through one.
+    package static func whole(_ path: String) -> String {
+        let slash = UInt8(ascii: "/")
+        var absolute = path
+        if path.utf8.first != slash, let folder = getcwd(nil, 0) {
+            defer { free(folder) }
+            absolute = String(cString: folder) + "/" + path
+        }
+        let parts = absolute.utf8.split(separator: slash).map { String(Substring($0)) }
+            .filter { !$0.utf8.elementsEqual(".".utf8) }
+        if parts.contains(where: { $0.utf8.elementsEqual("..".utf8) }), let real = realpath(absolute, nil) {
+            defer { free(real) }
+            return String(cString: real)
+        }
+        return "/" + parts.joined(separator: "/")
+    }
+}
