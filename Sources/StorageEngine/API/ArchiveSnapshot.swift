@@ -111,7 +111,7 @@ public final class ArchiveSnapshot: Sendable {
                 if !hasOwnKey(frame, number) { damaged = items[number].location }
                 low += 1
             }
-            if let damaged { throw engine.log.damagedEntry(at: damaged) }
+            if let damaged { throw self.damaged(at: damaged) }
             return nil
         }
     }
@@ -170,7 +170,7 @@ public final class ArchiveSnapshot: Sendable {
     /// The key of entry `number`, even if its value is damaged.
     package func intactKey(at number: Int) throws(StorageError) -> String {
         guard let frame = segments.uncheckedFrame(at: items[number].location), hasOwnKey(frame, number) else {
-            throw engine.log.damagedEntry(at: items[number].location)
+            throw damaged(at: items[number].location)
         }
         return String(decoding: frame.key, as: UTF8.self)
     }
@@ -181,12 +181,18 @@ public final class ArchiveSnapshot: Sendable {
         return (String(decoding: frame.key, as: UTF8.self), engine.currentEntry(frame))
     }
 
+    private func damaged(at location: Location) -> StorageError {
+        guard segments.pins[location.segment] == nil else { return engine.log.damagedEntry(at: location) }
+        return .corrupted(
+            path: engine.log.path(of: location.segment), offset: 0, reason: "the file isn't there")
+    }
+
     func item(at number: Int) -> SnapshotItem { items[number] }
 
     func frame(at number: Int) throws(StorageError) -> Frame {
         let location = items[number].location
         guard let frame = segments.frame(at: location) else {
-            throw engine.log.damagedEntry(at: location)
+            throw damaged(at: location)
         }
         return frame
     }

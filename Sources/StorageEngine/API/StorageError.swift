@@ -104,6 +104,18 @@ public enum ResourceLimit: Sendable, Hashable {
     }
 }
 
+extension StorageError {
+    /// What failed and where, without what to do about it, for one who does that.
+    var finding: String {
+        guard case .corrupted(let path, let offset, let reason) = self else { return description }
+        return StorageError.damage(path, offset, reason)
+    }
+
+    private static func damage(_ path: String, _ offset: Int, _ reason: String) -> String {
+        "\(path) is damaged at byte \(offset): \(reason)"
+    }
+}
+
 extension StorageError: CustomStringConvertible {
     /// One line: what failed, where, and what to do about it.
     public var description: String {
@@ -144,7 +156,7 @@ extension StorageError: CustomStringConvertible {
             "cannot \(operation): archive \"\(archive)\" is a \(kind); "
                 + (kind == .log ? "append to it, and read its messages" : "only a log takes messages")
         case .corrupted(let path, let offset, let reason):
-            "\(path) is damaged at byte \(offset): \(reason); run a check to see what is affected"
+            StorageError.damage(path, offset, reason) + "; run a check to see what is affected"
         case .damagedRingFile(let path, let offset, let reason):
             "ring file \(path) is damaged at byte \(offset): \(reason); save what can be read (vellum tail prints it), "
                 + "and begin a new file"

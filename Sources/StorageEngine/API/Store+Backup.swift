@@ -133,16 +133,16 @@ extension Store {
         let copy = try target.archive(named: name, orCreate: making)
         defer { copy.close() }
         let engine = try copy.engine()
-        var damaged = snapshot.damagedPlaces.map { "\(archive.name): \($0)" }
+        var damaged = RepeatedLines(snapshot.damagedPlaces.map(\.description))
         let isDone = try engine.copy(snapshot) {
-            damaged.append("\(archive.name): \($0)")
+            damaged.add($0.description)
         } progress: { done in
             progress(BackupProgress(archive: archive.name, done: done, total: snapshot.count))
         }
         guard isDone else { return false }
         try copy.synchronize()
         if configuration.durability != .process { try copy.setDurability(configuration.durability) }
-        report.damaged += damaged
+        report.damaged += damaged.lines(of: "entries").map { "\(archive.name): \($0)" }
         report.archives.append(
             BackupReport.ArchiveCopy(
                 name: archive.name, time: snapshot.time, entries: engine.index.entryCount,

@@ -374,7 +374,7 @@ private struct CheckPass {
                     ? "is segment \(header.segment) under another name" : "belongs to another archive")
         case .failure(let error): problem = error
         }
-        guard reader.number > end.segment else { return problem.description }
+        guard reader.number > end.segment else { return problem.finding }
         // It is just being created, or its creator was killed before anything was stored in it, or it is gone by now.
         for _ in 0..<100 {
             if try engine.log.isUnwritten(reader.number) { return nil }
@@ -386,7 +386,7 @@ private struct CheckPass {
                 guard case .corrupted = error else { throw error }
             }
         }
-        return problem.description
+        return problem.finding
     }
 
     // MARK: Frame by frame
@@ -443,7 +443,7 @@ private struct CheckPass {
             return "the index lists the entry at \(place), and a look-up finds the one at \(describe(found))"
         } catch {
             guard case .corrupted = error else { throw error }
-            return "the entry at \(place) can't be looked up: \(error.description)"
+            return "the entry at \(place) can't be looked up: \(error.finding)"
         }
     }
 

@@ -62,7 +62,7 @@ extension ArchiveSection {
     func dropDeadSegment() -> Bool {
         let oldest = index.oldestSegment
         guard index.isReady, engine.isOldestDead, !engine.isNeededToUndo(oldest),
-            let next = try? log.nextSegment(after: oldest, upTo: index.head.segment)
+            let next = try? segment(behind: oldest)
         else { return false }
         dropSegments(before: next)
         return index.oldestSegment > oldest
@@ -79,7 +79,7 @@ extension ArchiveSection {
             index.liveFrames(ofSegment: index.oldestSegment) == 0
         {
             let before = index.oldestSegment
-            dropSegments(before: try log.nextSegment(after: before, upTo: index.head.segment))
+            dropSegments(before: try segment(behind: before))
             guard index.oldestSegment > before else { break }
         }
     }

@@ -82,7 +82,7 @@ extension ArchiveSection {
         else {
             return false
         }
-        let next = try log.nextSegment(after: segment, upTo: index.head.segment)
+        let next = try self.segment(behind: segment)
         // Pinned so that it can be read after its file is gone, and early: the log must not begin after entries that
         // then can't be given up.
         let pin = try log.pinIfPresent(segment)

@@ -71,7 +71,7 @@ extension ArchiveSection {
         }
         // Checked when a segment is empty: once for most segments, at each change for one that an undo still needs.
         guard !engine.isNeededToUndo(segment),
-            let next = try? log.nextSegment(after: segment, upTo: index.head.segment)
+            let next = try? self.segment(behind: segment)
         else { return nil }
         dropSegments(before: next)
         return index.oldestSegment > segment ? 4096 : nil
@@ -118,7 +118,11 @@ extension ArchiveSection {
             return nil
         }
         guard let pin = present else {
-            return abandon(segment) ? 4096 : nil
+            guard abandon(segment) else { return nil }
+            let (from, to) = (Location(segment: segment, offset: SegmentHeader.bytes), index.oldestSegment)
+            let lost = LogLoss(from: from, to: Location(segment: to, offset: SegmentHeader.bytes))
+            index.loss = LogLoss.joining(index.loss, lost)
+            return 4096
         }
         defer { log.unpin(pin) }
         var place = index.cleaner
@@ -284,9 +288,17 @@ extension ArchiveSection {
             }
         }
         index.setLiveFrames(ofSegment: segment, 0)
-        guard let next = try? log.nextSegment(after: segment, upTo: index.head.segment) else { return false }
+        guard let next = try? self.segment(behind: segment) else { return false }
         dropSegments(before: next)
         return true
+    }
+
+    /// The segment that is the oldest when `segment` is gone: the next one that is there, or that is missing though the index has
+    /// entries in it, which are given up then, and said to be lost.
+    func segment(behind segment: UInt32) throws(StorageError) -> UInt32 {
+        let next = try log.nextSegment(after: segment, upTo: index.head.segment)
+        guard engine.kind != .log, next > segment + 1 else { return next }
+        return (segment + 1..<next).first { index.liveFrames(ofSegment: $0) != 0 } ?? next
     }
 
     /// Whether files of old segments may be removed. If a power loss must not cost what was synced, the frames moved

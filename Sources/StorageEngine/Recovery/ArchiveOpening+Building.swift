@@ -151,6 +151,8 @@ extension ArchiveOpening {
             let last = section.index.sequence
             let next = max(last &+ (isLossy ? 1 << 32 : 0), UInt64(clamping: Clock.wall()))
             section.index.sequence = max(last, min(next, 1 << 60))
+            // Nor must an undo take back what was removed in that part.
+            if isLossy { section.index.nextGroup = section.index.nextGroup &+ (1 << 16) }
         }
         section.index.settleSequence()
         return engine

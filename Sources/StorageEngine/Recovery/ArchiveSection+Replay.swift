@@ -390,7 +390,7 @@ extension ArchiveSection {
                 // Its first page may have been lost together with the batch that began it.
                 let isLost = isLast ? try log.beginsBlank(number) : false
                 findings.add(
-                    error.description,
+                    error.finding,
                     at: Location(segment: number, offset: SegmentHeader.bytes), isNewest: isLost)
                 if try log.holdsFrames(number) {
                     readable.append(number)

@@ -32,6 +32,14 @@ import Testing
         return folder
     }
 
+    /// Opens a collection for a while.
+    private func inCollection(_ folder: TemporaryFolder, _ body: (Archive) throws -> Void) throws {
+        let store = try Store.open(at: folder.store)
+        defer { store.close() }
+        let configuration = ArchiveConfiguration(kind: .collection, diskLimit: nil)
+        try body(try store.archive(named: "A", orCreate: configuration))
+    }
+
     private func segments(_ folder: TemporaryFolder) throws -> [String] {
         let names = try folder.files(inArchive: "A").filter { $0.hasSuffix(".segment") }
         try #require(names.count >= 4)
@@ -233,18 +241,11 @@ import Testing
     @Test func whatCameToLightGivesWayAgain() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let value = { (byte: UInt8) in [UInt8](repeating: byte, count: 2_000) }
-        func inArchive(_ body: (Archive) throws -> Void) throws {
-            let store = try Store.open(at: folder.store)
-            defer { store.close() }
-            try body(
-                try store.archive(
-                    named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil)))
-        }
         let changed = (0..<20).map { "changed \($0)" }
         let deleted = (0..<20).map { "deleted \($0)" }
         let owned = (0..<20).map { "owned \($0)" }
         var segment = ""
-        try inArchive { archive in
+        try inCollection(folder) { archive in
             for key in changed + deleted + owned { try archive.put(value(1), forKey: key) }
             for number in 0..<600 { try archive.put(value(2), forKey: "filler \(number)") }
             segment = try #require(try segments(folder).last)
@@ -268,7 +269,7 @@ import Testing
             atPath: folder.archivePath("A", next), toPath: folder.path + "/next")
         try folder.removeIndex("A")
         var later: [String] = []
-        try inArchive { archive in
+        try inCollection(folder) { archive in
             for key in changed + deleted + owned {
                 #expect(try archive.peek(key) == value(1), "came to light")
             }
@@ -284,7 +285,7 @@ import Testing
         try FileManager.default.moveItem(
             atPath: folder.path + "/next", toPath: folder.archivePath("A", next))
         func expectAll(_ when: String) throws {
-            try inArchive { archive in
+            try inCollection(folder) { archive in
                 for key in changed + deleted + owned {
                     let found = try archive.peek(key)
                     let expected = later.contains(key) ? value(9) : changed.contains(key) ? value(3) : nil
@@ -298,7 +299,7 @@ import Testing
         try folder.removeIndex("A")
         try expectAll("without an index")
         // What outdates the copies is reclaimed before they are.
-        try inArchive { archive in
+        try inCollection(folder) { archive in
             for round in 0..<200 where try segments(folder).contains(next) {
                 for number in 0..<20 { try archive.put(value(UInt8(round)), forKey: "churn \(number)") }
             }
@@ -313,15 +314,8 @@ import Testing
     @Test func whatWasReclaimedSinceIsALeftover() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let value = [UInt8](repeating: 1, count: 2_000)
-        func inArchive(_ body: (Archive) throws -> Void) throws {
-            let store = try Store.open(at: folder.store)
-            defer { store.close() }
-            try body(
-                try store.archive(
-                    named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil)))
-        }
         var segment = ""
-        try inArchive { archive in
+        try inCollection(folder) { archive in
             for number in 0..<600 { try archive.put(value, forKey: "before \(number)") }
             try archive.put(value, forKey: "secret")
             segment = try #require(try segments(folder).last)
@@ -332,7 +326,7 @@ import Testing
         let place = folder.archivePath("A", segment)
         try FileManager.default.moveItem(atPath: place, toPath: folder.path + "/kept")
         try folder.removeIndex("A")
-        try inArchive { archive in
+        try inCollection(folder) { archive in
             #expect(try archive.peek("secret") == nil)
             for name in ["before", "between", "behind"] {
                 for number in 0..<600 { try archive.delete("\(name) \(number)") }
@@ -343,11 +337,79 @@ import Testing
         try #require(left.allSatisfy { $0 > segment }, "\(left)")
         try FileManager.default.moveItem(atPath: folder.path + "/kept", toPath: place)
         for _ in 0..<2 {
-            try inArchive { archive in
+            try inCollection(folder) { archive in
                 let (secret, last) = (try archive.peek("secret"), try archive.peek("last"))
                 #expect(secret == nil && last == value)
             }
             try folder.removeIndex("A")
+        }
+    }
+
+    /// What broke: an action got the number of one in a missing segment, and what undid it brought back what that one had deleted.
+    @Test func anUndoIsOfItsOwnAction() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let value = [UInt8](repeating: 1, count: 2_000)
+        func delete(_ key: String, _ archive: Archive) throws -> ReversibleAction.ID {
+            let sequence = try #require(try archive.metadata(key)).sequence
+            let outcome = try archive.carryOut(.delete, on: [PlannedEntry(key: key, sequence: sequence)])
+            return try #require(outcome.action).id
+        }
+        var segment = ""
+        try inCollection(folder) { archive in
+            for key in ["one", "other"] { try archive.put(value, forKey: key) }
+            for number in 0..<600 { try archive.put(value, forKey: "before \(number)") }
+            segment = try #require(try segments(folder).last)
+            _ = try delete("one", archive)
+            for number in 0..<600 { try archive.put(value, forKey: "behind \(number)") }
+        }
+        let place = folder.archivePath("A", segment)
+        try FileManager.default.moveItem(atPath: place, toPath: folder.path + "/kept")
+        try folder.removeIndex("A")
+        try inCollection(folder) { archive in
+            let (one, action) = (try archive.peek("one"), try delete("other", archive))
+            #expect(one == value, "it came to light")
+            let undone = try archive.undo(action)
+            #expect(undone?.entries == 1)
+        }
+        try FileManager.default.moveItem(atPath: folder.path + "/kept", toPath: place)
+        try inCollection(folder) { archive in
+            let (one, other) = (try archive.peek("one"), try archive.peek("other"))
+            #expect(one == nil && other == value)
+        }
+    }
+
+    /// What broke: reclaiming stepped over a missing segment in silence. Its entries were counted for ever, and when the file was
+    /// there again, look-ups gave what stood in it before what was stored since.
+    @Test(arguments: [false, true]) func reclaimingGivesUpWhatIsMissing(comesBack: Bool) throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let value = { (byte: UInt8) in [UInt8](repeating: byte, count: 2_000) }
+        let lost = (0..<5).map { "lost \($0)" }
+        var segment = ""
+        try inCollection(folder) { archive in
+            for number in 0..<600 { try archive.put(value(1), forKey: "before \(number)") }
+            segment = try #require(try segments(folder).last)
+            for key in lost { try archive.put(value(1), forKey: key) }
+            for number in 0..<600 { try archive.put(value(1), forKey: "behind \(number)") }
+        }
+        let place = folder.archivePath("A", segment)
+        try FileManager.default.moveItem(atPath: place, toPath: folder.path + "/kept")
+        try inCollection(folder) { archive in
+            #expect(throws: StorageError.self) { _ = try archive.peek(lost[0]) }
+            for round in 0..<100 where try segments(folder)[0] < segment {
+                for number in 0..<20 { try archive.put(value(UInt8(round)), forKey: "churn \(number)") }
+            }
+            let (count, listed) = (try archive.status().entries, try archive.entries().count)
+            #expect(count == listed)
+            let found = try lost.map { try archive.peek($0) }
+            #expect(found.allSatisfy { $0 == nil })
+            try archive.put(value(9), forKey: lost[0])
+        }
+        #expect(try check(folder).problems.contains { $0.contains(LossTests.missing) })
+        if comesBack { try FileManager.default.moveItem(atPath: folder.path + "/kept", toPath: place) }
+        try inCollection(folder) { archive in
+            let (first, listed) = (try archive.peek(lost[0]), try archive.entries().count)
+            let count = try archive.status().entries
+            #expect(first == value(9) && listed == count)
         }
     }
 

@@ -1,0 +1,30 @@
+/// Lines of a report of which some come again and again, such as one for each entry of a file that is missing. A value; safe to share
+/// between threads.
+struct RepeatedLines {
+    /// More different lines than a person reads.
+    private static let most = 1000
+    private var counts: [String: Int] = [:]
+    private var order: [String] = []
+    private var others = 0
+
+    init(_ lines: [String]) { for line in lines { add(line) } }
+
+    mutating func add(_ line: String) {
+        if let count = counts[line] {
+            counts[line] = count + 1
+        } else if order.count < RepeatedLines.most {
+            counts[line] = 1
+            order.append(line)
+        } else {
+            others += 1
+        }
+    }
+
+    /// Each line once, with its number where it came more often. `things`: what the lines are about.
+    func lines(of things: String) -> [String] {
+        order.map { line in
+            let count = counts[line] ?? 1
+            return count > 1 ? "\(line) (\(count) \(things))" : line
+        } + (others > 0 ? ["and \(others) more"] : [])
+    }
+}
