@@ -42,7 +42,12 @@ import Testing
         while Date() < end {
             let size = Int.random(in: 1...4_000, using: &random)
             let input = (0..<size).map { _ in UInt8.random(in: 0...255, using: &random) }
-            try feed(input, to: &target, "frames, VELLUM_SEED=\(Soak.seed), input \(count)")
+            if let objection = try target.run(input) {
+                let file = FileManager.default.temporaryDirectory
+                    .appendingPathComponent("vellum-frames-\(Soak.seed)-\(count)")
+                try Data(input).write(to: file)
+                Issue.record("\(file.path): \(objection)")
+            }
             count += 1
         }
         #expect(count > 0)
