@@ -7,7 +7,7 @@ import Darwin
 #endif
 
 /// Sendable value type; safe to use from any thread. A sequence of ASCII characters to search texts for, by bytes.
-struct ByteSearch: Sendable {
+struct ByteSearch: Sendable, Hashable {
     let bytes: [UInt8]
 
     /// Nil for an empty text, for other characters than ASCII, for line ends, and for the three ASCII characters that others
@@ -23,11 +23,22 @@ struct ByteSearch: Sendable {
     }
 
     /// The offset of the first occurrence, in bytes.
-    func place(in text: UnsafeRawBufferPointer) -> Int? {
-        guard text.count >= bytes.count, let base = text.baseAddress else { return nil }
+    func place(in text: UnsafeRawBufferPointer) -> Int? { ByteSearch.place(of: bytes, in: text) }
+
+    /// The offset of the first occurrence of any bytes that is at `first` or behind.
+    static func place(of bytes: [UInt8], in text: UnsafeBufferPointer<UInt8>, from first: Int) -> Int? {
+        place(of: bytes, in: UnsafeRawBufferPointer(text), from: first)
+    }
+
+    private static func place(
+        of bytes: [UInt8], in text: UnsafeRawBufferPointer, from first: Int = 0
+    ) -> Int? {
+        guard let base = text.baseAddress, !bytes.isEmpty else {
+            return bytes.isEmpty && first <= text.count ? first : nil
+        }
         return bytes.withUnsafeBytes { wanted -> Int? in
             guard let start = wanted.baseAddress else { return nil }
-            var place = 0
+            var place = first
             // Compares the other bytes only where the first one matches.
             while place <= text.count - wanted.count,
                 let found = memchr(base + place, Int32(wanted[0]), text.count - wanted.count - place + 1)

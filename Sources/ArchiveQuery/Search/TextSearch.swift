@@ -1,11 +1,11 @@
 import Foundation
 
 /// A string to search many texts for.
-package struct TextSearch: Sendable {
+package struct TextSearch: Sendable, Hashable {
     private let caseSensitive: Bool
-    /// The searched characters, case-folded unless case matters.
-    private let characters: [Character]
-    /// The same as bytes, for ASCII texts; nil if those must be compared by characters too.
+    /// The searched text in UTF-8 and Unicode's normal form C, case-folded unless case matters.
+    private let composed: [UInt8]
+    /// The same for ASCII texts; nil if those must be compared by characters too.
     private let bytes: [UInt8]?
     /// The bytes, for an ASCII text if case matters.
     private let plain: ByteSearch?
@@ -14,12 +14,11 @@ package struct TextSearch: Sendable {
         self.caseSensitive = caseSensitive
         let string = MarkOrder.string(string)
         let needle = caseSensitive ? string : string.foldedCase
-        characters = Array(needle)
         // A few non-ASCII characters are equivalent to an ASCII one, such as the Kelvin sign to K.
-        let utf8 = Array(needle.precomposedStringWithCanonicalMapping.utf8)
+        composed = Array(needle.precomposedStringWithCanonicalMapping.utf8)
         // In ASCII only CR LF is a character of two bytes.
-        bytes = utf8.contains { $0 == 0x0d || $0 == 0x0a } ? nil : utf8
-        plain = caseSensitive ? ByteSearch(utf8) : nil
+        bytes = composed.contains { $0 == 0x0d || $0 == 0x0a } ? nil : composed
+        plain = caseSensitive ? ByteSearch(composed) : nil
     }
 
     package func isFound(in text: String) -> Bool {
@@ -29,7 +28,7 @@ package struct TextSearch: Sendable {
             return answer
         }
         let text = MarkOrder.string(text)
-        return isFound(characters, in: caseSensitive ? text : text.foldedCase)
+        return isFoundComposed(in: caseSensitive ? text : text.foldedCase)
     }
 
     /// Like ``isFound(in:)``, for a stored text in UTF-8.
@@ -41,14 +40,18 @@ package struct TextSearch: Sendable {
         return isFound(in: String(decoding: text, as: UTF8.self))
     }
 
-    /// Compares whole characters, which neither the standard library's `contains` nor Foundation's guarantees.
-    private func isFound(_ characters: [Character], in text: String) -> Bool {
-        var rest = text[...]
-        while !rest.starts(with: characters) {
-            if rest.isEmpty { return false }
-            rest.removeFirst()
+    /// Compares whole characters, which neither the standard library's `contains` nor Foundation's guarantees. Equal ones have the
+    /// same bytes in normal form C, and characters begin and end in the same places in any form.
+    private func isFoundComposed(in text: String) -> Bool {
+        var text = text.precomposedStringWithCanonicalMapping
+        var first = 0
+        while let place = text.withUTF8({ ByteSearch.place(of: composed, in: $0, from: first) }) {
+            let start = text.utf8.index(text.startIndex, offsetBy: place)
+            let end = text.utf8.index(start, offsetBy: composed.count)
+            if start.samePosition(in: text) != nil, end.samePosition(in: text) != nil { return true }
+            first = place + 1
         }
-        return true
+        return false
     }
 
     /// Nil if the text isn't ASCII.

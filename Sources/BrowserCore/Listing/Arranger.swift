@@ -100,7 +100,7 @@ package struct Arranger {
     private func arrange(
         _ listing: any EntryListing, _ request: ArrangementRequest, limit: UInt64?, made: Timestamp
     ) throws -> Arrangement {
-        let pattern = KeyPattern(request.filter)
+        let pattern = SearchText(request.filter)
         let base = request.base
         var work = Work(
             parts: (base?.order == request.order ? 0 : 1)

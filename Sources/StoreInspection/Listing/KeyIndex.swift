@@ -49,7 +49,7 @@ extension EntryListing {
     /// The entries among `candidates` whose key holds the pattern, in their order, and how many keys couldn't be read. `checkpoint`
     /// hears the share done, 0 to 1, and may throw to stop. Reads the key of each candidate, by several threads.
     package func entries<Stop: Error>(
-        matching pattern: KeyPattern, among candidates: Positions, checkpoint: (Double) throws(Stop) -> Void
+        matching pattern: SearchText, among candidates: Positions, checkpoint: (Double) throws(Stop) -> Void
     ) throws(Stop) -> (found: [Int32], unreadable: Int) {
         guard case .some(let chosen) = candidates, chosen.count > count / 4 else {
             return try matches(pattern, candidates, checkpoint: checkpoint)
@@ -65,7 +65,7 @@ extension EntryListing {
     }
 
     private func matches<Stop: Error>(
-        _ pattern: KeyPattern, _ candidates: Positions, checkpoint: (Double) throws(Stop) -> Void
+        _ pattern: SearchText, _ candidates: Positions, checkpoint: (Double) throws(Stop) -> Void
     ) throws(Stop) -> (found: [Int32], unreadable: Int) {
         var found: [Int32] = []
         var unreadable = 0
@@ -88,71 +88,5 @@ extension EntryListing {
             row = end
         }
         return (found, unreadable)
-    }
-}
-
-/// Text to find in keys, whatever its case. A value; safe to share between threads.
-package struct KeyPattern: Sendable, Hashable {
-    package let text: String
-    private let folded: [UInt8]
-    private let isASCII: Bool
-
-    /// Nil for an empty text, which everything matches.
-    package init?(_ text: String) {
-        guard !text.isEmpty else { return nil }
-        self.text = text
-        folded = Array(KeyPattern.folded(text).utf8)
-        isASCII = folded.allSatisfy { $0 < 0x80 }
-    }
-
-    /// Lower case, with the one small letter that has two forms in one.
-    private static func folded(_ text: String) -> String {
-        let lowered = text.lowercased()
-        return lowered.utf8.contains(0xcf) ? lowered.replacing("ς", with: "σ") : lowered
-    }
-
-    /// Whether UTF-8 holds the text. Bytes are compared where all are ASCII; else by Unicode's lower case, which needs a string
-    /// for each key that isn't.
-    func matches(_ key: UnsafeRawBufferPointer) -> Bool {
-        if isASCII, KeyPattern.holds(key, folded, folding: true) { return true }
-        guard key.contains(where: { $0 >= 0x80 }) else { return false }
-        var lowered = KeyPattern.folded(String(decoding: key, as: UTF8.self))
-        return lowered.withUTF8 { KeyPattern.holds(UnsafeRawBufferPointer($0), folded, folding: false) }
-    }
-
-    package func matches(_ key: String) -> Bool {
-        var key = key
-        return key.withUTF8 { matches(UnsafeRawBufferPointer($0)) }
-    }
-
-    /// The characters of a text that match, to be highlighted: offsets of characters.
-    package func range(in text: String) -> Range<Int>? {
-        let wanted = self.text.lowercased().map { $0 }
-        let characters = text.map { $0.lowercased() }
-        guard !wanted.isEmpty, characters.count >= wanted.count else { return nil }
-        for start in 0...(characters.count - wanted.count)
-        where (0..<wanted.count).allSatisfy({ characters[start + $0] == String(wanted[$0]) }) {
-            return start..<start + wanted.count
-        }
-        return nil
-    }
-
-    @inline(__always)
-    private static func fold(_ byte: UInt8) -> UInt8 { byte &- 0x41 < 26 ? byte | 0x20 : byte }
-
-    private static func holds(_ text: UnsafeRawBufferPointer, _ wanted: [UInt8], folding: Bool) -> Bool {
-        guard text.count >= wanted.count else { return false }
-        let first = wanted[0]
-        for start in 0...(text.count - wanted.count) {
-            guard (folding ? fold(text[start]) : text[start]) == first else { continue }
-            var offset = 1
-            while offset < wanted.count {
-                let byte = text[start + offset]
-                guard (folding ? fold(byte) : byte) == wanted[offset] else { break }
-                offset += 1
-            }
-            if offset == wanted.count { return true }
-        }
-        return false
     }
 }

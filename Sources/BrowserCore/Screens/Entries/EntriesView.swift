@@ -294,7 +294,7 @@ enum EntriesView {
         _ arrangement: Arrangement, _ entries: EntriesState, _ places: TableLayout, into frame: inout Frame,
         look: Look
     ) {
-        guard let pattern = KeyPattern(arrangement.filter),
+        guard let pattern = SearchText(arrangement.filter),
             // The sign stands before it.
             let place = places.columns.first(where: { $0.index == 1 })
         else { return }

@@ -6,7 +6,7 @@ struct LogPattern: Sendable {
     private let text: String
     private let isInverse: Bool
     /// For a text without signs of regular expressions: found faster.
-    private let plain: KeyPattern?
+    private let plain: SearchText?
 
     /// Nil while there is nothing to look for yet.
     /// - Throws: what is wrong with the expression.
@@ -15,7 +15,7 @@ struct LogPattern: Sendable {
         text = isInverse ? String(typed.dropFirst()) : typed
         guard !text.isEmpty else { return nil }
         let isPlain = !text.contains { "\\^$.|?*+()[]{}".contains($0) }
-        plain = isPlain ? KeyPattern(text) : nil
+        plain = isPlain ? SearchText(text) : nil
         guard !isPlain else { return }
         do { _ = try Regex(text) } catch { throw SourceError("\(error)") }
     }

@@ -99,9 +99,9 @@ struct EventFilter: Sendable, Hashable {
     var kind: EventKind?
     /// Part of a key.
     var text = "" {
-        didSet { pattern = KeyPattern(text) }
+        didSet { pattern = SearchText(text) }
     }
-    private var pattern: KeyPattern?
+    private var pattern: SearchText?
 
     init(archive: String? = nil) { self.archive = archive }
 

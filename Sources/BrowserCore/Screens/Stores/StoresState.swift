@@ -23,7 +23,7 @@ struct StoresState: Sendable {
 
     /// The rows: the stores that the filter leaves.
     var rows: [StoreSummary] {
-        guard let pattern = KeyPattern(filter) else { return stores ?? [] }
+        guard let pattern = SearchText(filter) else { return stores ?? [] }
         return (stores ?? []).filter { pattern.matches($0.name) || pattern.matches($0.path) }
     }
 

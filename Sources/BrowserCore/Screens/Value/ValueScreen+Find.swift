@@ -69,7 +69,7 @@ extension ValueScreen {
 
     private static func search(_ value: ValueState, _ ticket: Int) -> Effect? {
         if value.mode == .tree {
-            guard let tree = value.tree, let pattern = KeyPattern(value.find.text) else { return nil }
+            guard let tree = value.tree, let pattern = SearchText(value.find.text) else { return nil }
             return ask(value, ticket) { context in Outcome(found: tree.find(pattern, context.progress)) }
         }
         let text = value.find.text
@@ -192,7 +192,7 @@ extension ValueState {
 
 extension ValueTree {
     /// The nodes whose name or value holds a text, whatever its case; nil when it was stopped.
-    func find(_ pattern: KeyPattern, _ progress: (Double) -> Bool) -> FoundPlaces? {
+    func find(_ pattern: SearchText, _ progress: (Double) -> Bool) -> FoundPlaces? {
         var found = FoundPlaces()
         for index in nodes.indices {
             if index % 1024 == 0, !progress(Double(index) / Double(nodes.count)) { return nil }
@@ -201,7 +201,7 @@ extension ValueTree {
         return found
     }
 
-    func matches(_ index: Int, _ pattern: KeyPattern) -> Bool {
+    func matches(_ index: Int, _ pattern: SearchText) -> Bool {
         let node = nodes[index]
         if pattern.matches(node.name) { return true }
         if case .text(let text) = node.content, pattern.matches(text) { return true }

@@ -93,7 +93,7 @@ enum ValueView {
         guard let tree = value.tree else { return }
         let bar = ScrollBar(total: value.visible.count, first: value.top, visible: rect.rows)
         let body = bar.isNeeded ? rect.inset(right: 2) : rect
-        let pattern = KeyPattern(value.find.text)
+        let pattern = SearchText(value.find.text)
         for (offset, index) in value.visible.dropFirst(value.top).prefix(rect.rows).enumerated() {
             var row = treeRow(
                 tree.nodes[index], isFolded: value.folded.contains(index), depth: tree.nodes[index].depth,
@@ -125,7 +125,7 @@ enum ValueView {
 
     /// A text with the first match of a search highlighted.
     private static func spans(
-        _ text: String, _ pattern: KeyPattern?, _ look: Look, _ style: Style = .plain
+        _ text: String, _ pattern: SearchText?, _ look: Look, _ style: Style = .plain
     ) -> [Span] {
         guard let pattern, pattern.matches(text), let range = pattern.range(in: text) else {
             return [Span(text, style)]
