@@ -50,7 +50,7 @@ package struct Dialog: Widget {
         let hasBorder = rect.rows >= 5 && columns >= 12 && hasRoom
         let margin = hasBorder ? 2 : 0
         let labels = labels(in: columns - 2 * margin)
-        let lines = body.flatMap { TextWrap.lines($0, columns: columns - 2 * margin) }
+        var lines = body.flatMap { TextWrap.lines($0, columns: columns - 2 * margin) }
         let buttonRows = buttons.isEmpty ? 0 : 1
         let wanted = lines.count + contentRows + buttonRows
         let spaced = buttonRows > 0 && wanted + 1 + 2 <= rect.rows && wanted > buttonRows
@@ -66,6 +66,10 @@ package struct Dialog: Widget {
         if spaced { inner = inner.split(bottom: 1).rest }
         let content: Rect
         (inner, content) = inner.split(bottom: min(contentRows, inner.rows))
+        // The scroll bar stands in the margin, where there is one.
+        if !hasBorder, lines.count > inner.rows {
+            lines = body.flatMap { TextWrap.lines($0, columns: max(1, columns - 1)) }
+        }
         var column = buttonLine.column
         let buttonPlaces = labels.map { label -> Rect in
             let place = Rect(
@@ -95,8 +99,11 @@ package struct Dialog: Widget {
             let shown = String(repeating: " ", count: indent.count) + text.dropFirst(indent.count)
             frame.write(shown, at: line.origin, style: look[.dialog], within: line)
         }
-        ScrollBar(total: places.lines.count, first: first, visible: places.body.rows).draw(
-            into: &frame, in: places.body.inset(right: -1).intersection(places.box), look: look)
+        let bar = Rect(
+            column: min(places.body.endColumn, places.box.endColumn - 1), row: places.body.row, columns: 1,
+            rows: places.body.rows)
+        ScrollBar(total: places.lines.count, first: first, visible: places.body.rows)
+            .draw(into: &frame, in: bar, look: look)
         let inside = places.body.column > places.box.column ? 4 : 0
         let labels = labels(in: places.box.columns - inside, ellipsis: look.glyphs.ellipsis)
         for (index, place) in places.buttons.enumerated() {
