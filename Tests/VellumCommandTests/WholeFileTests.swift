@@ -71,6 +71,11 @@ import Testing
         #expect(refused.status == 2 && refused.errors.contains("the name doesn't tell"), "\(refused.errors)")
     }
 
+    @Test func whatNothingMeetsIsNothing() throws {
+        let none = try store.run("export", "A", "-", "--where", "x < 0")
+        #expect(none.status == 1 && none.text.isEmpty)
+    }
+
     @Test func whatCannotBeMadeSaysSo() throws {
         let missing = try store.run("export", "A", store.folder / "none/x.ndjson")
         #expect(missing.status == 2 && missing.errors.contains("its folder isn't there"), "\(missing.errors)")

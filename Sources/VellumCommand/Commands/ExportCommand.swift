@@ -77,6 +77,9 @@ struct ExportCommand: ParsableCommand {
         }
         let hasLost = try archive.complainOfLoss()
         if outcome.damaged > 0 || hasLost { throw CommandFailure(nil, status: .storeFailure) }
-        if outcome.skipped > 0 || outcome.missed > 0 { throw CommandFailure(nil, status: .nothing) }
+        let isNoneFound = condition != nil && outcome.exported == 0
+        if isNoneFound || outcome.skipped > 0 || outcome.missed > 0 {
+            throw CommandFailure(nil, status: .nothing)
+        }
     }
 }
