@@ -179,6 +179,49 @@ struct WorkspaceTests {
         #expect(test.model.said == "demo is closed.")
     }
 
+    /// What broke: all that was open was gone by one key, and the browser too where there was no demo.
+    @Test func theDemoIsAskedForTwiceWhileStoresAreOpen() throws {
+        let source = Fixture.source()
+        var test = UpdateTest(Fixture.model(columns: 100, rows: 24))
+        test.settle(source)
+        _ = test.press(.character("h"), source)
+        #expect(test.press(.character("d"), source, settling: false).isEmpty)
+        #expect(test.model.said == "1 open store would be closed; d again leaves for the demo.")
+        #expect(test.press(.character("d"), source, settling: false).map(\.description) == ["start demo"])
+        _ = test.press(.character("X"), source)
+        #expect(test.press(.character("d"), source, settling: false).count == 1)
+    }
+
+    /// What broke: to leave cut a delete in the middle, without a word.
+    @Test func toLeaveAChangeIsAskedForTwice() throws {
+        let source = Fixture.source()
+        var test = UpdateTest(Fixture.model(columns: 100, rows: 24))
+        test.settle(source)
+        for key in try Key.script("j<enter>D") { _ = test.press(key, source) }
+        _ = test.press(Key(.tab), source)
+        let asked = test.press(Key(.enter), source, settling: false)
+        #expect(test.press(.character("q"), source, settling: false).isEmpty)
+        #expect(test.model.said?.hasPrefix("A change is under way; q again stops it") == true)
+        #expect(test.press(.character("q"), source, settling: false).map(\.description) == ["quit"])
+        test.effects = asked
+        test.settle(source)
+        #expect(test.press(.character("q"), source, settling: false).map(\.description) == ["quit"])
+    }
+
+    /// What broke: an undo in one store ended the watch of another one's action, which has the same number.
+    @Test func eachStoreHasItsOwnUndo() throws {
+        let source = Fixture.source()
+        var browser = try Fixture.browser(source, columns: 120, keys: "hj<enter>j<enter>jjDy1j<enter>Dy")
+        browser.refresh()
+        #expect(browser.frame.plainText.contains("undo with u"))
+        browser.press(try Key.script("]"))
+        browser.refresh()
+        #expect(browser.model.store == Self.other && browser.frame.plainText.contains("undo with u"))
+        browser.press(try Key.script("uy["))
+        browser.refresh()
+        #expect(browser.model.store == Fixture.storePath && browser.frame.plainText.contains("undo with u"))
+    }
+
     /// What broke: where no store was shown, the list of stores stood still with a store that was paused.
     @Test func aPausedStorePausesNoOther() throws {
         let source = Fixture.source()

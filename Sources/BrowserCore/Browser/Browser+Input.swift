@@ -1,3 +1,4 @@
+import StoreInspection
 import TerminalKit
 
 extension Browser {
@@ -102,13 +103,39 @@ extension Browser {
         return [.stop(ticket: job.ticket)]
     }
 
+    /// Leaves for the demo. What is open goes with that, so it is asked for twice then.
+    private static func startDemo(_ model: inout Model) -> [Effect] {
+        if let problem = model.surroundings.demoProblem {
+            model.say("There is no demo: \(problem)", role: .error)
+            return []
+        }
+        let open = model.openStores.count
+        if open == 0 || model.isAskedAgain(.demo) { return [.startDemo] }
+        let stores = Figures.count(open, "open store", "open stores")
+        model.say(
+            "\(stores) would be closed; \(keyName(model, .demo)) again leaves for the demo.", role: .warning,
+            seconds: 5)
+        return []
+    }
+
+    /// Leaves; while something changes a store only if it is asked for twice.
+    private static func quit(_ model: inout Model) -> [Effect] {
+        guard let job = model.job, job.isChange, !model.isAskedAgain(.quit) else { return [.quit] }
+        let key = keyName(model, .quit)
+        model.say(
+            job.isStoppable
+                ? "A change is under way; \(key) again stops it where it is, and leaves."
+                : "A change is under way; \(key) again leaves when it is over.", role: .warning, seconds: 5)
+        return []
+    }
+
     /// Does what an action means on the screen.
     static func perform(_ model: inout Model, _ id: ActionID) -> [Effect] {
         model.notice = nil
         if let column = id.column { return EntriesScreen.sort(&model, by: .column(column)) }
         if let place = ActionID.stores.firstIndex(of: id) { return showStore(&model, number: place + 1) }
         switch id {
-        case .quit: return [.quit]
+        case .quit: return quit(&model)
         case .nextStore: return showStore(&model, after: 1)
         case .previousStore: return showStore(&model, after: -1)
         case .help, .palette:
@@ -129,7 +156,7 @@ extension Browser {
             if model.pausedSince != nil { model.pausedSince = model.now }
             return refresh(&model, isForced: true)
         case .hints: return toggleHints(&model)
-        case .demo: return [.startDemo]
+        case .demo: return startDemo(&model)
         case .open: return model.parts.open(&model)
         case .query: return QueryScreen.show(&model)
         case .groups: return GroupsScreen.show(&model)

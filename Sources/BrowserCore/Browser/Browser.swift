@@ -52,6 +52,7 @@ package enum Browser {
         atLatestNow(&model.touched)
         atLatestNow(&model.heldSince)
         atLatestNow(&model.pausedSince)
+        model.askedFirst = nil
         model.stores.loaded = nil
         if var query = model.query {
             atLatestNow(&query.askedAt)

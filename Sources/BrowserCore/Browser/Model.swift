@@ -70,6 +70,8 @@ package struct Model: Sendable {
     var cost = StoreCost()
     /// Commands that values were piped to in this session, the latest last.
     var pipes: [String] = []
+    /// What would lose something, and is done if it is asked for again soon.
+    var askedFirst: (action: ActionID, at: Timestamp)?
     /// Whether it was said what to do if the clipboard stays empty.
     var hasExplainedClipboard = false
     private var lastTicket = 0
@@ -156,6 +158,13 @@ package struct Model: Sendable {
     mutating func say(_ text: String, role: Role = .text, seconds: Double = 6) {
         let place = isInBackground ? "\(TitleView.storeName(self)): " : ""
         notice = Notice(place + text, role: role, until: now.adding(seconds: seconds))
+    }
+
+    /// Whether an action is asked for a second time, within seconds.
+    mutating func isAskedAgain(_ action: ActionID) -> Bool {
+        let isAgain = askedFirst.map { $0.action == action && now.seconds(since: $0.at) < 5 } ?? false
+        askedFirst = (action, now)
+        return isAgain
     }
 
     /// How the screen stands to the store.

@@ -24,6 +24,7 @@ struct Workspace: Sendable {
     /// What is asked or said about it, which waits until it is shown.
     fileprivate let overlay: Overlay?
     private let prompt: Prompt?
+    private let undoWatch: UndoWatch?
 
     /// Stores that are open at once, so that a key can choose each.
     static let most = 9
@@ -36,6 +37,7 @@ struct Workspace: Sendable {
         (archives, entries, groups, value) = (model.archives, model.entries, model.groups, model.value)
         (query, log, monitor, events) = (model.query, model.log, model.monitor, model.events)
         (cost, pausedSince, overlay, prompt) = (model.cost, model.pausedSince, model.overlay, model.prompt)
+        undoWatch = model.undoWatch
     }
 
     fileprivate func show(in model: inout Model) {
@@ -43,7 +45,7 @@ struct Workspace: Sendable {
         (model.archives, model.entries, model.groups, model.value) = (archives, entries, groups, value)
         (model.query, model.log, model.monitor, model.events) = (query, log, monitor, events)
         (model.cost, model.pausedSince, model.overlay, model.prompt) = (cost, pausedSince, overlay, prompt)
-        (model.touched, model.heldSince) = (nil, nil)
+        (model.touched, model.heldSince, model.undoWatch) = (nil, nil, undoWatch)
     }
 
     /// Whether one of its alarms rings.
@@ -79,7 +81,7 @@ extension Model {
         (store, archives, entries, groups, value) = (nil, ArchivesState(), nil, nil, nil)
         (query, log, monitor, events, cost) = (nil, nil, nil, EventLog(), StoreCost())
         (touched, heldSince, pausedSince, workspace, place) = (nil, nil, nil, 0, 0)
-        (overlay, prompt) = (nil, nil)
+        (overlay, prompt, undoWatch) = (nil, nil, nil)
         screen = .stores
     }
 
@@ -182,7 +184,8 @@ extension Browser {
             return []
         }
         model.showStore(chosen.store)
-        return refresh(&model, isForced: true)
+        // A moment that somebody held stays.
+        return model.pausedSince == nil ? refresh(&model, isForced: true) : []
     }
 
     /// Shows the next of the open stores, or the one before.

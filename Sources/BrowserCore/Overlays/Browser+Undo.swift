@@ -65,13 +65,13 @@ extension Browser {
                 model.overlay = .message(MessageBox(title: "Nothing was undone", lines: [error.description]))
                 return []
             case .success(nil):
-                forgetUndo(&model, action)
+                forgetUndo(&model, action, in: archive)
                 model.say(
                     "That can no longer be undone: its time is over, too much was written since, or the disk was full.",
                     role: .warning)
                 return []
             case .success(let carried?):
-                if carried.outcome.isComplete { forgetUndo(&model, action) }
+                if carried.outcome.isComplete { forgetUndo(&model, action, in: archive) }
                 return report(&model, carried)
             }
         }

@@ -21,9 +21,7 @@ struct UndoWatch: Sendable {
 extension Browser {
     /// Looks how long what was done can still be taken back.
     static func watchUndo(_ model: inout Model) -> [Effect] {
-        guard let watch = model.undoWatch, !watch.isPending, watch.archive.store == model.store else {
-            return []
-        }
+        guard let watch = model.undoWatch, !watch.isPending else { return [] }
         model.undoWatch?.isPending = true
         let (archive, id) = (watch.archive, watch.own.id)
         return [
@@ -53,8 +51,9 @@ extension Browser {
     }
 
     /// It was taken back, or can't be any more.
-    static func forgetUndo(_ model: inout Model, _ action: ReversibleAction) {
-        if model.undoWatch?.own.id == action.id { model.undoWatch = nil }
+    static func forgetUndo(_ model: inout Model, _ action: ReversibleAction, in archive: ArchiveAddress) {
+        guard let watch = model.undoWatch, watch.archive == archive, watch.own.id == action.id else { return }
+        model.undoWatch = nil
     }
 }
 

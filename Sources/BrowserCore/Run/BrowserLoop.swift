@@ -66,10 +66,10 @@ package enum BrowserLoop {
             for message in inbox.take() { pending += Browser.update(&model, message) }
             for effect in pending {
                 switch effect {
-                case .quit:
-                    runner.finishQuickWork(within: 1)
-                    return .quit
-                case .startDemo: return .startDemo
+                case .quit, .startDemo:
+                    runner.finish(within: 5)
+                    if case .quit = effect { return .quit }
+                    return .startDemo
                 case .send(let bytes): terminal.send(bytes)
                 case .program(let program):
                     inbox.add(run(program, on: &terminal))

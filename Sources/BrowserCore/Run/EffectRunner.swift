@@ -13,6 +13,7 @@ package final class EffectRunner: Sendable {
     private let long = DispatchQueue(label: "vellum.browser.long", qos: .userInitiated)
     /// Tickets whose work is to stop, of those that are queued or under way.
     private let stopped = Mutex<Set<Int>>([])
+    private let isEnding = Atomic<Bool>(false)
 
     /// - Parameter deliver: called from any thread with what effects have to say.
     package init(
@@ -23,11 +24,16 @@ package final class EffectRunner: Sendable {
         self.deliver = deliver
     }
 
-    /// Waits for the quick work that was asked for, such as keeping what a person chose, for some seconds at most.
-    package func finishQuickWork(within seconds: Double) {
-        let done = DispatchSemaphore(value: 0)
-        quick.async { done.signal() }
-        _ = done.wait(timeout: .now() + seconds)
+    /// Stops long work where it can be stopped, and waits until all that was asked for is over, for some seconds at most: what a
+    /// person chose is kept then, and half a file taken away.
+    package func finish(within seconds: Double) {
+        isEnding.store(true, ordering: .relaxed)
+        let end = DispatchTime.now() + seconds
+        for queue in [quick, long] {
+            let done = DispatchSemaphore(value: 0)
+            queue.async { done.signal() }
+            _ = done.wait(timeout: end)
+        }
     }
 
     package func run(_ effect: Effect) {
@@ -37,7 +43,10 @@ package final class EffectRunner: Sendable {
         }
         long.async { [self] in
             performer.perform(
-                effect, isStopped: { self.stopped.withLock { $0.contains(ticket) } }, send: deliver)
+                effect,
+                isStopped: {
+                    self.isEnding.load(ordering: .relaxed) || self.stopped.withLock { $0.contains(ticket) }
+                }, send: deliver)
             stopped.withLock { _ = $0.remove(ticket) }
         }
     }

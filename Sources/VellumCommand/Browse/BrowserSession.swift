@@ -63,6 +63,9 @@ struct BrowserSession: Sendable {
         var surroundings = Surroundings(environment: environment)
         surroundings.hintsFile = state?.hints
         surroundings.showsHints = surroundings.hintsFile?.isThere != true
+        do throws(CommandFailure) { _ = try DemoFile.path() } catch {
+            surroundings.demoProblem = error.message
+        }
         // Without a terminal nobody asks who will want it again.
         let source = source is EngineSource ? EngineSource(folder: source.folder, state: state) : source
         return BrowserLoop.run(

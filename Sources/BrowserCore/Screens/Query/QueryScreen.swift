@@ -1,3 +1,4 @@
+import StorageEngine
 import StoreInspection
 import TerminalKit
 
@@ -14,7 +15,13 @@ enum QueryScreen: ScreenParts {
     static func command(_ model: Model) -> CommandLine.Words {
         guard let query = model.query else { return .init("ls") }
         guard query.marks.isEmpty else { return .removing(query.marks, from: query.archive) }
-        return .init("query", [query.archive.name, query.field.text])
+        // What was asked is what is in view, whatever the line says by now.
+        let shown = query.answer == nil ? nil : query.answered
+        var words = CommandLine.Words("query", [query.archive.name, shown ?? query.field.text])
+        if let shown, ExactText(shown) != ExactText(query.field.text) {
+            words.remark = "The line has another query, which was not asked yet."
+        }
+        return words
     }
 
     // MARK: How it looks
