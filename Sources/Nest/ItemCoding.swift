@@ -44,8 +44,11 @@ enum ItemCoding {
     /// Runs code of the item and of its parts.
     /// - Throws: `ItemProblem`, or what the item's own coding throws.
     static func encode(_ item: Any, memory: Double, mirror: Bool) throws -> Encoded {
+        // What isn't more than zero means at once.
+        let seconds = memory > 0 ? memory : 0
         var terms = StoredTerms(
-            type: String(reflecting: type(of: item)), memory: memory.isFinite ? memory : nil, mirror: mirror)
+            type: String(reflecting: type(of: item)), memory: seconds.isFinite ? seconds : nil, mirror: mirror
+        )
         if let item = item as? any Codable {
             terms.code = try code(of: type(of: item))
             return Encoded(bytes: try encode(item, terms))
