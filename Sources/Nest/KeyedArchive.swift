@@ -15,6 +15,10 @@ struct KeyedArchive {
     /// The most objects, counted once for each place where they occur, because comparing or printing them visits
     /// each place.
     private static let most = 1 << 24
+    private static let collections: Set = [
+        "NSArray", "NSMutableArray", "NSDictionary", "NSMutableDictionary", "NSSet", "NSMutableSet",
+        "NSOrderedSet", "NSMutableOrderedSet", "NSCountedSet",
+    ]
 
     private struct Extent {
         var depth = 1
@@ -178,40 +182,82 @@ struct KeyedArchive {
         return name
     }
 
-    /// Checks what Foundation's own classes assume about their fields.
-    private func checkForm(of object: PropertyItem, as name: String) throws(ItemProblem) {
+    /// Checks what some of Foundation's own classes assume about their fields. Others may not be read: most of them assume more
+    /// than can be checked.
+    private mutating func checkForm(of object: PropertyItem, as name: String) throws(ItemProblem) {
         switch name {
+        case "NSNull", "NSNumber", "NSData", "NSMutableData", "NSDate", "NSURL": break
         case "NSString", "NSMutableString":
             guard case .plain(let place)? = object["NS.string"], list.isText(place) else { throw .damaged }
         case "NSUUID":
             guard case .plain(let place)? = object["NS.uuidbytes"], list.byteCount(place) == 16 else {
                 throw .damaged
             }
-        case "NSArray", "NSMutableArray", "NSSet", "NSMutableSet":
-            _ = try countOfObjects(object["NS.objects"])
+        case "NSArray", "NSMutableArray": _ = try countOfObjects(object["NS.objects"])
+        case "NSSet", "NSMutableSet": _ = try countOfObjects(object["NS.objects"], areFound: true)
         case "NSDictionary", "NSMutableDictionary":
-            let count = try countOfObjects(object["NS.keys"])
+            let count = try countOfObjects(object["NS.keys"], areFound: true)
             guard try countOfObjects(object["NS.objects"]) == count else { throw .damaged }
-        default: break
+        case "NSOrderedSet", "NSMutableOrderedSet", "NSCountedSet": try checkMembers(of: object)
+        default:
+            #if !canImport(Darwin)
+            // Those of programs are named after their modules.
+            guard name.utf8.contains(UInt8(ascii: ".")) else {
+                throw ItemProblem(
+                    "has an object of class \(name), of which Foundation doesn't check the archive")
+            }
+            #endif
         }
     }
 
-    private func countOfObjects(_ item: PropertyItem?) throws(ItemProblem) -> Int {
-        guard case .array(let items)? = item else { throw .damaged }
-        for item in items {
-            guard case .reference(let number) = item, objects.indices.contains(number) else { throw .damaged }
-            // `$null` stands for a missing object, which would be left out. A longer text can't be `$null`, so it
-            // isn't decoded.
-            if case .plain(let place) = objects[number], place.count < 32, list.text(place) == "$null" {
-                throw .damaged
+    /// These have a field for each member, and some one for how often that occurs.
+    private mutating func checkMembers(of object: PropertyItem) throws(ItemProblem) {
+        guard case .dictionary(let fields) = object else { throw .damaged }
+        var count = 0
+        for field in fields where field.key != ExactText("$class") {
+            if field.key.text.hasPrefix("NS.count") {
+                guard case .plain(let place) = field.item, let times = list.integer(place) else {
+                    throw .damaged
+                }
+                // Foundation adds the member as often.
+                count = min(count, KeyedArchive.most) + min(times, KeyedArchive.most)
+                guard count <= KeyedArchive.most else {
+                    throw ItemProblem("its keyed archive has objects in too many places to be read back")
+                }
+            } else {
+                guard field.key.text.hasPrefix("NS.object") else { throw .damaged }
+                try check(field.item, isFound: true)
             }
         }
+    }
+
+    /// - Parameter areFound: whether the object finds these by their hash.
+    private mutating func countOfObjects(
+        _ item: PropertyItem?, areFound: Bool = false
+    ) throws(ItemProblem) -> Int {
+        guard case .array(let items)? = item else { throw .damaged }
+        for item in items { try check(item, isFound: areFound) }
         return items.count
+    }
+
+    /// Checks what has to be a reference to an object.
+    private mutating func check(_ item: PropertyItem, isFound: Bool) throws(ItemProblem) {
+        guard case .reference(let number) = item, objects.indices.contains(number) else { throw .damaged }
+        switch objects[number] {
+        // `$null` stands for a missing object, which would be left out. A longer text can't be `$null`, so it isn't decoded.
+        case .plain(let place) where place.count < 32 && list.text(place) == "$null": throw .damaged
+        case .dictionary where isFound:
+            guard case .reference(let type)? = objects[number]["$class"] else { throw .damaged }
+            guard !KeyedArchive.collections.contains(try nameOfClass(type)) else { throw .collectionToFind }
+        default: break
+        }
     }
 }
 
 extension ItemProblem {
     static let damaged = ItemProblem("its keyed archive is damaged")
+    static let collectionToFind = ItemProblem(
+        "has a key or member that is a collection of Foundation's, or of a type with more than four levels")
     fileprivate static let tooDeep = ItemProblem(
         "its keyed archive nests objects more than 200 deep, which can't be read back")
 }

@@ -75,6 +75,13 @@ struct PropertyList {
 
     func isText(_ place: Range<Int>) -> Bool { [0x5, 0x6].contains(bytes[place.lowerBound] >> 4) }
 
+    /// The integer at a place; `nil` if it isn't one, or has more than 63 bits.
+    func integer(_ place: Range<Int>) -> Int? {
+        guard let (kind, content) = try? content(at: place.lowerBound), kind == 0x1, content.count <= 8
+        else { return nil }
+        return try? number(at: content.lowerBound, bytes: content.count)
+    }
+
     /// The length of the data at a place, in bytes; `nil` if it isn't data.
     func byteCount(_ place: Range<Int>) -> Int? {
         guard let (kind, content) = try? content(at: place.lowerBound), kind == 0x4 else { return nil }
