@@ -21,6 +21,11 @@ enum FoundationObstacle {
             guard level <= deepest else { return "has more than \(deepest) levels" }
             effort += 1 << (level / 2)
             guard effort <= most else { return "has parts in too many places" }
+            if type(of: part) is AnyClass, let object = part as? NSObject,
+                FoundationParts.hasCollectionToFind(object)
+            {
+                return "\(ItemProblem.collectionToFind)"
+            }
             if let parts = type(of: part) is AnyClass ? parts(ofObject: part) : parts(ofValue: part) {
                 guard parts.count <= most else { return "has parts in too many places" }
                 waiting += parts.map { ($0, level + 1) }
@@ -34,12 +39,10 @@ enum FoundationObstacle {
     /// Without hashing any, which some of Foundation's don't survive.
     private static func parts(ofObject object: Any) -> [Any]? {
         switch object {
-        case let list as NSArray: (0..<list.count).map { list.object(at: $0) }
-        case let pairs as NSDictionary: pairs.allKeys + pairs.allValues
-        case let set as NSSet: set.allObjects
-        case let set as NSOrderedSet: (0..<set.count).map { set.object(at: $0) }
+        case let pairs as NSDictionary:
+            (FoundationParts.parts(of: pairs) ?? []) + FoundationParts.values(of: pairs)
         case let text as NSAttributedString: attributes(of: text)
-        default: nil
+        default: (object as? NSObject).flatMap(FoundationParts.parts)
         }
     }
 

@@ -50,7 +50,8 @@ enum ItemCoding {
             type: String(reflecting: type(of: item)), memory: seconds.isFinite ? seconds : nil, mirror: mirror
         )
         if let item = item as? any Codable {
-            terms.code = try code(of: type(of: item))
+            var names = TypeNames()
+            terms.code = try names.code(of: type(of: item))
             return Encoded(bytes: try encode(item, terms))
         }
         var former = ItemFormer()
@@ -67,31 +68,26 @@ enum ItemCoding {
         let whole: CBORValue = [
             "terms": try CBORValue(cbor: CBOREncoder().encode(terms)), "item": form,
         ]
-        return Encoded(bytes: whole.encoded, classes: former.classes)
+        let encoded = Encoded(bytes: whole.encoded, classes: former.classes)
+        do {
+            try testReading(encoded, as: form)
+        } catch {
+            throw ItemProblem("\(terms.type) can't be read back: \(error)")
+        }
+        return encoded
+    }
+
+    /// Tests whether the item of this form comes back as it is, while it can still be kept in memory instead.
+    private static func testReading(_ encoded: Encoded, as form: CBORValue) throws {
+        var again = ItemFormer()
+        let item = try decode(encoded.bytes, allowing: encoded.classes).item
+        guard try again.form(of: item).shape == form.shape else {
+            throw ItemProblem("it has a part that comes back as another")
+        }
     }
 
     private static func encode<Item: Codable>(_ item: Item, _ terms: StoredTerms) throws -> [UInt8] {
         try CBOREncoder().encode(Coded(terms: terms, item: item))
-    }
-
-    /// The name from which the type is found again. Tests now whether it is found, while the item can still be kept
-    /// in memory instead.
-    static func code(of type: any Codable.Type) throws -> String {
-        guard let code = _mangledTypeName(type), let found = try foundType(code), found == type else {
-            throw ItemProblem("\(type) can't be found again by its name; declare it outside of functions")
-        }
-        return code
-    }
-
-    /// The type with this name, which may come from a hostile file. The limit is needed because the time that
-    /// Swift's runtime takes doubles with each level of nested generic types, optionals included.
-    private static func foundType(_ code: String) throws -> Any.Type? {
-        let generics = code.utf8.count { $0 == UInt8(ascii: "G") } + code.ranges(of: "Sg").count
-        guard generics <= 16 else {
-            throw ItemProblem(
-                "the type's name has \(generics) generic types, and at most 16 can be nested")
-        }
-        return _typeByName(code)
     }
 
     /// - Parameter classes: the classes that a keyed archive may have objects of.
@@ -100,13 +96,15 @@ enum ItemCoding {
     ) {
         let terms = try CBORDecoder().decode(Head.self, from: bytes).terms
         if let code = terms.code {
-            return (try decodeWhole(try codable(named: code, shownAs: terms.type), bytes), terms)
+            var names = TypeNames()
+            return (try decodeWhole(try names.type(named: code, shownAs: terms.type), bytes), terms)
         }
         if let archive = try CBORDecoder().decode(Archived.self, from: bytes).archive {
             return (try KeyedArchive(Array(archive)).object(allowing: classes), terms)
         }
-        guard let form = try CBORValue(cbor: bytes).asMap?[key: "item"] else { throw ItemProblem.damaged }
-        return (try ItemReader(classes: classes).item(of: form), terms)
+        guard let form = try CBORValue(cbor: bytes).asMap?[key: "item"] else { throw ItemProblem.unreadable }
+        var reader = ItemReader(classes: classes)
+        return (try reader.item(of: form), terms)
     }
 
     private static func decodeWhole<Item: Codable>(_ type: Item.Type, _ bytes: [UInt8]) throws -> Any {
@@ -115,14 +113,6 @@ enum ItemCoding {
 
     static func decode<Part: Codable>(_ type: Part.Type, _ bytes: [UInt8]) throws -> Any {
         try CBORDecoder().decode(type, from: bytes)
-    }
-
-    /// The type of a mangled name, which may come from a hostile file. `shownAs`: how people call it.
-    static func codable(named code: String, shownAs name: String? = nil) throws -> any Codable.Type {
-        guard let type = try foundType(code) as? any Codable.Type else {
-            throw ItemProblem("this program has no Codable type \(name ?? code)")
-        }
-        return type
     }
 
     /// Foundation's plain classes, whose decoding has no side effects.

@@ -1,8 +1,9 @@
 import CBOR
 import Foundation
 
-/// An item that isn't `Codable` as one CBOR value: collections with all that they contain, as programs make them of JSON. Foundation's
-/// archives would alter them: on Linux equal numbers become one there, so that 1 and 1.0 come back as `true` after a `true`.
+/// An item that isn't `Codable` as one CBOR value: collections with all that they contain, as programs make them of JSON.
+/// Foundation's archives would alter them: on Linux equal numbers become one there, so that 1 and 1.0 come back as `true`
+/// after a `true`.
 ///
 /// Swift's booleans, integers, floating-point numbers, texts, bytes, dates, arrays and dictionaries are CBOR's own. All else
 /// stands behind one of these tags, which queries look through.
@@ -18,6 +19,8 @@ enum ItemTag: UInt64 {
     case coded
     /// An `NSSecureCoding` object, as a keyed archive.
     case archived
+    /// An `NSNumber` of single precision.
+    case single
 
     fileprivate func callAsFunction(_ value: CBORValue) -> CBORValue { .tagged(rawValue, value) }
 }
@@ -31,6 +34,7 @@ struct ItemFormer {
 
     /// The classes of the objects in keyed archives.
     private(set) var classes: [AnyClass] = []
+    private var names = TypeNames()
     private var parts = 0
 
     /// - Throws: `ItemProblem`, or what a part's own coding throws.
@@ -53,13 +57,38 @@ struct ItemFormer {
             return try form(of: pairs.map { ($0.key.base, $0.value) }, level + 1)
         }
         if let set = part as? Set<AnyHashable> {
-            return ItemTag.hashables(.array(try set.map { try form(of: $0.base, level: level + 1) }))
+            return ItemTag.hashables(.array(try set.map { try form(ofKey: $0.base, level + 1) }))
         }
-        return try archived(part, level)
+        // Of other values Foundation archives at most what it bridges them to.
+        let reason = "is neither Codable nor NSSecureCoding"
+        throw ItemProblem(level == 0 ? reason : "has a part, of type \(type(of: part)), that \(reason)")
     }
 
-    /// What CBOR has a kind of its own for, with nothing else in it.
+    /// Of a dictionary's key or a set's member.
+    private mutating func form(ofKey key: Any, _ level: Int) throws -> CBORValue {
+        let form: CBORValue
+        if type(of: key) is AnyClass {
+            guard !FoundationParts.isCollection(key as AnyObject) else { throw ItemProblem.collectionToFind }
+            form = try self.form(of: key, level: level)
+        } else if let single = ItemFormer.single(key) {
+            form = single
+        } else if let coded = key as? any Codable {
+            form = try self.form(of: coded)
+        } else {
+            throw ItemProblem("has a key or member, of type \(type(of: key)), that isn't Codable")
+        }
+        guard form.canBeHashed else { throw ItemProblem.collectionToFind }
+        return form
+    }
+
+    /// What CBOR has a kind of its own for.
     private static func plain(_ part: Any) -> CBORValue? {
+        // Of others the types of their elements count.
+        single(part) ?? (part is any Codable ? plainCollection(part) : nil)
+    }
+
+    /// The same with nothing else in it.
+    private static func single(_ part: Any) -> CBORValue? {
         switch part {
         case let flag as Bool: return .boolean(flag)
         case let number as Int: return CBORValue(integer: Int64(number))
@@ -69,8 +98,6 @@ struct ItemFormer {
         case let date as Date:
             let seconds = date.timeIntervalSince1970
             return Date(timeIntervalSince1970: seconds) == date ? .tagged(1, .float(seconds)) : nil
-        // Of others the types of their elements count.
-        case is any Codable: return plainCollection(part)
         default: return nil
         }
     }
@@ -94,8 +121,8 @@ struct ItemFormer {
         return .map(CBORMap(entries))
     }
 
-    private func form(of value: some Codable) throws -> CBORValue {
-        let name = try ItemCoding.code(of: type(of: value))
+    private mutating func form(of value: some Codable) throws -> CBORValue {
+        let name = try names.code(of: type(of: value))
         return ItemTag.coded([.text(name), try CBORValue(cbor: CBOREncoder().encode(value))])
     }
 
@@ -104,9 +131,13 @@ struct ItemFormer {
         var entries: [CBORMap.Entry] = []
         for (key, value) in pairs {
             entries.append(
-                CBORMap.Entry(key: try form(of: key, level: level), value: try form(of: value, level: level)))
+                CBORMap.Entry(key: try form(ofKey: key, level), value: try form(of: value, level: level)))
         }
-        // The same item gives the same bytes.
+        return ItemFormer.map(entries)
+    }
+
+    /// The same item gives the same bytes.
+    private static func map(_ entries: [CBORMap.Entry]) -> CBORValue {
         let named = entries.allSatisfy { $0.key.asString != nil }
         return .map(
             CBORMap(named ? entries.sorted { ($0.key.asString ?? "") < ($1.key.asString ?? "") } : entries))
@@ -118,55 +149,54 @@ struct ItemFormer {
     private mutating func form(ofObject object: Any, _ level: Int) throws -> CBORValue {
         switch object {
         case is NSNull: return .null
-        case let number as NSNumber where !(object is NSDecimalNumber):
-            return ItemTag.number(ItemFormer.value(of: number))
+        case let number as NSNumber where !(object is NSDecimalNumber): return ItemFormer.form(of: number)
         case let text as NSString where type(of: text) == NSString.self:
             return ItemTag.string(.text(text as String))
         case let text as NSString where type(of: text) == NSMutableString.self:
             return ItemTag.mutableString(.text(text as String))
         case let list as NSArray where ItemFormer.isOne(list, of: NSArray.self, NSMutableArray.self):
-            let parts = try (0..<list.count).map { try form(of: list.object(at: $0), level: level + 1) }
+            let parts =
+                try FoundationParts.parts(of: list)?.map { try form(ofContained: $0, level + 1) } ?? []
             return (list is NSMutableArray ? ItemTag.mutableArray : .array)(.array(parts))
         case let pairs as NSDictionary
         where ItemFormer.isOne(pairs, of: NSDictionary.self, NSMutableDictionary.self):
-            var found: [(key: Any, value: Any)] = []
-            pairs.enumerateKeysAndObjects { key, value, _ in found.append((key, value)) }
-            try ItemFormer.requireDistinct(found.map(\.key))
-            let parts = try form(of: found, level + 1)
+            let keys = try FoundationParts.parts(of: pairs)?.map { try form(ofKey: $0, level + 1) } ?? []
+            let values = try FoundationParts.values(of: pairs).map { try form(ofContained: $0, level + 1) }
+            let parts = ItemFormer.map(zip(keys, values).map { CBORMap.Entry(key: $0, value: $1) })
             return (pairs is NSMutableDictionary ? ItemTag.mutableDictionary : .dictionary)(parts)
         case let set as NSSet where ItemFormer.isOne(set, of: NSSet.self, NSMutableSet.self):
-            try ItemFormer.requireDistinct(set.allObjects)
-            let parts = try set.allObjects.map { try form(of: $0, level: level + 1) }
+            let parts = try FoundationParts.parts(of: set)?.map { try form(ofKey: $0, level + 1) } ?? []
             return (set is NSMutableSet ? ItemTag.mutableSet : .set)(.array(parts))
         case let coded as any Codable: return try form(of: coded)
         default: return try archived(object, level)
         }
     }
 
+    /// Of what is in a collection of Foundation's, which makes its own of Swift's lists and dictionaries: these need no tag.
+    private mutating func form(ofContained part: Any, _ level: Int) throws -> CBORValue {
+        let form = try form(of: part, level: level)
+        guard type(of: part) is AnyClass, case .tagged(let tag, let content) = form,
+            tag == ItemTag.array.rawValue || tag == ItemTag.dictionary.rawValue
+        else { return form }
+        return content
+    }
+
     private static func isOne(_ object: NSObject, of classes: AnyClass...) -> Bool {
         classes.contains { type(of: object) == $0 }
     }
 
-    /// Of texts with the same characters in other code points some of Foundation's collections keep each, and Swift's one.
-    private static func requireDistinct(_ parts: [Any]) throws(ItemProblem) {
-        let distinct = Set(parts.compactMap { $0 as? AnyHashable })
-        guard distinct.count == parts.count else {
-            throw ItemProblem("has keys or members that are equal in Swift")
-        }
-    }
-
-    private static func value(of number: NSNumber) -> CBORValue {
+    private static func form(of number: NSNumber) -> CBORValue {
         switch String(cString: number.objCType) {
-        case "c", "B": .boolean(number.boolValue)
-        case "f", "d": .float(number.doubleValue)
-        case "Q": .unsigned(number.uint64Value)
-        default: CBORValue(integer: number.int64Value)
+        case "c", "B": ItemTag.number(.boolean(number.boolValue))
+        case "f": ItemTag.single(.float(Double(number.floatValue)))
+        case "d": ItemTag.number(.float(number.doubleValue))
+        case "Q": ItemTag.number(.unsigned(number.uint64Value))
+        default: ItemTag.number(CBORValue(integer: number.int64Value))
         }
     }
 
-    /// By Foundation, of an object or of what Foundation has a class for.
+    /// By Foundation.
     private mutating func archived(_ part: Any, _ level: Int) throws -> CBORValue {
-        // Before it is made an object of Foundation's, which may end the process, too.
         if let obstacle = FoundationObstacle.find(in: part) {
             throw ItemProblem(
                 level == 0 ? obstacle : "has a part, of type \(type(of: part)), that \(obstacle)")
@@ -180,83 +210,50 @@ struct ItemFormer {
     }
 }
 
-/// Makes an item of its form, which may come from a hostile file.
-struct ItemReader {
-    /// The classes that keyed archives may have objects of.
-    let classes: [AnyClass]
-
-    /// The item. Absent values come back as `NSNull`.
-    /// - Throws: `ItemProblem`, or what a part's own coding throws.
-    func item(of value: CBORValue) throws -> Any {
-        switch value {
-        case .boolean(let flag): return flag
-        case .unsigned, .negative:
-            guard let number = value.asInt64.flatMap({ Int(exactly: $0) }) else { throw ItemProblem.damaged }
-            return number
-        case .float(let number): return number
-        case .text(let text): return text
-        case .bytes(let bytes): return Data(bytes)
-        case .tagged(1, .float(let seconds)): return Date(timeIntervalSince1970: seconds)
-        case .null: return NSNull()
-        case .array(let values): return try values.map(item)
-        case .map(let map):
-            let pairs = try pairs(of: map)
-            let named = pairs.compactMap { pair in (pair.key.base as? String).map { ($0, pair.value) } }
-            guard named.count == pairs.count else { return pairs }
-            return Dictionary(named) { first, _ in first }
+extension CBORValue {
+    /// Whether this is the form of what a dictionary or a set may find by its hash: no collection, or one of few levels. The work
+    /// of hashing and comparing others has no limit.
+    var canBeHashed: Bool {
+        switch self {
+        case .boolean, .unsigned, .negative, .float, .text, .bytes, .null, .tagged(1, _): true
         case .tagged(let number, let content):
-            guard let tag = ItemTag(rawValue: number) else { throw ItemProblem.damaged }
-            return try item(of: content, tag)
-        default: throw ItemProblem.damaged
-        }
-    }
-
-    private func item(of content: CBORValue, _ tag: ItemTag) throws -> Any {
-        switch (tag, content) {
-        case (.number, .boolean(let flag)): return NSNumber(value: flag)
-        case (.number, .float(let number)): return NSNumber(value: number)
-        case (.number, .unsigned(let number)):
-            return Int64(exactly: number).map { NSNumber(value: $0) } ?? NSNumber(value: number)
-        case (.number, .negative):
-            guard let number = content.asInt64 else { throw ItemProblem.damaged }
-            return NSNumber(value: number)
-        case (.string, .text(let text)): return NSString(string: text)
-        case (.mutableString, .text(let text)): return NSMutableString(string: text)
-        case (.array, .array(let values)): return NSArray(array: try values.map(item))
-        case (.mutableArray, .array(let values)): return NSMutableArray(array: try values.map(item))
-        case (.dictionary, .map(let map)): return NSDictionary(dictionary: try pairs(of: map))
-        case (.mutableDictionary, .map(let map)): return NSMutableDictionary(dictionary: try pairs(of: map))
-        case (.set, .array(let values)): return NSSet(set: try members(values))
-        case (.mutableSet, .array(let values)): return NSMutableSet(set: try members(values))
-        case (.hashables, .array(let values)): return try members(values)
-        case (.coded, .array(let parts)):
-            guard parts.count == 2, let name = parts[0].asString else { throw ItemProblem.damaged }
-            return try ItemCoding.decode(ItemCoding.codable(named: name), parts[1].encoded)
-        case (.archived, .bytes(let bytes)): return try KeyedArchive(bytes).object(allowing: classes)
-        default: throw ItemProblem.damaged
-        }
-    }
-
-    private func pairs(of map: CBORMap) throws -> [AnyHashable: Any] {
-        var pairs: [AnyHashable: Any] = [:]
-        for entry in map.entries {
-            guard pairs.updateValue(try item(of: entry.value), forKey: try hashable(entry.key)) == nil else {
-                throw ItemProblem.damaged
+            switch ItemTag(rawValue: number) {
+            case .number, .single, .string, .mutableString, .archived: true
+            case .coded: content[0]?.asString.map(TypeNames.canBeHashed) ?? false
+            default: false
             }
+        default: false
         }
-        return pairs
     }
 
-    private func members(_ values: [CBORValue]) throws -> Set<AnyHashable> {
-        let members = Set(try values.map(hashable))
-        guard members.count == values.count else { throw ItemProblem.damaged }
-        return members
+    /// The same for two forms of equal items with equal types, whatever the order in a dictionary or a set. What a `Codable`
+    /// value or an object encodes is left out: it may depend on such an order.
+    var shape: Int {
+        var hasher = Hasher()
+        switch self {
+        case .array(let parts):
+            hasher.combine("array")
+            for part in parts { hasher.combine(part.shape) }
+        case .map(let map):
+            hasher.combine("map")
+            hasher.combine(map.entries.reduce(0) { $0 &+ CBORValue.array([$1.key, $1.value]).shape })
+        case .tagged(let number, let content):
+            hasher.combine(number)
+            switch (ItemTag(rawValue: number), content) {
+            case (.set, .array(let parts)), (.mutableSet, .array(let parts)), (.hashables, .array(let parts)):
+                hasher.combine(parts.reduce(0) { $0 &+ $1.shape })
+            case (.coded, _): hasher.combine(content[0])
+            case (.archived, _): break
+            default: hasher.combine(content.shape)
+            }
+        default: hasher.combine(self)
+        }
+        return hasher.finalize()
     }
+}
 
-    private func hashable(_ value: CBORValue) throws -> AnyHashable {
-        guard let part = try item(of: value) as? AnyHashable else { throw ItemProblem.damaged }
-        return part
-    }
+extension ItemProblem {
+    static let unreadable = ItemProblem("its entry is damaged")
 }
 
 private protocol OptionalPart { var content: Any? { get } }

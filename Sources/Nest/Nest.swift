@@ -44,7 +44,8 @@ open class Nest: @unchecked Sendable {
     /// Keeps an item under a key, and replaces the item there in memory and on disk.
     ///
     /// An item that can't be stored on disk is kept in memory only, and ``problem(with:)`` says why. To store an
-    /// item, it is encoded first; an object that is stored as a keyed archive is also read back once.
+    /// item, it is encoded first; a collection that isn't `Codable`, and an object that is stored as a keyed archive, is also
+    /// read back once.
     open func add(
         item: Any, withKey key: String, expirationPolicy policy: ExpirationPolicy,
         andPersistancePolicy persistancePolicy: PersistancePolicy = .disabled

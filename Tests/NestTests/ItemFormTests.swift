@@ -1,7 +1,20 @@
+import CBOR
 import Foundation
 import Nest
+import StorageEngine
 import TestSupport
 import Testing
+
+/// Types whose names have many substitutions, or letters that are operators elsewhere.
+struct Pair<First: Codable, Second: Codable>: Codable {
+    var first: First
+    var second: Second
+}
+struct GGGGGGGGGGGGGGGGGGGG: Codable, Hashable { var a = 1 }
+extension Pair {
+    struct Inner: Codable { var a = 1 }
+}
+struct Several<each Part>: Codable { var a = 1 }
 
 /// Collections that aren't `Codable`, with all that may be in them, and hostile forms of such.
 @Suite struct ItemFormTests {
@@ -10,6 +23,167 @@ import Testing
 
     private func nest() -> Nest { Nest(named: "N", store: folder) }
     private func done() { try? FileManager.default.removeItem(at: folder) }
+
+    private func add(_ item: Any, _ key: String, to nest: Nest) {
+        nest.add(item: item, withKey: key, expirationPolicy: .never, andPersistancePolicy: .long)
+    }
+
+    /// Adds it, and gives what another nest reads.
+    private func stored(_ item: Any, _ key: String = "k") throws -> Any {
+        let nest = nest()
+        add(item, key, to: nest)
+        try #require(nest.isPersisted(key), "\(key): \(nest.problem(with: key) ?? "")")
+        let again = self.nest()
+        return try #require(again[key], "\(key): \(again.problem(with: key) ?? "")")
+    }
+
+    /// Why it stays in memory.
+    private func refusal(_ item: Any) throws -> String {
+        let nest = nest()
+        add(item, "k", to: nest)
+        try #require(nest["k"] != nil && !nest.isPersisted("k"))
+        return try #require(nest.problem(with: "k"))
+    }
+
+    /// Stores an entry directly, without a nest.
+    private func put(code: String? = nil, _ item: CBORValue, _ key: String = "k") throws {
+        var terms: CBORMap = ["type": "Array", "mirror": false]
+        if let code { terms.append(key: "code", value: .text(code)) }
+        let store = try Store.open(at: folder.path)
+        let items = try store.archive(
+            named: "N", orCreate: ArchiveConfiguration(kind: .collection, typeName: "Nest"))
+        let whole: CBORValue = ["terms": .map(terms), "item": item]
+        try items.put(whole.encoded, forKey: key, encoding: .cbor)
+    }
+
+    /// What broke: collections with arrays or dictionaries as keys or members were stored, and could never be read.
+    @Test func collectionsAsKeysComeBackOrStayInMemory() throws {
+        defer { done() }
+        let byArray = try stored([[1, 2]: "x", [3]: 7] as [[Int]: Any]) as? [[Int]: Any]
+        #expect(byArray?.count == 2 && byArray?[[1, 2]] as? String == "x" && byArray?[[3]] as? Int == 7)
+        for set in [
+            [[1, 2], "x"], [["a": 1], "x"], [Set([1, 2]), Set(["x"])], [GGGGGGGGGGGGGGGGGGGG(), Spot(x: 1)],
+        ]
+            as [Set<AnyHashable>]
+        {
+            #expect(try stored(set) as? Set<AnyHashable> == set)
+        }
+        let byNil = try stored([nil: "x", 5: 2] as [Int?: Any]) as? [Int?: Any]
+        #expect(byNil?[.none] as? String == "x" && byNil?[5] as? Int == 2)
+        let anyKey: [AnyHashable: Any] = [["a": 1, "b": "x"] as [String: AnyHashable]: 5]
+        #expect(try refusal(anyKey).contains("that isn't Codable"))
+        #expect(try refusal([Set<AnyHashable>([1, "x"]): 5] as [AnyHashable: Any]).contains("isn't Codable"))
+        let deep: Set<AnyHashable> = [[[[[[1]]]]], "x"]
+        #expect(try refusal(deep).contains("more than four levels"))
+    }
+
+    /// What broke: "equal in Swift" was said of a single member.
+    @Test func collectionsOfFoundationsAsKeysStayInMemory() throws {
+        defer { done() }
+        let list = NSArray(array: [1])
+        for item in [
+            NSSet(object: list), NSSet(object: NSDictionary(dictionary: ["a": 1])),
+            NSDictionary(object: 1, forKey: list), [NSSet(object: NSSet(array: [1]))] as [Any],
+            Set<AnyHashable>([list, "x"]), NSOrderedSet(array: [list]),
+            NSCountedSet(array: [NSSet(array: [1])]),
+        ] as [Any] {
+            #expect(try refusal(item).contains("collection of Foundation's"))
+        }
+    }
+
+    /// What broke: each level of nested sets took twice as long as the next one, and a dictionary as the key of a key ended the
+    /// process. In a process of its own, because a failure here hangs.
+    @Test func nestedKeysTakeNoTime() async {
+        await #expect(processExitsWith: .success) {
+            alarm(300)
+            let tests = ItemFormTests()
+            defer { tests.done() }
+            var set = NSSet(array: [1])
+            for _ in 0..<40 { set = NSSet(array: [set]) }
+            let inner = NSDictionary(object: 1, forKey: NSDictionary(dictionary: ["a": 1]))
+            let keys = NSDictionary(object: 1, forKey: inner)
+            for item in [set, keys, NSArray(object: keys)] {
+                try #require(try tests.refusal(item).contains("collection of Foundation's"))
+            }
+            var typed: CBORValue = 1
+            for _ in 0..<12 { typed = [typed] }
+            let codes = String(repeating: "Shy", count: 12) + "Si" + String(repeating: "G", count: 12)
+            let coded = CBORValue.tagged(0x4e65_730a, [.text(codes), typed])
+            var hashables: CBORValue = 1
+            for _ in 0..<100 { hashables = .tagged(0x4e65_7309, [hashables]) }
+            var objects: CBORValue = 1
+            for _ in 0..<100 { objects = .tagged(0x4e65_7307, [objects]) }
+            var pairs: CBORValue = 1
+            for _ in 0..<100 { pairs = .map(CBORMap([.init(key: pairs, value: 1)])) }
+            for form in [hashables, objects, pairs, .tagged(0x4e65_7309, [coded])] {
+                try tests.put(form)
+                let nest = tests.nest()
+                try #require(nest["k"] == nil && nest.problem(with: "k") != nil)
+            }
+            try tests.put(coded)
+            try #require(tests.nest()["k"] != nil)
+        }
+    }
+
+    /// What broke: a hundred bytes of a type's name kept the reader busy for years.
+    @Test(arguments: [10, 20]) func aNameOfManyPartsIsNotLookedUp(levels: Int) async {
+        await #expect(processExitsWith: .success) { [levels] in
+            alarm(300)
+            let tests = ItemFormTests()
+            defer { tests.done() }
+            // Each level is an optional of a tuple of ten of the level below.
+            var code = "Si_" + String(repeating: "Si", count: 9) + "tSg"
+            for level in 1..<levels {
+                let below = "A" + String(UnicodeScalar(UInt8(64 + level)))
+                code += "_" + String(repeating: below, count: 9) + "tSg"
+            }
+            try tests.put(code: code, 1, "whole")
+            try tests.put([.tagged(0x4e65_730a, [.text(code), 1])], "part")
+            try tests.put(code: "Si_A1000A1000A1000At" + String(repeating: "m", count: 5_000), 1, "long")
+            let nest = tests.nest()
+            for key in ["whole", "part", "long"] {
+                try #require(nest[key] == nil && nest.problem(with: key) != nil)
+            }
+        }
+    }
+
+    /// What broke: its decoding ended the process.
+    @Test func aTypeThatEndsTheProcessIsNotDecoded() async {
+        await #expect(processExitsWith: .success) {
+            let tests = ItemFormTests()
+            defer { tests.done() }
+            let components = URLComponents()
+            for item in [components, [components], ["c": components, "i": 1] as [String: Any]] as [Any] {
+                try #require(try tests.refusal(item).contains("damaged"))
+            }
+            let code = try #require(_mangledTypeName(URLComponents.self))
+            let form: CBORValue = ["path": "", "port": -1]
+            try tests.put(code: code, form, "whole")
+            try tests.put([.tagged(0x4e65_730a, [.text(code), form])], "part")
+            let nest = tests.nest()
+            for key in ["whole", "part"] {
+                try #require(nest[key] == nil && nest.problem(with: key)?.contains("damaged") == true)
+            }
+        }
+    }
+
+    @Test func namesOfManyKindsAreFound() throws {
+        defer { done() }
+        typealias Two = Pair<GGGGGGGGGGGGGGGGGGGG, Spot>
+        let two = Two(first: GGGGGGGGGGGGGGGGGGGG(), second: Spot(x: 1))
+        let items: [any Codable] = [
+            two, Pair(first: two, second: ["k": [two]]),
+            Pair(first: Pair(first: two, second: two), second: two),
+            Two.Inner(), [Two.Inner()], Several<Int, String>(), 1..<5, [1: Date(timeIntervalSince1970: 1)],
+            Int128(1),
+            Measurement(value: 1, unit: UnitLength.meters), [[nil, 1] as [Int?]: Float16(1)],
+            CollectionDifference<Int>([])!, Locale(identifier: "de"), [GGGGGGGGGGGGGGGGGGGG()],
+        ]
+        for item in items {
+            #expect("\(try stored(item))" == "\(item)")
+            #expect("\(try stored([item, 1] as [Any]))" == "\([item, 1] as [Any])")
+        }
+    }
 
     /// What broke: of an interval that is no number, or less than all, the item stayed in memory for ever once it was read.
     @Test func whatExpiresAtOnceDoesSoAgain() throws {
@@ -23,6 +197,37 @@ import Testing
                 #expect(nest["k"] as? String == "x")
                 nest.clearExpired()
                 #expect(nest.countInMemory == 0 || holds { nest.countInMemory == 0 }, "\(interval)")
+            }
+        }
+    }
+
+    /// What broke: of two keys one was gone; a part of a text came back as an object, a number of single precision as one of
+    /// double; a mutable collection in one of Foundation's wasn't any more.
+    @Test func nothingIsChangedInSilence() throws {
+        defer { done() }
+        let named = try #require(
+            try stored([NSString("a"): 1, "b": 2] as [AnyHashable: Any]) as? [AnyHashable: Any])
+        #expect(named.keys.contains { type(of: $0.base) == NSString.self } && named.count == 2)
+        #if !canImport(Darwin)
+        let both = try #require(
+            try stored([NSString("a"): 1, "a": 2] as [AnyHashable: Any]) as? [AnyHashable: Any])
+        #expect(both["a"] as? Int == 2 && both[NSString("a")] as? Int == 1)
+        let inner = NSDictionary(dictionary: [
+            "list": NSMutableArray(object: NSMutableSet(array: [1])), "text": NSMutableString("x"),
+        ])
+        let read = try #require(try stored(inner) as? NSDictionary)
+        #expect(read.allValues.contains { type(of: $0) == NSMutableString.self })
+        let list = try #require(read.allValues.first { type(of: $0) == NSMutableArray.self })
+        #expect(Mirror(reflecting: list).children.contains { type(of: $0.value) == NSMutableSet.self })
+        #endif
+        #expect(try refusal("abc".dropFirst()).contains("neither Codable nor NSSecureCoding"))
+        #expect(
+            try refusal(["abc".dropFirst(), "x"] as [Any]).contains("neither Codable nor NSSecureCoding"))
+        for number in [NSNumber(value: Float(0.1)), NSNumber(value: Double(Float(0.1)))] {
+            for item in [number, [number], ["a": number], NSArray(object: number)] as [Any] {
+                let read = try stored(item)
+                let part = (read as? [Any])?.first ?? (read as? [String: Any])?["a"] ?? read
+                #expect((part as? NSNumber)?.stringValue == number.stringValue)
             }
         }
     }

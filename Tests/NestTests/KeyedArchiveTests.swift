@@ -421,7 +421,7 @@ private struct Stored: Codable {
     /// the archive said.
     @Test func setsWithDamagedMembersAreProblems() async throws {
         await #expect(processExitsWith: .success) {
-            alarm(60)
+            alarm(300)
             let tests = KeyedArchiveTests()
             defer { tests.done() }
             let nest = tests.nest()

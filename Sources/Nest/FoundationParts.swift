@@ -1,0 +1,50 @@
+import Foundation
+
+/// What Foundation's collections contain, as it is.
+///
+/// On Linux they give out the collections in them as Swift's: immutable, made anew at each request, with all that they contain
+/// in turn. They take twice as long for each level of some, and end the process over others. So none is asked for a part.
+enum FoundationParts {
+    static func isCollection(_ object: AnyObject) -> Bool {
+        object is NSArray || object is NSDictionary || object is NSSet || object is NSOrderedSet
+    }
+
+    /// The parts of a list or a set; of a dictionary the keys.
+    static func parts(of collection: NSObject) -> [Any]? {
+        let parts: [Any]
+        switch collection {
+        case let list as NSArray:
+            parts = shown(in: list, list.count) ?? (0..<list.count).map { list.object(at: $0) }
+        case let pairs as NSDictionary: parts = pairs.allKeys
+        case let set as NSSet: parts = shown(in: set, set.count) ?? set.allObjects
+        case let set as NSOrderedSet:
+            parts = shown(in: set, set.count) ?? (0..<set.count).map { set.object(at: $0) }
+        default: return nil
+        }
+        return parts.map(givenOut)
+    }
+
+    /// In the order of the keys.
+    static func values(of pairs: NSDictionary) -> [Any] { pairs.allValues.map(givenOut) }
+
+    /// What the collection finds by its hash, which is a collection: such as the keys of a dictionary. The hash of Foundation's
+    /// is their size, so many are equal to it, and to compare them takes all that they contain, several times for each level.
+    static func hasCollectionToFind(_ collection: NSObject) -> Bool {
+        guard !(collection is NSArray), let parts = parts(of: collection) else { return false }
+        return parts.contains { type(of: $0) is AnyClass && isCollection($0 as AnyObject) }
+    }
+
+    /// A mirror shows the objects themselves. Classes that are derived from Foundation's may have theirs elsewhere.
+    private static func shown(in collection: NSObject, _ count: Int) -> [Any]? {
+        let shown = Mirror(reflecting: collection).children.map(\.value)
+        return shown.count == count ? shown : nil
+    }
+
+    /// What has a type of Swift's, and can't be changed, as that.
+    private static func givenOut(_ part: Any) -> Any {
+        guard type(of: part) is AnyClass, !isCollection(part as AnyObject), !(part is NSMutableString),
+            !(part is NSMutableData)
+        else { return part }
+        return NSArray(object: part).object(at: 0)
+    }
+}

@@ -1,0 +1,184 @@
+/// Finds types by their mangled names, which may come from a hostile file. Not thread-safe.
+///
+/// Swift's runtime follows each substitution in a name to all that it stands for, and comes twice to what is in a generic
+/// type, optionals included: a hundred bytes can keep it busy for years. So its work is estimated first, from above.
+struct TypeNames {
+    /// For all names in an item.
+    private static let most = 1 << 20
+
+    private var work = 0
+    private var types: [String: any Codable.Type] = [:]
+
+    /// The name from which the type is found again. Tests now whether it is found, while the item can still be kept
+    /// in memory instead.
+    mutating func code(of type: any Codable.Type) throws(ItemProblem) -> String {
+        guard let code = _mangledTypeName(type), let found = try find(code), found == type else {
+            throw ItemProblem(
+                "\(type) can't be found again by its name; declare it outside of functions, and not private")
+        }
+        return code
+    }
+
+    /// - Parameter name: how people call it.
+    mutating func type(
+        named code: String, shownAs name: String? = nil
+    ) throws(ItemProblem) -> any Codable.Type {
+        guard let type = try find(code) else {
+            throw ItemProblem("this program has no Codable type \(name ?? code)")
+        }
+        return type
+    }
+
+    /// Whether a value of this type may be a key or a member. As one of any type Swift hashes sets and dictionaries in it twice
+    /// at each level.
+    static func canBeHashed(_ code: String) -> Bool { NameScan(code).map { $0.generics <= 4 } ?? false }
+
+    private mutating func find(_ code: String) throws(ItemProblem) -> (any Codable.Type)? {
+        if let known = types[code] { return known }
+        guard let scan = NameScan(code) else { return nil }
+        work += min(scan.work, TypeNames.most + 1)
+        guard scan.generics <= 16, work <= TypeNames.most else {
+            throw ItemProblem(
+                "a type's name stands for too many parts; at most 16 generic types can be nested")
+        }
+        guard let type = _typeByName(code) as? any Codable.Type else { return nil }
+        // The only one of Foundation's that is known to: at a negative port, or a scheme with other signs.
+        let name = _typeName(type)
+        guard
+            !["Foundation", "FoundationEssentials"].contains(where: { name.contains($0 + ".URLComponents") })
+        else {
+            throw ItemProblem("\(type) ends the process when it decodes what is damaged")
+        }
+        types[code] = type
+        return type
+    }
+}
+
+/// Reads a mangled name (Swift's docs/ABI/Mangling.rst) as far as that tells what the runtime does for it.
+private struct NameScan {
+    /// The parts that the runtime visits, at most; less than the limit of a sum of them.
+    private(set) var work = 1
+    private(set) var generics = 0
+    /// The work up to the end of each part that a substitution may stand for. Some may be missing; then a substitution stands
+    /// for less than is assumed.
+    private var marks: [Int] = []
+    private var rest: ArraySlice<UInt8>
+
+    /// `nil` for names with operators that those of `Codable` types that can be found don't have.
+    init?(_ code: String) {
+        rest = Array(code.utf8)[...]
+        while let sign = rest.first {
+            guard readOperator(sign) else { return nil }
+        }
+    }
+
+    private mutating func readOperator(_ sign: UInt8) -> Bool {
+        if isDigit(sign) {
+            guard skipIdentifier() else { return false }
+            add(1)
+            marks.append(work)
+            return true
+        }
+        rest.removeFirst()
+        switch Character(Unicode.Scalar(sign)) {
+        case "A": return readSubstitutions()
+        case "S": return readKnownType()
+        case "G": addGeneric()
+        case "V", "C", "O", "P":
+            add(1)
+            marks.append(work)
+        // Of several types for one parameter.
+        case "Q":
+            guard rest.popFirst() == UInt8(ascii: "P") else { return false }
+            add(1)
+        // Swift's own module, extensions, lists, tuples, protocols, metatypes.
+        case "s", "E", "y", "_", "t", "p", "m": add(1)
+        default: return false
+        }
+        return true
+    }
+
+    private mutating func add(_ more: Int) { work = min(work + more, 1 << 40) }
+
+    private mutating func addGeneric() {
+        generics += 1
+        add(work)
+        marks.append(work)
+    }
+
+    /// Texts, some with words of earlier ones.
+    private mutating func skipIdentifier() -> Bool {
+        var hasWords = false
+        if rest.first == UInt8(ascii: "0") {
+            rest.removeFirst()
+            hasWords = rest.first != UInt8(ascii: "0")
+            // Punycode.
+            if !hasWords { rest.removeFirst() }
+        }
+        repeat {
+            while hasWords, let letter = rest.first, isLower(letter) || isUpper(letter) {
+                rest.removeFirst()
+                hasWords = isLower(letter)
+            }
+            if rest.first == UInt8(ascii: "0") {
+                rest.removeFirst()
+                break
+            }
+            guard let count = number(), count <= rest.count else { return false }
+            rest.removeFirst(count)
+        } while hasWords
+        return true
+    }
+
+    /// `A`, then lower-case letters and one in upper case, each after how often it is meant, or a number and `_`.
+    private mutating func readSubstitutions() -> Bool {
+        var count: Int?
+        while let sign = rest.first {
+            if isDigit(sign) {
+                guard count == nil, let found = number() else { return false }
+                count = found
+                continue
+            }
+            rest.removeFirst()
+            if sign == UInt8(ascii: "_") {
+                add(mark(count.map { $0 + 27 } ?? 26))
+                return true
+            }
+            guard isLower(sign) || isUpper(sign) else { return false }
+            add(max(1, count ?? 1) * mark(Int(sign | 0x20) - Int(UInt8(ascii: "a"))))
+            if isUpper(sign) { return true }
+            count = nil
+        }
+        return false
+    }
+
+    private func mark(_ place: Int) -> Int { place < marks.count ? marks[place] : work }
+
+    /// `S` and a letter, or `c` and a letter; `Sg` is an optional.
+    private mutating func readKnownType() -> Bool {
+        if rest.first == UInt8(ascii: "g") {
+            rest.removeFirst()
+            addGeneric()
+            return true
+        }
+        var count = 1
+        if let sign = rest.first, isDigit(sign) {
+            guard let found = number() else { return false }
+            count = max(1, found)
+        }
+        if rest.first == UInt8(ascii: "c") { rest.removeFirst() }
+        guard rest.popFirst() != nil else { return false }
+        add(count)
+        return true
+    }
+
+    private mutating func number() -> Int? {
+        let digits = rest.prefix { isDigit($0) }
+        rest.removeFirst(digits.count)
+        return digits.count < 8 ? Int(String(decoding: digits, as: UTF8.self)) : nil
+    }
+
+    private func isDigit(_ sign: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(sign) }
+    private func isLower(_ sign: UInt8) -> Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(sign) }
+    private func isUpper(_ sign: UInt8) -> Bool { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(sign) }
+}
