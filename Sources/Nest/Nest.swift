@@ -207,10 +207,13 @@ open class Nest: @unchecked Sendable {
             guard mark.deadline <= NestClock.now() + 1_000_000, seed.deadline > mark.deadline else {
                 return false
             }
-            // It may have been removed before its time was over; then it must leave memory, too.
-            if locked({ seed.hasLeftDisk }) { return true }
-            guard try stored.endedByItself(seed.key, mark) else { return false }
-            locked { seed.hasLeftDisk = true }
+            // It may have been removed before its time was over, or another may have been stored since; then it must leave
+            // memory, too.
+            let known = locked { seed.leftDiskBefore }
+            guard let next = try stored.endedByItself(seed.key, mark, knownBefore: known) else {
+                return false
+            }
+            locked { seed.leftDiskBefore = next }
             return true
         } catch {
             return true

@@ -80,22 +80,27 @@ final class StoredItems: @unchecked Sendable {
             ?? nil
     }
 
-    /// Whether the entry of `mark`, which isn't there any more, was there until its time was over, and neither removed nor
-    /// replaced before. If there were more events since than the archive keeps, nobody knows: then it counts as replaced
-    /// if another process has the archive open, which alone can have done it.
-    func endedByItself(_ key: String, _ mark: StoredMark) throws -> Bool {
-        let ended: Bool? = try withArchive { (archive) throws(StorageError) in
-            let events = try archive.history(of: key).events.filter { $0.sequence >= mark.firstEvent }
+    /// Whether the entry of `mark`, which isn't there any more, was there until its time was over, and was neither removed nor
+    /// replaced before, nor another stored since. If there were more events than the archive keeps, nobody knows: then it counts
+    /// as replaced if another process has the archive open, which alone can have done it.
+    /// - Parameter known: what an earlier call returned; only events from there on are looked at.
+    /// - Returns: the number of the event before which this is so; `nil` if it isn't.
+    func endedByItself(_ key: String, _ mark: StoredMark, knownBefore known: UInt64?) throws -> UInt64? {
+        let before = try withArchive { (archive) throws(StorageError) -> UInt64? in
+            let now = try archive.nextEvent()
+            if now == known { return now }
+            let first = known ?? mark.firstEvent
+            let events = try archive.history(of: key).events.filter { $0.sequence >= first }
             let next = try archive.nextEvent()
-            guard next >= mark.firstEvent, next - mark.firstEvent <= UInt64(Archive.keptEvents) else {
-                return try archive.processes().count(where: \.isAlive) <= 1
+            guard next >= first, next - first <= UInt64(Archive.keptEvents) else {
+                return try archive.processes().count(where: \.isAlive) <= 1 ? now : nil
             }
             let stored = events.count { [.record, .update, .restore].contains($0.kind) }
             let end = events.last { [.delete, .expiry, .eviction].contains($0.kind) }?.kind
-            return stored <= (mark.isOwn ? 1 : 0) && end != .delete
+            return stored <= (known == nil && mark.isOwn ? 1 : 0) && end != .delete ? now : nil
         }
         // Without its archive the item is gone, too.
-        return ended ?? false
+        return before ?? nil
     }
 
     /// - Parameter isLikely: whether an entry is likely to exist. If not, and there was no store less than a second
