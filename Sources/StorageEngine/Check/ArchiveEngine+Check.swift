@@ -43,12 +43,14 @@ extension ArchiveEngine {
     private func gaps() throws(StorageError) -> [String] {
         let numbers = try log.segmentNumbers()
         var remarks: [String] = []
-        for (one, next) in zip(numbers, numbers.dropFirst()) where next - one > 1 {
+        for missing in try log.missing(among: numbers) {
             // Not if it was made, or the one before it was reclaimed, since the folder was listed.
-            guard try log.status(of: one + 1) == nil, try log.status(of: one) != nil,
-                one >= index.oldestSegment
+            guard let one = numbers.last(where: { $0 < missing.lowerBound }), one >= index.oldestSegment,
+                try log.status(of: missing.lowerBound) == nil, try log.status(of: one) != nil
             else { continue }
-            let (first, last) = (SegmentHeader.fileName(one + 1), SegmentHeader.fileName(next - 1))
+            let (first, last) = (
+                SegmentHeader.fileName(missing.lowerBound), SegmentHeader.fileName(missing.upperBound)
+            )
             let names = first == last ? "\(first) isn't" : "\(first) to \(last) aren't"
             remarks.append(
                 "\(names) there; unless a repair has put that aside, what was stored in it is lost")

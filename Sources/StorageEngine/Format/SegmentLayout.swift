@@ -39,6 +39,12 @@ enum SegmentLayout {
     /// reserve after its frames.
     static func slots(forFramesTo end: Int) -> Int { slots(forBytes: end + reserveBytes + 4095) }
 
+    /// Whether no segment can have stood between one with a file of `bytes` and `next`: a large one takes up several numbers, and
+    /// none wraps around the slots, so a large `next` may begin them anew.
+    static func isNext(_ next: UInt32, after segment: UInt32, bytes: Int) -> Bool {
+        next <= segment || Int(next - segment) <= slots(forFramesTo: bytes) || next & slotMask == 0
+    }
+
     /// Whether segments with these numbers, given in order, can belong to one log.
     static func isSpan(_ numbers: [UInt32]) -> Bool {
         guard let first = numbers.first, let last = numbers.last else { return true }

@@ -179,6 +179,17 @@ extension SegmentLog {
         try folder.status(ofEntry: SegmentHeader.fileName(segment))
     }
 
+    /// The ranges of numbers between these segments, given in order, that are of segments which are missing.
+    func missing(among numbers: [UInt32]) throws(StorageError) -> [ClosedRange<UInt32>] {
+        var missing: [ClosedRange<UInt32>] = []
+        for (segment, next) in zip(numbers, numbers.dropFirst()) where next > segment + 1 {
+            let bytes = try fileBytes(of: segment)
+            guard !SegmentLayout.isNext(next, after: segment, bytes: bytes) else { continue }
+            missing.append(segment + UInt32(SegmentLayout.slots(forBytes: bytes))...next - 1)
+        }
+        return missing
+    }
+
     /// Size of a segment's file in bytes; 0 if it is gone.
     func fileBytes(of segment: UInt32) throws(StorageError) -> Int { try status(of: segment)?.bytes ?? 0 }
 

@@ -316,23 +316,35 @@ extension ArchiveSection {
     func dropSegments(before segment: UInt32) {
         var oldest = index.oldestSegment
         guard oldest < segment, mayRemoveSegments() else { return }
+        var isAnyMissing = false
         while oldest < segment {
-            guard let next = try? log.nextSegment(after: oldest, upTo: segment) else { return }
-            guard (try? removeOldestSegment(next: next)) != nil else { return }
+            guard let next = try? log.nextSegment(after: oldest, upTo: segment),
+                let bytes = try? removeOldestSegment(next: next)
+            else { break }
+            if bytes == 0 || !SegmentLayout.isNext(next, after: oldest, bytes: bytes) { isAnyMissing = true }
             index.setLiveFrames(ofSegment: oldest, 0)
             oldest = next
         }
         log.releaseSegments(before: oldest)
+        // One that was missing while others were reclaimed may be there again when the index is gone that knew: then the log itself
+        // has to say that it is no part of it any more.
+        if isAnyMissing, index.isReady, engine.kind != .log {
+            try? appendBare(.void, inNewSegment: true) { _, _ in }
+        }
     }
 
-    /// Removes the file of the oldest segment and makes `next` the oldest. If that fails, nothing has changed.
-    func removeOldestSegment(next: UInt32) throws(StorageError) {
+    /// Removes the file of the oldest segment and makes `next` the oldest. If that fails, nothing has changed. Returns the file's size
+    /// in bytes; 0: there was none.
+    @discardableResult
+    func removeOldestSegment(next: UInt32) throws(StorageError) -> Int {
+        var bytes = 0
         let segment = index.oldestSegment
         // Before removing the file, so that readers who miss it find that it is no longer part of the log.
         index.oldestSegment = next
         crashPoint(.segmentForgotten)
         do throws(StorageError) {
             if let status = try segments.removeFile(of: segment) {
+                bytes = status.bytes
                 index.adjust(.segmentBytes, by: -status.bytes)
                 if var parts = index.parts {
                     parts.remove(segment, status)
@@ -345,6 +357,7 @@ extension ArchiveSection {
             throw error
         }
         crashPoint(.segmentUnlinked)
+        return bytes
     }
 }
 

@@ -137,8 +137,9 @@ extension ArchiveOpening {
         section.index.loss = witness?.loss(logEndsAt: engine.index.head, messages: engine.index.entryCount)
         if engine.index.head != .none {
             let (oldest, newest) = (engine.index.oldestSegment, engine.index.head.segment)
-            let segments = try engine.log.segmentNumbers().count { $0 >= oldest && $0 < newest }
-            if section.index.damagedPlaces > 0 || segments < Int(newest) - Int(oldest) {
+            let segments = try engine.log.segmentNumbers().filter { $0 >= oldest && $0 <= newest }
+            let isWhole = try engine.log.missing(among: segments).isEmpty
+            if section.index.damagedPlaces > 0 || !isWhole {
                 section.index.parts = try LogParts(of: engine.log, from: oldest, to: engine.index.head)
             }
         }

@@ -309,10 +309,9 @@ extension ArchiveSection {
         findings.endLog(cut: cut)
         try replayWaiting()
         try reportDropped(sieve.dropped, cut: cut, &findings)
-        if engine.attachment != nil, findings.damaged == 0,
-            Int(numbers.last ?? 0) - Int(numbers.first ?? 0) < numbers.count
-        {
-            try voidOutdatedCopies()
+        if engine.attachment != nil, findings.damaged == 0 {
+            let isWhole = try log.missing(among: numbers).isEmpty
+            if isWhole { try voidOutdatedCopies() }
         }
         index.segmentBytes = segmentBytes
         index.order.sort(entries: index.entryCount + Int(index.setAsideCount))

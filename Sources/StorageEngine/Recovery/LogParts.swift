@@ -56,22 +56,10 @@ extension ArchiveSection {
     /// Notes how the segments are that were appended to since a log with losses was read, unless it has other parts by now.
     /// Requires that no other process has the archive open for writing.
     func noteParts() throws(StorageError) {
-        // Without it only such a segment would not be known.
-        if index.parts != nil { try? noteOldest() }
         let (oldest, head) = (index.oldestSegment, index.head)
         guard let parts = index.parts, head != parts.head else { return }
         let isOther = try parts.differ(in: engine.log, from: oldest, to: head)
         guard !isOther else { return }
         index.parts = try LogParts(of: engine.log, from: oldest, to: head)
-    }
-
-    /// Makes the log itself say which segments are no longer part of it: one that was missing while they were reclaimed may be there
-    /// again, when the index that knew is gone.
-    private func noteOldest() throws(StorageError) {
-        let head = index.head
-        guard engine.kind != .log, head != .none,
-            try engine.log.checkHeader(of: head.segment).oldest < index.oldestSegment
-        else { return }
-        try appendBare(.void, inNewSegment: true) { _, _ in }
     }
 }
