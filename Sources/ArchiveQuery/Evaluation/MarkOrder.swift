@@ -39,12 +39,17 @@ enum MarkOrder {
     }
 
     private static func ordered(_ text: String) -> String {
-        var result = String.UnicodeScalarView()
+        // To append to a string's scalars takes time in proportion to the string.
+        var result: [UInt8] = []
+        result.reserveCapacity(text.utf8.count)
+        func append(_ scalar: Unicode.Scalar) {
+            if let bytes = UTF8.encode(scalar) { result.append(contentsOf: bytes) }
+        }
         var run: [(order: UInt8, place: Int, scalar: Unicode.Scalar)] = []
         func end() {
             // Stable: marks of one class keep their order.
             if run.count > longestLeft { run.sort { ($0.order, $0.place) < ($1.order, $1.place) } }
-            result.append(contentsOf: run.map(\.scalar))
+            for mark in run { append(mark.scalar) }
             run.removeAll(keepingCapacity: true)
         }
         for scalar in text.unicodeScalars {
@@ -52,11 +57,11 @@ enum MarkOrder {
                 run.append((scalar.properties.canonicalCombiningClass.rawValue, run.count, scalar))
             } else {
                 end()
-                result.append(scalar)
+                append(scalar)
             }
         }
         end()
-        return String(result)
+        return String(decoding: result, as: UTF8.self)
     }
 
     private static func isMark(_ scalar: Unicode.Scalar) -> Bool {

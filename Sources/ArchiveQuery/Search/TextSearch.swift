@@ -44,15 +44,26 @@ package struct TextSearch: Sendable, Hashable {
     /// same bytes in normal form C, and characters begin and end in the same places in any form.
     private func isFoundComposed(in text: String) -> Bool {
         var text = text.precomposedStringWithCanonicalMapping
-        var first = 0
+        var (first, tries) = (0, 0)
+        var bounds: CharacterBounds?
         while let place = text.withUTF8({ ByteSearch.place(of: composed, in: $0, from: first) }) {
-            let start = text.utf8.index(text.startIndex, offsetBy: place)
-            let end = text.utf8.index(start, offsetBy: composed.count)
-            if start.samePosition(in: text) != nil, end.samePosition(in: text) != nil { return true }
+            let end = place + composed.count
+            if tries < TextSearch.mostTries {
+                if text.beginsCharacter(at: place), text.beginsCharacter(at: end) { return true }
+            } else {
+                let known = bounds ?? CharacterBounds(text)
+                bounds = known
+                if known.contains(place), known.contains(end) { return true }
+            }
+            tries += 1
             first = place + 1
         }
         return false
     }
+
+    /// To find out whether a character begins at a place may take time in proportion to what is before it; of all places at once it
+    /// takes hardly more.
+    private static let mostTries = 4
 
     /// Nil if the text isn't ASCII.
     private func isFound(_ bytes: [UInt8], in text: UnsafeBufferPointer<UInt8>) -> Bool? {
@@ -70,4 +81,28 @@ package struct TextSearch: Sendable, Hashable {
     private func folded(_ byte: UInt8) -> UInt8 {
         !caseSensitive && byte >= 0x41 && byte <= 0x5a ? byte | 0x20 : byte
     }
+}
+
+extension String {
+    /// `offset`: in UTF-8.
+    fileprivate func beginsCharacter(at offset: Int) -> Bool {
+        utf8.index(startIndex, offsetBy: offset).samePosition(in: self) != nil
+    }
+}
+
+/// The places in UTF-8 where a text's characters begin, and its end.
+private struct CharacterBounds {
+    private var bits: [UInt64]
+
+    init(_ text: String) {
+        bits = [UInt64](repeating: 0, count: text.utf8.count / 64 + 1)
+        var offset = 0
+        bits[0] = 1
+        for character in text {
+            offset += character.utf8.count
+            bits[offset / 64] |= 1 << UInt64(offset % 64)
+        }
+    }
+
+    func contains(_ offset: Int) -> Bool { bits[offset / 64] >> UInt64(offset % 64) & 1 != 0 }
 }

@@ -108,4 +108,22 @@ import Testing
         }
         #expect(hits > 300 && hits < 2_700)
     }
+
+    /// What broke: long texts with many marks took time that grows with their square; half a minute for two megabytes of Hindi.
+    @Test(arguments: [
+        ("क्षत्रिय ", "x"), ("é" + String(repeating: "क्", count: 50), "क"), ("🇩🇪", "🇪🇩"),
+        ("e\u{301}\u{323}", "e\u{301}"),
+    ]) func timeGrowsWithTheText(part: String, wanted: String) {
+        func cost(_ count: Int) -> Double {
+            let text = String(repeating: part, count: count)
+            let search = TextSearch(wanted, caseSensitive: false)
+            let start = processorSeconds(CLOCK_THREAD_CPUTIME_ID)
+            #expect(!search.isFound(in: text))
+            return processorSeconds(CLOCK_THREAD_CPUTIME_ID) - start
+        }
+        let count = 400_000 / part.utf8.count
+        // With the square it would be sixteen times as much, and many seconds.
+        let (one, four) = (cost(count / 4), cost(count))
+        #expect(four < 10 * one + 0.5, "\(one) s and \(four) s")
+    }
 }
