@@ -115,7 +115,8 @@ extension OverlayView {
         let dialog = OverlayPlaces.dialog(plan, model)
         frame.cursor = nil
         frame.draw(dialog, in: OverlayPlaces.dialogs(model), look: look)
-        let content = dialog.places(in: OverlayPlaces.dialogs(model)).content
+        let places = dialog.places(in: OverlayPlaces.dialogs(model))
+        let content = places.content
         let rows = plan.rows(columns: content.columns)
         let first = max(0, min(plan.first, rows.count - content.rows))
         for (offset, row) in rows.dropFirst(first).prefix(content.rows).enumerated() {
@@ -130,6 +131,6 @@ extension OverlayView {
             frame.write(row.text, at: line.origin, style: look[role].over(look[.dialog]), within: line)
         }
         ScrollBar(total: rows.count, first: first, visible: content.rows)
-            .draw(into: &frame, in: content.inset(right: -1), look: look)
+            .draw(into: &frame, in: places.bar(of: content), look: look)
     }
 }

@@ -39,6 +39,11 @@ package struct Dialog: Widget {
         package let buttons: [Rect]
         /// The body's lines as they are wrapped.
         package let lines: [String]
+
+        /// Where the scroll bar of a part stands: in the margin, where there is one.
+        package func bar(of part: Rect) -> Rect {
+            Rect(column: min(part.endColumn, box.endColumn - 1), row: part.row, columns: 1, rows: part.rows)
+        }
     }
 
     /// Where everything stands in a screen. On a small one the border goes first, then the body; the buttons
@@ -66,7 +71,6 @@ package struct Dialog: Widget {
         if spaced { inner = inner.split(bottom: 1).rest }
         let content: Rect
         (inner, content) = inner.split(bottom: min(contentRows, inner.rows))
-        // The scroll bar stands in the margin, where there is one.
         if !hasBorder, lines.count > inner.rows {
             lines = body.flatMap { TextWrap.lines($0, columns: max(1, columns - 1)) }
         }
@@ -99,11 +103,8 @@ package struct Dialog: Widget {
             let shown = String(repeating: " ", count: indent.count) + text.dropFirst(indent.count)
             frame.write(shown, at: line.origin, style: look[.dialog], within: line)
         }
-        let bar = Rect(
-            column: min(places.body.endColumn, places.box.endColumn - 1), row: places.body.row, columns: 1,
-            rows: places.body.rows)
         ScrollBar(total: places.lines.count, first: first, visible: places.body.rows)
-            .draw(into: &frame, in: bar, look: look)
+            .draw(into: &frame, in: places.bar(of: places.body), look: look)
         let inside = places.body.column > places.box.column ? 4 : 0
         let labels = labels(in: places.box.columns - inside, ellipsis: look.glyphs.ellipsis)
         for (index, place) in places.buttons.enumerated() {
