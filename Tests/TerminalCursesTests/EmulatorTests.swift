@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// What a real terminal emulator makes of the bytes.
-@Suite(.serialized, .timeLimit(.minutes(1)), .enabled(if: Emulator.isInstalled, "these tests need tmux"))
+@Suite(.serialized, .timeLimit(.minutes(10)), .enabled(if: Emulator.isInstalled, "these tests need tmux"))
 struct EmulatorTests {
     @Test func everyClusterTakesItsColumns() throws {
         let clusters = ["漢字", "e\u{301}", "한글", "😀", "👩‍🚀", "❤\u{fe0f}", "ก็", "─", "ﾊ", "か\u{3099}", "🏴󠁧󠁢󠁥󠁮󠁧󠁿"]

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// However the program ends, the terminal is as it was.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct RestoringTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct RestoringTests {
     /// What must have been sent last: the mouse and paste modes off, the normal screen and the cursor back.
     private func expectRestored(_ probe: ProbeProcess, _ before: [UInt8]) throws {
         #expect(try probe.modes() == before)

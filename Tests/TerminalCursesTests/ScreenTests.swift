@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite(.serialized, .timeLimit(.minutes(1))) struct ScreenTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct ScreenTests {
     private func started(
         _ text: String = "hello", _ environment: [String: String] = [:], columns: UInt16 = 80,
         rows: UInt16 = 24

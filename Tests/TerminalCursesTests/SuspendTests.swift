@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite(.serialized, .timeLimit(.minutes(1))) struct SuspendTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct SuspendTests {
     /// A shell with job control, whose next command runs when the probe stops.
     private static let script = """
         set -m

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The real program on a terminal with a pager, an editor and a clipboard.
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.serialized, .timeLimit(.minutes(10)))
 struct BrowsedProgramsTests {
     let store: TestStore
 

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("vellum shell", .timeLimit(.minutes(2)))
+@Suite("vellum shell", .timeLimit(.minutes(10)))
 struct ShellTests {
     let store: TestStore
     /// What was typed is remembered here.

@@ -7,7 +7,7 @@ import Vellum
 
 /// What broke: a view that showed an object had to derive it from changes and read it again after gaps, and missed
 /// changes between its first reading and the first change.
-@Suite(.timeLimit(.minutes(1))) struct FollowedValuesTests {
+@Suite(.timeLimit(.minutes(10))) struct FollowedValuesTests {
     private let store = TemporaryStore()
 
     private func note(_ key: String, _ text: String = "") -> Note { Note(primaryKey: key, text: text) }
