@@ -144,8 +144,13 @@ struct DeleteTests {
         #expect(marking.map(\.description) == ["collect all rows"])
         #expect(test.press(.character("D"), source, settling: false).isEmpty)
         #expect(test.model.planned == nil && test.model.said?.contains("still being marked") == true)
+        // Stopped, nothing is marked, and nothing is waited for.
+        #expect(
+            test.press(Key(.escape), source, settling: false).first?.description.hasPrefix("stop") == true)
         test.effects = marking
         test.settle(source)
+        #expect(test.model.markedKeys.isEmpty)
+        _ = test.press(.character("M"), source)
         #expect(test.model.markedKeys == ["Jakarta"])
         _ = test.press(.character("D"), source)
         #expect(test.model.planned?.map(\.key) == ["Jakarta"])

@@ -67,11 +67,13 @@ extension Browser {
     private static func stop(_ model: inout Model, _ job: Job) -> [Effect] {
         if job.isChange {
             guard job.isStoppable else {
-                model.say("It is one step that can't be stopped.", seconds: 3)
+                if job.title != Job.stopping {
+                    model.say("It is one step that can't be stopped.", seconds: 3)
+                }
                 return []
             }
             // What was done and what not is said when it has stopped.
-            model.job?.title = "stopping after"
+            model.job?.title = Job.stopping
             model.job?.isStoppable = false
             return [.stop(ticket: job.ticket)]
         }
@@ -93,6 +95,8 @@ extension Browser {
             model.log?[purpose].restart()
             model.log?[purpose].isStopped = true
         }
+        if model.entries?.marking == job.ticket { model.entries?.marking = nil }
+        if model.query?.marking == job.ticket { model.query?.marking = nil }
         if model.groups?.ticket == job.ticket {
             model.groups?.ticket = nil
             if model.groups?.level.groups == nil {

@@ -47,7 +47,10 @@ package enum Browser {
     private static func setBack(_ model: inout Model, to now: Timestamp) {
         let jump = now.seconds(since: model.now)
         func atLatestNow(_ moment: inout Timestamp?) { moment = moment.map { min($0, now) } }
-        if let notice = model.notice { model.notice?.until = notice.until.adding(seconds: jump) }
+        if let notice = model.notice {
+            model.notice?.since = notice.since.adding(seconds: jump)
+            model.notice?.until = notice.until.adding(seconds: jump)
+        }
         if let job = model.job { model.job?.since = min(job.since, now) }
         atLatestNow(&model.touched)
         atLatestNow(&model.heldSince)

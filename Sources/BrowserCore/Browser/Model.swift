@@ -124,12 +124,9 @@ package struct Model: Sendable {
 
     /// Work begins that a person waits for.
     mutating func begin(_ new: Job) {
-        if new.isChange {
-            changes.append(new)
-            changes[changes.count - 1].workspace = workspace
-        } else {
-            work = new
-        }
+        var new = new
+        new.workspace = workspace
+        if new.isChange { changes.append(new) } else { work = new }
     }
 
     /// The work with that ticket is over; `false`: somebody stopped it.
@@ -152,12 +149,20 @@ package struct Model: Sendable {
     /// Nobody waits any more for what doesn't change a store.
     mutating func endOtherWork() { work = nil }
 
-    /// Whether something changes the store of that workspace now.
-    func isChanging(_ workspace: Int) -> Bool { changes.contains { $0.workspace == workspace } }
+    /// Whether somebody waits for work on the store of that workspace.
+    func isBusy(_ workspace: Int) -> Bool {
+        work?.workspace == workspace || changes.contains { $0.workspace == workspace }
+    }
+
+    /// Nobody waits any more for work on the store of that workspace.
+    mutating func endWork(of workspace: Int) {
+        if work?.workspace == workspace { work = nil }
+        changes.removeAll { $0.workspace == workspace }
+    }
 
     mutating func say(_ text: String, role: Role = .text, seconds: Double = 6) {
         let place = isInBackground ? "\(TitleView.storeName(self)): " : ""
-        notice = Notice(place + text, role: role, until: now.adding(seconds: seconds))
+        notice = Notice(place + text, role: role, since: now, until: now.adding(seconds: seconds))
     }
 
     /// Whether an action is asked for a second time, within seconds.
@@ -239,12 +244,13 @@ struct StoreCost: Sendable, Hashable {
 struct Notice: Sendable, Hashable {
     var text: String
     var role: Role
+    var since: Timestamp
     var until: Timestamp
 
-    init(_ text: String, role: Role, until: Timestamp) {
+    init(_ text: String, role: Role, since: Timestamp, until: Timestamp) {
         self.text = text
         self.role = role
-        self.until = until
+        (self.since, self.until) = (since, until)
     }
 }
 
@@ -261,7 +267,7 @@ struct Job: Sendable, Hashable {
     var isStoppable = true
     /// Whether it changes the store.
     var isChange = false
-    /// Of the store that it changes.
+    /// Of the store that it is about.
     var workspace = 0
 
     /// `deleting 34,048 of 100,000, Esc stops`
@@ -273,6 +279,9 @@ struct Job: Sendable, Hashable {
         }
         return title + (amount ?? "") + (isStoppable ? ", Esc stops" : "")
     }
+
+    /// The title of work that was told to stop.
+    static let stopping = "stopping after"
 
     /// Seconds after which work is called long and shown.
     static let patience = 0.25

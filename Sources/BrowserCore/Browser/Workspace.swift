@@ -106,17 +106,18 @@ extension Model {
     /// Closes the store that was shown longest ago, of those that nobody relies on if there is one.
     private mutating func closeOne() -> String? {
         func rank(_ workspace: Workspace) -> (Int, Timestamp) {
-            (isChanging(workspace.id) ? 2 : workspace.isNeeded ? 1 : 0, workspace.left)
+            (isBusy(workspace.id) ? 2 : workspace.isNeeded ? 1 : 0, workspace.left)
         }
         guard let first = kept.min(by: { rank($0) < rank($1) }) else { return nil }
         kept.removeAll { $0.id == first.id }
+        endWork(of: first.id)
         return TitleView.name(ofStore: first.store)
     }
 
     enum Closing: Sendable, Hashable {
         case closed, isNotOpen
-        /// What becomes of a change is to be said.
-        case isChanging
+        /// What becomes of work on it is to be said.
+        case isBusy
     }
 
     /// Forgets what was seen of a store that isn't shown.
@@ -124,7 +125,7 @@ extension Model {
         guard let place = kept.firstIndex(where: { ExactText($0.store) == ExactText(path) }) else {
             return .isNotOpen
         }
-        guard !isChanging(kept[place].id) else { return .isChanging }
+        guard !isBusy(kept[place].id) else { return .isBusy }
         kept.remove(at: place)
         return .closed
     }

@@ -19,10 +19,14 @@ package enum StorePath {
         }
         let parts = absolute.utf8.split(separator: slash).map { String(Substring($0)) }
             .filter { !$0.utf8.elementsEqual(".".utf8) }
-        if parts.contains(where: { $0.utf8.elementsEqual("..".utf8) }), let real = realpath(absolute, nil) {
+        var (beginning, rest) = ("", parts[...])
+        if let last = parts.lastIndex(where: { $0.utf8.elementsEqual("..".utf8) }),
+            let real = realpath("/" + parts[...last].joined(separator: "/"), nil)
+        {
             defer { free(real) }
-            return String(cString: real)
+            (beginning, rest) = (String(cString: real), parts[(last + 1)...])
         }
-        return "/" + parts.joined(separator: "/")
+        if beginning.utf8.elementsEqual("/".utf8) { beginning = "" }
+        return rest.isEmpty && !beginning.isEmpty ? beginning : beginning + "/" + rest.joined(separator: "/")
     }
 }

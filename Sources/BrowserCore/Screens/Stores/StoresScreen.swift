@@ -122,8 +122,9 @@ enum StoresScreen: ScreenParts {
             switch model.closeStore(store.path) {
             case .closed: model.say("\(store.name) is closed.", seconds: 3)
             case .isNotOpen: model.say("\(store.name) isn't open.", seconds: 3)
-            case .isChanging:
-                model.say("\(store.name) is being changed; it can be closed when that is over.", seconds: 4)
+            case .isBusy:
+                model.say(
+                    "Work on \(store.name) is under way; it can be closed when that is over.", seconds: 4)
             }
         default: break
         }
