@@ -150,8 +150,11 @@ public struct EntryList: Sendable, RandomAccessCollection {
     private func readMovedKey(at index: Int, _ body: (Int, UnsafeRawBufferPointer) -> Void) -> Bool {
         let none = UnsafeRawBufferPointer(start: nil, count: 0)
         do throws(StorageError) {
-            if try key(at: index, presentLine, { body(index, $0.key) }) == nil { body(index, none) }
-            return true
+            if try key(at: index, presentLine, { body(index, $0.key) }) != nil { return true }
+            // Its file may be missing, or its frame be none any more.
+            let isLost = try isDamaged(at: index)
+            body(index, none)
+            return !isLost
         } catch {
             body(index, none)
             // A removed archive has no entries any more.

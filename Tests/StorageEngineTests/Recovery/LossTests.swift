@@ -458,6 +458,10 @@ import Testing
             } catch { return error }
         }
         #expect(!errors.isEmpty && errors.count < LossTests.entries)
+        // Who looks through the keys is told, too.
+        let list = try archive.entries()
+        let unreadable = list.readPresentKeys(0..<list.count, at: { $0 }) { _, _ in }
+        #expect(unreadable == errors.count)
         #expect(errors.allSatisfy { if case .corrupted = $0 { true } else { false } })
     }
 
