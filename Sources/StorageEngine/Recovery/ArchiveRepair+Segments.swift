@@ -167,7 +167,9 @@ extension ArchiveRepair {
             // Zeros would mean that the rest of the batch was never written, and so end the batch.
             let rest = tail ?? result.end..<result.end
             let end = max(rest.upperBound, rest.lowerBound + Frame.headerBytes)
-            stretches.append(rest.lowerBound..<min(end, log.view(pin).bytes & ~7))
+            // A batch that is dropped may reach into it.
+            stretches = ArchiveRepair.united(
+                stretches + [rest.lowerBound..<min(end, log.view(pin).bytes & ~7)])
             tail = nil
         }
         if isNewest, let knownHead, knownHead <= Location(segment: number, offset: result.end), tail != nil {

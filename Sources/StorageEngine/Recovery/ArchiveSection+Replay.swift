@@ -52,7 +52,10 @@ extension ArchiveSection {
             let presentSequence = present?.frame.sequence
             if let present { engine.unpin(present) }
             if frame.kind != .put, try isOutdated(frame, tag: tag, present: presentSequence) {
-                if frame.kind == .move { engine.replayedRemovals.withLock { $0?.outdated.append(location) } }
+                // One that names removed entries, as reclaiming writes none, still removes them.
+                if frame.kind == .move, FrameExtension.part(.evictions, in: frame.extension) == nil {
+                    engine.replayedRemovals.withLock { $0?.outdated.append(location) }
+                }
                 return countReplayed(frame)
             }
             guard frame.kind != .resident else {
