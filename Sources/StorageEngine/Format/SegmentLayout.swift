@@ -39,10 +39,12 @@ enum SegmentLayout {
     /// reserve after its frames.
     static func slots(forFramesTo end: Int) -> Int { slots(forBytes: end + reserveBytes + 4095) }
 
-    /// Whether no segment can have stood between one with a file of `bytes` and `next`: a large one takes up several numbers, and
-    /// none wraps around the slots, so a large `next` may begin them anew.
-    static func isNext(_ next: UInt32, after segment: UInt32, bytes: Int) -> Bool {
-        next <= segment || Int(next - segment) <= slots(forFramesTo: bytes) || next & slotMask == 0
+    /// Whether no segment can have stood between the numbers that one takes up, which end before `end`, and `next`. None wraps
+    /// around the slots, so one whose file of `bytes` takes up more numbers than are left begins them anew.
+    static func isNext(_ next: UInt32, afterNumbersTo end: UInt64, bytes: Int) -> Bool {
+        guard next > end else { return true }
+        let left = slots - Int(end % UInt64(slots))
+        return UInt64(next) == end + UInt64(left) && slots(forBytes: bytes) > left
     }
 
     /// Whether segments with these numbers, given in order, can belong to one log.

@@ -183,11 +183,33 @@ extension SegmentLog {
     func missing(among numbers: [UInt32]) throws(StorageError) -> [ClosedRange<UInt32>] {
         var missing: [ClosedRange<UInt32>] = []
         for (segment, next) in zip(numbers, numbers.dropFirst()) where next > segment + 1 {
-            let bytes = try fileBytes(of: segment)
-            guard !SegmentLayout.isNext(next, after: segment, bytes: bytes) else { continue }
-            missing.append(segment + UInt32(SegmentLayout.slots(forBytes: bytes))...next - 1)
+            let end = UInt64(segment) + UInt64(try numbersTaken(by: segment, next: next))
+            guard !SegmentLayout.isNext(next, afterNumbersTo: end, bytes: try fileBytes(of: next)) else {
+                continue
+            }
+            missing.append(UInt32(end)...next - 1)
         }
         return missing
+    }
+
+    /// How many numbers a segment takes up that isn't the newest: its frames decide, and only where its file's size can't tell they
+    /// are read.
+    private func numbersTaken(by segment: UInt32, next: UInt32) throws(StorageError) -> Int {
+        let bytes = try fileBytes(of: segment)
+        let (least, most) = (
+            SegmentLayout.slots(forBytes: bytes), SegmentLayout.slots(forFramesTo: bytes)
+        )
+        guard least < most, Int(next - segment) >= most else { return least }
+        do throws(StorageError) {
+            guard let pin = try pinIfPresent(segment) else { return least }
+            defer { unpin(pin) }
+            let end = try scan(pin, from: SegmentHeader.bytes) { (_) throws(StorageError) in }.end
+            return max(least, SegmentLayout.slots(forFramesTo: end))
+        } catch {
+            // What can't be read isn't whole, whatever follows it.
+            guard case .corrupted = error else { throw error }
+            return least
+        }
     }
 
     /// Size of a segment's file in bytes; 0 if it is gone.

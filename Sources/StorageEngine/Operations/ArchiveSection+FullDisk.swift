@@ -87,12 +87,13 @@ extension ArchiveSection {
         // then can't be given up.
         let pin = try log.pinIfPresent(segment)
         defer { if let pin { log.unpin(pin) } }
+        var isWhole = true
         if engine.kind == .log {
             try giveUpMessages(before: next) { () throws(StorageError) in
-                try removeOldestSegment(next: next)
+                isWhole = try removeOldestSegment(next: next)
             }
         } else {
-            try removeOldestSegment(next: next)
+            isWhole = try removeOldestSegment(next: next)
             crashPoint(.segmentGivenUp)
             giveUpEntries(of: segment, pin)
         }
@@ -101,6 +102,7 @@ extension ArchiveSection {
         log.releaseSegments(before: next)
         // The space is needed at once.
         log.unmapReleased()
+        if !isWhole { noteBeginning() }
         return true
     }
 

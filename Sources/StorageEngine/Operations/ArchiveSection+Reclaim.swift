@@ -319,37 +319,40 @@ extension ArchiveSection {
         var isAnyMissing = false
         while oldest < segment {
             guard let next = try? log.nextSegment(after: oldest, upTo: segment),
-                let bytes = try? removeOldestSegment(next: next)
+                let isWhole = try? removeOldestSegment(next: next)
             else { break }
-            if bytes == 0 || !SegmentLayout.isNext(next, after: oldest, bytes: bytes) { isAnyMissing = true }
+            if !isWhole { isAnyMissing = true }
             index.setLiveFrames(ofSegment: oldest, 0)
             oldest = next
         }
         log.releaseSegments(before: oldest)
-        // One that was missing while others were reclaimed may be there again when the index is gone that knew: then the log itself
-        // has to say that it is no part of it any more.
-        if isAnyMissing, index.isReady, engine.kind != .log {
-            try? appendBare(.void, inNewSegment: true) { _, _ in }
-        }
+        if isAnyMissing { noteBeginning() }
     }
 
-    /// Removes the file of the oldest segment and makes `next` the oldest. If that fails, nothing has changed. Returns the file's size
-    /// in bytes; 0: there was none.
-    @discardableResult
-    func removeOldestSegment(next: UInt32) throws(StorageError) -> Int {
-        var bytes = 0
+    /// One that was missing while others were removed may be there again when the index is gone that knew: then the log itself has
+    /// to say that it is no part of it any more, by the header of a new segment. Without room for one, the next says it.
+    func noteBeginning() {
+        guard index.isReady, engine.kind != .log else { return }
+        try? appendBare(.void, inNewSegment: true) { _, _ in }
+    }
+
+    /// Removes the file of the oldest segment and makes `next` the oldest. If that fails, nothing has changed. Returns whether
+    /// neither it nor one between the two was missing.
+    func removeOldestSegment(next: UInt32) throws(StorageError) -> Bool {
         let segment = index.oldestSegment
+        var isWhole = try log.missing(among: [segment, next]).isEmpty
         // Before removing the file, so that readers who miss it find that it is no longer part of the log.
         index.oldestSegment = next
         crashPoint(.segmentForgotten)
         do throws(StorageError) {
             if let status = try segments.removeFile(of: segment) {
-                bytes = status.bytes
                 index.adjust(.segmentBytes, by: -status.bytes)
                 if var parts = index.parts {
                     parts.remove(segment, status)
                     index.parts = parts
                 }
+            } else {
+                isWhole = false
             }
             engine.countHandled(files: 1)
         } catch {
@@ -357,7 +360,7 @@ extension ArchiveSection {
             throw error
         }
         crashPoint(.segmentUnlinked)
-        return bytes
+        return isWhole
     }
 }
 

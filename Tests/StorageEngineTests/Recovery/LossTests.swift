@@ -40,9 +40,9 @@ import Testing
         try body(try store.archive(named: "A", orCreate: configuration))
     }
 
-    private func segments(_ folder: TemporaryFolder) throws -> [String] {
+    private func segments(_ folder: TemporaryFolder, atLeast least: Int = 4) throws -> [String] {
         let names = try folder.files(inArchive: "A").filter { $0.hasSuffix(".segment") }
-        try #require(names.count >= 4)
+        try #require(names.count >= least)
         return names
     }
 
@@ -406,6 +406,59 @@ import Testing
             let later = try #require(try archive.metadata("later")).sequence
             #expect(later - before < 1 << 32, "nothing is missing")
         }
+    }
+
+    /// What broke: a segment that was away wasn't missed where the next one's number is a multiple of 4,096, or where the one before
+    /// it is so long that it nearly takes up two numbers. What was stored in it wasn't seen when it was there again.
+    @Test(arguments: [false, true]) func whatIsAwayIsMissedAtAnyNumber(behindLarge: Bool) throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let value = [UInt8](repeating: 1, count: 9_000)
+        var away = ""
+        try inCollection(folder) { archive in
+            func fill(_ name: String, until last: String) throws {
+                var number = 0
+                while try segments(folder, atLeast: 0).last.map({ $0 < last }) ?? true {
+                    try archive.put(value, forKey: "\(name) \(number % 6)")
+                    number += 1
+                }
+            }
+            if behindLarge {
+                let large = [UInt8](repeating: 0, count: (64 << 20) - 10_000)
+                try archive.put(large, forKey: "large")
+                try archive.put([1], forKey: "away")
+                away = try #require(try segments(folder, atLeast: 0).last)
+                for number in 0..<2 {
+                    try archive.put([UInt8](repeating: 0, count: 40 << 20), forKey: "behind \(number)")
+                }
+            } else {
+                try fill("before", until: "00000ff0.segment")
+                for number in 0..<16 {
+                    try archive.put([UInt8](repeating: 0, count: 60_000), forKey: "kept \(number)")
+                }
+                try fill("before", until: "00000fff.segment")
+                away = try #require(try segments(folder, atLeast: 0).last)
+                try archive.put([1], forKey: "away")
+                for number in 0..<20 { try archive.put(value, forKey: "behind \(number)") }
+            }
+        }
+        let names = try segments(folder, atLeast: 0)
+        #expect(
+            behindLarge ? away == names[1] : away == "00000fff.segment" && names.last! >= "00001000.segment")
+        let place = folder.archivePath("A", away)
+        try FileManager.default.moveItem(atPath: place, toPath: folder.path + "/kept")
+        try folder.removeIndex("A")
+        try inCollection(folder) { archive in
+            let found = try archive.peek("away")
+            #expect(found == nil)
+        }
+        #expect(try check(folder).remarks.contains { $0.contains(away) })
+        try FileManager.default.moveItem(atPath: folder.path + "/kept", toPath: place)
+        try inCollection(folder) { archive in
+            let found = try archive.peek("away")
+            #expect(found == [1])
+        }
+        let report = try check(folder)
+        #expect(report.problems == [] && report.remarks == [])
     }
 
     /// What broke: reclaiming stepped over a missing segment in silence. Its entries were counted for ever, and when the file was
