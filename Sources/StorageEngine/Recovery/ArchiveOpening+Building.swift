@@ -133,15 +133,12 @@ extension ArchiveOpening {
         let engine = try engine(on: memory, as: role)
         crashPoint(.indexFileMade)
         let section = ArchiveSection(unshared: engine)
-        section.index.damagedPlaces = try section.rebuild(isRoomy: isRoomy).damaged
+        let findings = try section.rebuild(isRoomy: isRoomy)
+        section.index.damagedPlaces = findings.damaged
         section.index.loss = witness?.loss(logEndsAt: engine.index.head, messages: engine.index.entryCount)
-        if engine.index.head != .none {
-            let (oldest, newest) = (engine.index.oldestSegment, engine.index.head.segment)
-            let segments = try engine.log.segmentNumbers().filter { $0 >= oldest && $0 <= newest }
-            let isWhole = try engine.log.missing(among: segments).isEmpty
-            if section.index.damagedPlaces > 0 || !isWhole {
-                section.index.parts = try LogParts(of: engine.log, from: oldest, to: engine.index.head)
-            }
+        if engine.index.head != .none, findings.damaged > 0 || !findings.isWhole {
+            section.index.parts = try LogParts(
+                of: engine.log, from: engine.index.oldestSegment, to: engine.index.head)
         }
         // Operations must not have the numbers of those in a part of the log that isn't there now (``ReplayedRemovals``).
         section.index.sequence = max(section.index.sequence, witness?.sequence ?? 0)

@@ -5,6 +5,8 @@ extension ArchiveEngine {
     struct ReplayFindings {
         var damaged = 0
         var problems: [String] = []
+        /// Whether no segment between the oldest and the newest is missing.
+        var isWhole = true
         /// Findings in the newest segment, with their locations. If the log ends with an incomplete batch, those behind
         /// its beginning don't count: nothing acknowledged is missing there.
         private var atEnd: [(place: Location, problem: String)] = []
@@ -312,10 +314,8 @@ extension ArchiveSection {
         findings.endLog(cut: cut)
         try replayWaiting()
         try reportDropped(sieve.dropped, cut: cut, &findings)
-        if engine.attachment != nil, findings.damaged == 0 {
-            let isWhole = try log.missing(among: numbers).isEmpty
-            if isWhole { try voidOutdatedCopies() }
-        }
+        findings.isWhole = try log.missing(among: numbers).isEmpty
+        if engine.attachment != nil, findings.damaged == 0, findings.isWhole { try voidOutdatedCopies() }
         index.segmentBytes = segmentBytes
         index.order.sort(entries: index.entryCount + Int(index.setAsideCount))
         judgeGraces()

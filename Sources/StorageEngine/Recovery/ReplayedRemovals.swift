@@ -3,7 +3,7 @@
 /// segment again. OnDiskFormat, "Losses of the log". A value; for one thread.
 struct ReplayedRemovals {
     /// More would take more memory than a rebuild may; the earliest are forgotten then.
-    private static let most = 1 << 22
+    private static let most = 1 << 20
 
     private struct Removal {
         /// Of a frame with the key.
