@@ -1,14 +1,19 @@
-/// Sorts long runs of combining marks into canonical order.
+import Foundation
+
+/// Brings texts with long runs of combining marks into canonical order and into normal form C, in time in proportion to them.
 ///
-/// To compare strings, Swift normalises them, and sorts each run of marks by insertion. That takes quadratic time:
-/// a text with megabytes of marks would block a query for hours. Runs that are already sorted take linear time. A
-/// stable sort by combining class doesn't change what a text is equivalent to (Unicode Standard, 3.11, canonical
-/// ordering).
-enum MarkOrder {
-    /// Runs up to this length are fast enough unsorted.
+/// Swift, to compare strings, and Foundation, to compose them, sort each run of marks by insertion. That takes quadratic
+/// time: a text with megabytes of marks would block a query for hours. Runs that are already sorted are compared in linear
+/// time, but not composed. A stable sort by combining class doesn't change what a text is equivalent to (Unicode Standard,
+/// 3.11, canonical ordering).
+package enum MarkOrder {
+    /// Runs up to this length are fast enough as they are.
     private static let longestLeft = 64
     /// A shorter text can't have enough marks to matter.
     private static let leastBytes = 1024
+    /// Of the marks of one class, only the first can become part of the character before them: one that doesn't blocks all
+    /// that follow (Unicode Standard, D115). No character is composed of as many marks as these.
+    private static let mostComposed = 8
 
     /// The text, with its long runs of marks sorted.
     static func string(_ bytes: UnsafeRawBufferPointer) -> String {
@@ -16,11 +21,120 @@ enum MarkOrder {
         return mayHaveLongRun(bytes) ? ordered(text) : text
     }
 
-    static func string(_ text: String) -> String {
-        guard text.utf8.count >= leastBytes else { return text }
+    static func string(_ text: String) -> String { mayHaveLongRun(text) ? ordered(text) : text }
+
+    /// The text in normal form C. Foundation composes each part, as it moves all that follows a character that it composes.
+    package static func composed(_ text: String) -> String {
+        // What comes before U+0300, whose first byte is 0xcc, is in it.
+        guard text.utf8.contains(where: { $0 >= 0xcc }) else { return text }
+        var composing = Composing()
+        forEachRun(of: text) {
+            composing.append($0)
+        } marks: {
+            composing.append(run: $0)
+        }
+        composing.endPart()
+        return composing.result
+    }
+
+    private struct Composing {
+        var result = ""
+        private var part = ""
+        private var count = 0
+
+        mutating func append(_ scalar: Unicode.Scalar) {
+            if count >= MarkOrder.leastPart, count >= MarkOrder.mostPart || !MarkOrder.mayJoin(scalar) {
+                endPart()
+            }
+            part.unicodeScalars.append(scalar)
+            count += 1
+        }
+
+        mutating func append(run: [Mark]) {
+            guard run.count > longestLeft else {
+                for mark in run { part.unicodeScalars.append(mark.scalar) }
+                count += run.count
+                return
+            }
+            // What follows such a run can't be composed with anything before it.
+            var counts = [UInt8](repeating: 0, count: 256)
+            var rest: [Mark] = []
+            for mark in run {
+                if counts[Int(mark.order)] == mostComposed {
+                    rest.append(mark)
+                } else {
+                    counts[Int(mark.order)] += 1
+                    part.unicodeScalars.append(mark.scalar)
+                }
+            }
+            let scalars = Array(normalFormC(part).unicodeScalars)
+            let place = (scalars.lastIndex { !isMark($0) } ?? -1) + 1
+            for scalar in scalars[..<place] { result.unicodeScalars.append(scalar) }
+            for mark in sorted(scalars[place...].map(Mark.init) + rest) {
+                result.unicodeScalars.append(mark.scalar)
+            }
+            (part, count) = ("", 0)
+        }
+
+        mutating func endPart() {
+            result += normalFormC(part)
+            (part, count) = ("", 0)
+        }
+    }
+
+    /// Scalars after which a part may end.
+    private static let leastPart = 128
+    /// Scalars after which a part ends before any that is no mark, though it might be composed with what is before it: no text of a
+    /// language has so many such in a row.
+    private static let mostPart = 512
+
+    /// Whether something that is no mark of a combining class may be composed with what is before it: vowel signs, Hangul's vowels
+    /// and final consonants, and the vowels of Kirat Rai.
+    private static func mayJoin(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case ..<0x300: return false
+        case 0x1160...0x11ff, 0xd7b0...0xd7fb, 0x16d40...0x16d7f: return true
+        default: break
+        }
+        switch scalar.properties.generalCategory {
+        case .spacingMark, .nonspacingMark, .enclosingMark: return true
+        default: return false
+        }
+    }
+
+    /// Foundation's, which leaves a Hangul syllable and a final consonant behind it apart (Unicode Standard, 3.12).
+    private static func normalFormC(_ text: String) -> String {
+        guard text.utf8.contains(where: { $0 >= 0xcc }) else { return text }
+        let composed = text.precomposedStringWithCanonicalMapping
+        let finals: ClosedRange<UInt32> = 0x11a8...0x11c2
+        guard composed.unicodeScalars.contains(where: { finals.contains($0.value) }) else { return composed }
+        var result: [Unicode.Scalar] = []
+        for scalar in composed.unicodeScalars {
+            if finals.contains(scalar.value), let last = result.last?.value, 0xac00...0xd7a3 ~= last,
+                (last - 0xac00) % 28 == 0, let syllable = Unicode.Scalar(last + scalar.value - 0x11a7)
+            {
+                result[result.count - 1] = syllable
+            } else {
+                result.append(scalar)
+            }
+        }
+        return result.reduce(into: "") { $0.unicodeScalars.append($1) }
+    }
+
+    private static func ordered(_ text: String) -> String {
+        var result = ""
+        forEachRun(of: text) { scalar in
+            result.unicodeScalars.append(scalar)
+        } marks: { run in
+            for mark in run { result.unicodeScalars.append(mark.scalar) }
+        }
+        return result
+    }
+
+    private static func mayHaveLongRun(_ text: String) -> Bool {
+        guard text.utf8.count >= leastBytes else { return false }
         var text = text
-        let isDoubtful = text.withUTF8 { mayHaveLongRun(UnsafeRawBufferPointer($0)) }
-        return isDoubtful ? ordered(text) : text
+        return text.withUTF8 { mayHaveLongRun(UnsafeRawBufferPointer($0)) }
     }
 
     /// Samples one scalar every 64 bytes and returns whether one is a mark. A run that is too long always contains
@@ -31,40 +145,76 @@ enum MarkOrder {
             var start = sample
             while start > 0, bytes[start] & 0xc0 == 0x80 { start -= 1 }
             let scalar = bytes[start..<min(start + 4, bytes.count)]
-            if String(decoding: scalar, as: UTF8.self).unicodeScalars.first.map(isMark) == true {
+            if String(decoding: scalar, as: UTF8.self).unicodeScalars.first.map(isMarks) == true {
                 return true
             }
         }
         return false
     }
 
-    private static func ordered(_ text: String) -> String {
-        // To append to a string's scalars takes time in proportion to the string.
-        var result: [UInt8] = []
-        result.reserveCapacity(text.utf8.count)
-        func append(_ scalar: Unicode.Scalar) {
-            if let bytes = UTF8.encode(scalar) { result.append(contentsOf: bytes) }
-        }
-        var run: [(order: UInt8, place: Int, scalar: Unicode.Scalar)] = []
+    /// Calls `other` with each scalar that is no mark, and `marks` with each run of marks between, sorted if it is long.
+    private static func forEachRun(
+        of text: String, other: (Unicode.Scalar) -> Void, marks: ([Mark]) -> Void
+    ) {
+        var run: [Mark] = []
         func end() {
-            // Stable: marks of one class keep their order.
-            if run.count > longestLeft { run.sort { ($0.order, $0.place) < ($1.order, $1.place) } }
-            for mark in run { append(mark.scalar) }
+            guard !run.isEmpty else { return }
+            marks(run.count > longestLeft ? sorted(run) : run)
             run.removeAll(keepingCapacity: true)
         }
         for scalar in text.unicodeScalars {
-            if isMark(scalar) {
-                run.append((scalar.properties.canonicalCombiningClass.rawValue, run.count, scalar))
+            if isMarks(scalar) {
+                // Those that stand for others are sorted as these are.
+                if let parts = otherMarks(scalar) {
+                    run += parts.map(Mark.init)
+                } else {
+                    run.append(Mark(scalar))
+                }
             } else {
                 end()
-                append(scalar)
+                other(scalar)
             }
         }
         end()
-        return String(decoding: result, as: UTF8.self)
+    }
+
+    private struct Mark {
+        let order: UInt8
+        let scalar: Unicode.Scalar
+
+        init(_ scalar: Unicode.Scalar) {
+            (order, self.scalar) = (scalar.properties.canonicalCombiningClass.rawValue, scalar)
+        }
+    }
+
+    /// Stable: marks of one class keep their order.
+    private static func sorted(_ run: [Mark]) -> [Mark] {
+        var classes = [[Mark]](repeating: [], count: 256)
+        for mark in run { classes[Int(mark.order)].append(mark) }
+        return classes.flatMap { $0 }
+    }
+
+    private static func isMarks(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.value >= 0x300 && !(0x4e00...0x9fff ~= scalar.value)
+            && (isMark(scalar) || otherMarks(scalar) != nil)
     }
 
     private static func isMark(_ scalar: Unicode.Scalar) -> Bool {
-        scalar.value >= 0x300 && scalar.properties.canonicalCombiningClass != .notReordered
+        scalar.value >= 0x300 && !(0x4e00...0x9fff ~= scalar.value)
+            && scalar.properties.canonicalCombiningClass != .notReordered
+    }
+
+    /// The other marks that a scalar is equivalent to, if it consists of marks alone (UnicodeData.txt, field 5).
+    private static func otherMarks(_ scalar: Unicode.Scalar) -> [Unicode.Scalar]? {
+        switch scalar {
+        case "\u{340}": ["\u{300}"]
+        case "\u{341}": ["\u{301}"]
+        case "\u{343}": ["\u{313}"]
+        case "\u{344}": ["\u{308}", "\u{301}"]
+        case "\u{f73}": ["\u{f71}", "\u{f72}"]
+        case "\u{f75}": ["\u{f71}", "\u{f74}"]
+        case "\u{f81}": ["\u{f71}", "\u{f80}"]
+        default: nil
+        }
     }
 }

@@ -30,7 +30,7 @@ struct LikePattern: Sendable {
             case .many: bytes?.append(Self.manyBytes)
             case .one(let character):
                 // A few other characters are equivalent to an ASCII one. CR and LF together are one character.
-                let plain = String(character).precomposedStringWithCanonicalMapping.utf8
+                let plain = MarkOrder.composed(String(character)).utf8
                 if plain.count == 1, let byte = plain.first, byte < 0x80, byte != 0x0d {
                     bytes?.append(Int16(byte))
                 } else if plain.contains(0x0d) {

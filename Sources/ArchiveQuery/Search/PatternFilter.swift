@@ -35,9 +35,7 @@ struct PatternFilter: Sendable {
 extension UTF8Text {
     /// The text in the normal form for comparisons (NFC).
     static func normalized(_ text: String) -> String {
-        // Texts without characters from U+0300 on, whose first byte is 0xcc, are in it already.
-        guard text.utf8.contains(where: { $0 >= 0xcc }) else { return text }
-        return MarkOrder.string(text).precomposedStringWithCanonicalMapping
+        MarkOrder.composed(text)
     }
 }
 

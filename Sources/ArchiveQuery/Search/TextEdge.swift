@@ -12,7 +12,7 @@ struct TextEdge: Sendable {
         let text = MarkOrder.string(text)
         characters = Array(text)
         // A few other characters are equivalent to an ASCII one. CR and LF together are one character.
-        let utf8 = Array(text.precomposedStringWithCanonicalMapping.utf8)
+        let utf8 = Array(MarkOrder.composed(text).utf8)
         bytes = utf8.contains { $0 == 0x0d || $0 == 0x0a } ? nil : utf8
     }
 

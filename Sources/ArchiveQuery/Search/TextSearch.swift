@@ -12,10 +12,9 @@ package struct TextSearch: Sendable, Hashable {
 
     package init(_ string: String, caseSensitive: Bool) {
         self.caseSensitive = caseSensitive
-        let string = MarkOrder.string(string)
-        let needle = caseSensitive ? string : string.foldedCase
+        let needle = caseSensitive ? string : MarkOrder.string(string).foldedCase
         // A few non-ASCII characters are equivalent to an ASCII one, such as the Kelvin sign to K.
-        composed = Array(needle.precomposedStringWithCanonicalMapping.utf8)
+        composed = Array(MarkOrder.composed(needle).utf8)
         // In ASCII only CR LF is a character of two bytes.
         bytes = composed.contains { $0 == 0x0d || $0 == 0x0a } ? nil : composed
         plain = caseSensitive ? ByteSearch(composed) : nil
@@ -27,8 +26,7 @@ package struct TextSearch: Sendable, Hashable {
         {
             return answer
         }
-        let text = MarkOrder.string(text)
-        return isFoundComposed(in: caseSensitive ? text : text.foldedCase)
+        return isFoundComposed(in: caseSensitive ? text : MarkOrder.string(text).foldedCase)
     }
 
     /// Like ``isFound(in:)``, for a stored text in UTF-8.
@@ -43,7 +41,7 @@ package struct TextSearch: Sendable, Hashable {
     /// Compares whole characters, which neither the standard library's `contains` nor Foundation's guarantees. Equal ones have the
     /// same bytes in normal form C, and characters begin and end in the same places in any form.
     private func isFoundComposed(in text: String) -> Bool {
-        var text = text.precomposedStringWithCanonicalMapping
+        var text = MarkOrder.composed(text)
         var (first, tries) = (0, 0)
         var bounds: CharacterBounds?
         while let place = text.withUTF8({ ByteSearch.place(of: composed, in: $0, from: first) }) {

@@ -112,7 +112,8 @@ import Testing
     /// What broke: long texts with many marks took time that grows with their square; half a minute for two megabytes of Hindi.
     @Test(arguments: [
         ("क्षत्रिय ", "x"), ("é" + String(repeating: "क्", count: 50), "क"), ("🇩🇪", "🇪🇩"),
-        ("e\u{301}\u{323}", "e\u{301}"),
+        ("e\u{301}\u{323}", "e\u{301}"), ("\u{94d}", "x"), ("\u{301}\u{323}", "x"),
+        ("\u{5b0}\u{5c1}\u{5bc}", "x"), ("\u{344}", "x"), ("\u{f73}\u{302}", "x"),
     ]) func timeGrowsWithTheText(part: String, wanted: String) {
         func cost(_ count: Int) -> Double {
             let text = String(repeating: part, count: count)
@@ -125,5 +126,73 @@ import Testing
         // With the square it would be sixteen times as much, and many seconds.
         let (one, four) = (cost(count / 4), cost(count))
         #expect(four < 10 * one + 0.5, "\(one) s and \(four) s")
+    }
+
+    /// Texts with long runs of marks have one form however they are spelled, and it is equivalent to them.
+    @Test func longRunsOfMarksAreComposed() throws {
+        var random = SeededGenerator.announced("long runs of marks")
+        let marks = Array(
+            ("\u{300}\u{301}\u{302}\u{304}\u{308}\u{323}\u{327}\u{31b}\u{338}\u{340}\u{343}\u{344}\u{345}\u{94d}\u{93c}"
+                + "\u{5b0}\u{5bc}\u{f71}\u{f72}\u{f73}\u{f74}\u{f75}\u{f81}\u{3099}\u{1d165}\u{653}\u{1d16e}")
+                .unicodeScalars)
+        let others = Array(
+            ("aeuüǖấαᾳகডかシ가שּׁ"
+                + "\u{9bc}\u{9be}\u{9c7}\u{1100}\u{1161}\u{11a8}\u{1d15e}\u{1d157}\u{200d}\n\u{627}\u{212b}\u{f40}")
+                .unicodeScalars)
+        for _ in 0..<200 {
+            var (text, other) = ("", "")
+            while text.unicodeScalars.count < 1_200 {
+                for _ in 0..<Int.random(in: 0...3, using: &random) {
+                    let scalar = try #require(others.randomElement(using: &random))
+                    text.unicodeScalars.append(scalar)
+                    other.unicodeScalars.append(scalar)
+                }
+                let few = try (0..<Int.random(in: 1...6, using: &random)).map { _ in
+                    try #require(marks.randomElement(using: &random))
+                }
+                let run = try (0..<Int.random(in: 66...300, using: &random)).map { _ in
+                    try #require(few.randomElement(using: &random))
+                }
+                text.unicodeScalars.append(contentsOf: run)
+                other.unicodeScalars.append(contentsOf: respelled(run))
+            }
+            let composed = MarkOrder.composed(text)
+            #expect(decomposed(composed) == decomposed(text))
+            #expect(composed.utf8.elementsEqual(MarkOrder.composed(other).utf8))
+            #expect(composed.utf8.elementsEqual(MarkOrder.composed(composed).utf8))
+        }
+    }
+
+    /// Equivalent marks: each that stands for others as these, in canonical order.
+    private func respelled(_ run: [Unicode.Scalar]) -> [Unicode.Scalar] {
+        decomposed(run.reduce(into: "") { $0.unicodeScalars.append($1) })
+    }
+
+    /// The text's canonical decomposition (Unicode Standard, D68): two texts are equivalent if they have the same.
+    private func decomposed(_ text: String) -> [Unicode.Scalar] {
+        var result: [Unicode.Scalar] = []
+        var marks: [(order: UInt8, place: Int, scalar: Unicode.Scalar)] = []
+        func end() {
+            result += marks.sorted { ($0.order, $0.place) < ($1.order, $1.place) }.map(\.scalar)
+            marks = []
+        }
+        for scalar in text.unicodeScalars {
+            for part in String(scalar).decomposedStringWithCanonicalMapping.unicodeScalars {
+                let order = part.properties.canonicalCombiningClass.rawValue
+                if order == 0 {
+                    end()
+                    result.append(part)
+                } else {
+                    marks.append((order, marks.count, part))
+                }
+            }
+        }
+        end()
+        return result
+    }
+
+    @Test func aSyllableAndItsEndAreOneCharacter() {
+        #expect(contains("가\u{11a8}나", "각") && contains("각나", "\u{1100}\u{1161}\u{11a8}"))
+        #expect(!contains("가\u{11a8}나", "가"))
     }
 }
