@@ -125,34 +125,52 @@ public struct EntryList: Sendable, RandomAccessCollection {
     ) -> Int {
         var unreadable = 0
         var pin: SegmentLog.Pin?
+        // Each costs system calls to look for, and entries of many may have been moved.
+        var gone: Set<UInt32> = []
         defer { if let pin { engine.log.unpin(pin) } }
         for row in rows {
             // Memory takes about as long to answer as so many keys take to be compared.
             if row + 8 < rows.upperBound { prefetch(at: index(row + 8)) }
             let index = index(row)
             let reference = references[index]
-            if pin?.segment != reference.location.segment {
+            let segment = reference.location.segment
+            if pin?.segment != segment {
                 if let pin { engine.log.unpin(pin) }
-                pin = engine.log.pin(reference.location.segment)
+                pin = gone.contains(segment) ? nil : engine.log.pin(segment)
+                if pin == nil { gone.insert(segment) }
             }
             if let pin, let frame = engine.log.frame(pin, at: reference.location.offset),
                 UInt32(truncatingIfNeeded: engine.hash(frame.key)) == reference.tag
             {
                 body(index, frame.key)
-            } else if !readMovedKey(at: index, body) {
+            } else if !readMovedKey(at: index, gone, body) {
                 unreadable += 1
             }
         }
         return unreadable
     }
 
-    /// For a key that isn't where it was listed. Returns whether it is known by now whether there is one.
-    private func readMovedKey(at index: Int, _ body: (Int, UnsafeRawBufferPointer) -> Void) -> Bool {
+    /// For a key that isn't where it was listed. `gone`: segments that can't be read. Returns whether it is known by now whether
+    /// there is one.
+    private func readMovedKey(
+        at index: Int, _ gone: Set<UInt32>, _ body: (Int, UnsafeRawBufferPointer) -> Void
+    ) -> Bool {
         let none = UnsafeRawBufferPointer(start: nil, count: 0)
         do throws(StorageError) {
-            if try key(at: index, presentLine, { body(index, $0.key) }) != nil { return true }
-            // Its file may be missing, or its frame be none any more.
-            let isLost = try isDamaged(at: index)
+            var isLost = false
+            let present = { () throws(StorageError) in try self.presentLine(at: index) }
+            let found = try following(present) { (line) throws(StorageError) in
+                // What the index still has in a file that isn't there isn't looked for again.
+                isLost = gone.contains(line.location.segment)
+                if isLost { return nil as Bool? }
+                return try engine.withFrame(at: line.location, tag: line.tag) { frame in
+                    body(index, frame.key)
+                    return true
+                }
+            }
+            if found == true { return true }
+            // Its frame may be none any more.
+            if !isLost { isLost = try isDamaged(at: index) }
             body(index, none)
             return !isLost
         } catch {
