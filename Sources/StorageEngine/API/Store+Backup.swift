@@ -238,10 +238,12 @@ private struct BackupPlace {
         _ path: String, outside store: FileDescriptor? = nil, takesEmptyFolder: Bool = false
     ) throws(StorageError) {
         self.takesEmptyFolder = takesEmptyFolder
-        var path = Substring(path)
-        while path.hasSuffix("/"), path.count > 1 { path = path.dropLast() }
-        let slash = path.lastIndex(of: "/")
-        name = String(slash.map { path[path.index(after: $0)...] } ?? path)
+        // By bytes: a name may begin with a mark, which makes one character with the slash before it.
+        var bytes = path.utf8[...]
+        while bytes.last == UInt8(ascii: "/"), bytes.count > 1 { bytes.removeLast() }
+        let path = Substring(bytes)
+        let slash = bytes.lastIndex(of: UInt8(ascii: "/"))
+        name = String(slash.map { path[bytes.index(after: $0)...] } ?? path)
         guard !name.isEmpty, name != ".", name != ".." else { throw .backupExists(path: String(path)) }
         let folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
         parent = try FileDescriptor.folder(at: folder)

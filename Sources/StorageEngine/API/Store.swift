@@ -167,12 +167,18 @@ public final class Store: Sendable {
         }
     }
 
+    /// Whether this user owns the store's folder. Only its owner may write.
+    /// - Throws: `storeNotFound`, `permissionDenied`, `system`.
+    package static func isOwn(at path: String) throws(StorageError) -> Bool {
+        try FileDescriptor.folder(at: path).status().owner == ProcessIdentity.effectiveUser
+    }
+
     private static func openFolder(
         at path: String, mayCreate: Bool, isOwn: Bool, _ trust: FileTrust
     ) throws(StorageError) -> FileDescriptor {
         do throws(StorageError) {
-            if isOwn, try FileDescriptor.folder(at: path).status().owner != ProcessIdentity.effectiveUser {
-                throw .ownedByAnotherUser(path: path)
+            if isOwn {
+                guard try Store.isOwn(at: path) else { throw .ownedByAnotherUser(path: path) }
             }
             return try FileDescriptor.folder(at: path, trust: trust)
         } catch {

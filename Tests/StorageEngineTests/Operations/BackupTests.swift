@@ -23,6 +23,14 @@ import Testing
             to: URL(fileURLWithPath: path + "/vellum-store.backup"))
     }
 
+    /// What broke: a slash and a mark after it are one character, so the name was sought in a folder that isn't.
+    @Test func aNameMayBeginWithAMark() throws {
+        try store.archive(named: "A", orCreate: ArchiveConfiguration()).put([1], forKey: "a")
+        let place = folder.path + "/\u{301}backup"
+        _ = try store.backUp(to: place + "//")
+        #expect(try Store.open(at: place).archive(named: "A").peek("a") == [1])
+    }
+
     /// What broke: what a killed backup had left was removed in any order, the marker that tells what it is perhaps first;
     /// killed in that, a backup left a folder that every later one refused.
     @Test func whatIsLeftOfAnotherBackupIsKnownHoweverFarItsRemovalGot() throws {
