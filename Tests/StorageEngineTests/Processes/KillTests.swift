@@ -61,7 +61,9 @@ import Testing
             PlannedEntry(key: $0, sequence: try #require(try archive.metadata($0)?.sequence))
         }
         #expect(try archive.carryOut(.setLifetime(.zero), on: planned).entries == 10)
-        #expect(try archive.removeExpired().entries == 10)
+        // Housekeeping may come first, here and below.
+        _ = try archive.removeExpired()
+        #expect(try archive.status().entries == 0)
         let undoer = try Worker(
             ["undo", folder.store, "A", "1", CrashPoint.restoreCommitted.rawValue], in: folder)
         #expect(try await undoer.process.isStopped(within: 30))
@@ -72,7 +74,8 @@ import Testing
         _ = try await killed.finish()
         // Whoever takes the lock next repairs.
         try archive.delete("nothing")
-        #expect(try archive.removeExpired().entries == 10)
+        _ = try archive.removeExpired()
+        #expect(try archive.status().entries == 0)
         undoer.signal(SIGCONT)
         let (status, lines) = try await undoer.finish()
         #expect(status == 0 && lines == ["10"])
