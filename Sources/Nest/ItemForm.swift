@@ -48,6 +48,10 @@ struct ItemFormer {
             guard let content = optional.content else { return .null }
             return try form(of: content, level: level + 1)
         }
+        // A cast would look through it to what Foundation's objects can be cast to.
+        if type(of: part) == AnyHashable.self, let hashable = part as? AnyHashable {
+            return try form(of: hashable.base, level: level)
+        }
         // Swift's types first: Foundation's objects can be cast to these, too.
         if type(of: part) is AnyClass { return try form(ofObject: part, level) }
         if let plain = ItemFormer.plain(part) { return plain }

@@ -201,6 +201,19 @@ struct Several<each Part>: Codable { var a = 1 }
         }
     }
 
+    /// What broke: Foundation's numbers in an `AnyHashable` came back as truth values, its texts as Swift's.
+    @Test func whatIsHashableKeepsItsType() throws {
+        defer { done() }
+        let items = [
+            AnyHashable(NSNumber(value: 1)), AnyHashable(NSNumber(value: 1.5)), AnyHashable(NSString("a")),
+            AnyHashable(7),
+        ]
+        let read = try #require(try stored(items) as? [Any])
+        let types = read.map { type(of: ($0 as? AnyHashable)?.base ?? $0) }
+        #expect(types[0] is NSNumber.Type && types[1] is NSNumber.Type && types[2] is NSString.Type)
+        #expect(types[3] is Int.Type && (read[0] as? NSNumber)?.intValue == 1)
+    }
+
     /// What broke: of two keys one was gone; a part of a text came back as an object, a number of single precision as one of
     /// double; a mutable collection in one of Foundation's wasn't any more.
     @Test func nothingIsChangedInSilence() throws {
