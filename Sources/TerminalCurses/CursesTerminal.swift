@@ -151,6 +151,10 @@ package final class CursesTerminal {
             if let bytes = cnc_take_output(&count) {
                 write(Array(UnsafeBufferPointer(start: bytes, count: count)))
             }
+            // Without another screen to go back to, curses leaves the cursor in the last line, where the shell's prompt comes.
+            if cnc_capability("rmcup") == nil, let clear = cnc_capability("el") {
+                write(TerminalModes.withoutPadding(String(cString: clear)))
+            }
         }
         var modes = savedModes
         // TCSADRAIN waits until the output was sent, so that it is still shown in the old modes.

@@ -54,6 +54,17 @@ struct ActionTests {
         #expect(browser.frame.plainText.contains("up, k "))
     }
 
+    /// What broke: keys that found nothing to do, or nothing new, gave no answer.
+    @Test(arguments: [
+        ("R", "Read again."), ("j<enter>-", "Nothing is marked."), ("j<enter>R", "Read again."),
+        ("j<enter><enter>tE", "Unfold all: there is nothing here to do that to."),
+        ("j<enter><enter>tC", "Fold all: there is nothing here to do that to."),
+        ("fR", "Read again."),
+    ]) func eachKeyHasAnAnswer(keys: String, said: String) throws {
+        let browser = try Fixture.browser(Fixture.source(), columns: 100, keys: keys)
+        #expect(browser.model.said == said)
+    }
+
     @Test func helpIsSearchedAndRuns() throws {
         var browser = try Fixture.browser(Fixture.source(), keys: "j<enter>?")
         #expect(browser.frame.plainText.contains("Help: entries"))

@@ -34,6 +34,13 @@ struct PropertyColumnTests {
         }
     }
 
+    /// What broke: a long title ran over the corner of its box.
+    @Test func aTitleIsCutOffWithASign() throws {
+        let browser = try Fixture.browser(Fixture.source(), columns: 40, keys: "j<enter>C")
+        let top = try #require(lines(browser).first { $0.contains("Columns, with") })
+        #expect(top.contains("…") && top.contains("┐"), "\(top)")
+    }
+
     @Test func arePickedFromThoseThatOccur() throws {
         let source = Fixture.source()
         source.with { $0.archives["City"]?[3].bytes = Array("{\"population\":1}".utf8) }

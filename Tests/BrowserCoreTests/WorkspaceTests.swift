@@ -179,6 +179,24 @@ struct WorkspaceTests {
         #expect(test.model.said == "demo is closed.")
     }
 
+    /// What broke: work in another store took the place of work that collected what to delete, and nothing came of that.
+    @Test func workInOneStoreEndsNoneInAnother() throws {
+        let source = Fixture.source()
+        var test = UpdateTest(Fixture.model(columns: 100, rows: 24))
+        test.settle(source)
+        for key in try Key.script("hj<enter>1jz") { _ = test.press(key, source) }
+        #expect(test.model.screen == .groups)
+        let asked = test.press(.character("D"), source, settling: false)
+        #expect(asked.map(\.description) == ["collect the chosen of City"])
+        for key in try Key.script("]j<enter>") { _ = test.press(key, source) }
+        #expect(test.model.store == Self.other && test.model.screen == .entries)
+        test.effects = test.answer(asked[0], source)
+        test.settle(source)
+        #expect(test.model.said == "1:demo: a question waits (shown when you go there)")
+        _ = test.press(.character("["), source)
+        #expect(test.text.contains("Delete ") && test.text.contains("in 1:demo/City"), "\(test.text)")
+    }
+
     /// What broke: all that was open was gone by one key, and the browser too where there was no demo.
     @Test func theDemoIsAskedForTwiceWhileStoresAreOpen() throws {
         let source = Fixture.source()
@@ -205,6 +223,9 @@ struct WorkspaceTests {
         #expect(test.model.said?.hasPrefix("A change is under way; q again stops it") == true)
         test.send(.clock(Fixture.start.adding(seconds: 1)))
         #expect(test.text.contains("A change is under way; q again stops it"), "\(test.text)")
+        // Another key in between takes it back.
+        _ = test.press(.character("j"), source, settling: false)
+        #expect(test.press(.character("q"), source, settling: false).isEmpty)
         #expect(test.press(.character("q"), source, settling: false).map(\.description) == ["quit"])
         test.effects = asked
         test.settle(source)

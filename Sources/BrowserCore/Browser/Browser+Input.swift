@@ -31,6 +31,9 @@ extension Browser {
     }
 
     private static func press(_ model: inout Model, _ key: Key) -> [Effect] {
+        let asked = model.askedFirst?.at
+        // Another key in between takes back what is to be asked for twice.
+        defer { if model.askedFirst?.at == asked { model.askedFirst = nil } }
         if key == .control("c") { return [.quit] }
         if let overlay = model.overlay { return press(&model, key, in: overlay) }
         if model.prompt != nil { return pressInPrompt(&model, key) }
@@ -155,9 +158,10 @@ extension Browser {
             model.pausedSince = model.pausedSince == nil ? model.now : nil
             model.archives.pausedHistories = model.pausedSince == nil ? nil : model.archives.histories
             model.events.lookAway()
-            return model.pausedSince == nil ? refresh(&model, isForced: true) : []
+            return refreshUnlessPaused(&model)
         case .refresh:
             if model.pausedSince != nil { model.pausedSince = model.now }
+            model.say("Read again.", seconds: 2)
             return refresh(&model, isForced: true)
         case .hints: return toggleHints(&model)
         case .demo: return startDemo(&model)

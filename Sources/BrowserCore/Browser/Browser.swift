@@ -47,10 +47,7 @@ package enum Browser {
     private static func setBack(_ model: inout Model, to now: Timestamp) {
         let jump = now.seconds(since: model.now)
         func atLatestNow(_ moment: inout Timestamp?) { moment = moment.map { min($0, now) } }
-        if let notice = model.notice {
-            model.notice?.since = notice.since.adding(seconds: jump)
-            model.notice?.until = notice.until.adding(seconds: jump)
-        }
+        if let notice = model.notice { model.notice?.until = notice.until.adding(seconds: jump) }
         if let job = model.job { model.job?.since = min(job.since, now) }
         atLatestNow(&model.touched)
         atLatestNow(&model.heldSince)
@@ -69,6 +66,11 @@ package enum Browser {
             model.entries = entries
         }
         model.events.lookAway()
+    }
+
+    /// A moment that somebody held stays.
+    static func refreshUnlessPaused(_ model: inout Model) -> [Effect] {
+        model.pausedSince == nil ? refresh(&model, isForced: true) : []
     }
 
     /// Requests what the screen shows from the store again. A forced refresh also ends what is frozen.

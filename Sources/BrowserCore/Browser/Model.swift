@@ -55,10 +55,8 @@ package struct Model: Sendable {
     var overlay: Overlay?
     var prompt: Prompt?
     var notice: Notice?
-    /// What changes a store, the latest last.
-    private var changes: [Job] = []
-    /// Other long work that a person waits for.
-    private var work: Job?
+    /// Long work that a person waits for, the latest last: what changes a store, and for each store at most one other.
+    private var jobs: [Job] = []
     /// What was done here and can still be taken back.
     var undoWatch: UndoWatch?
     /// Since when the screen is paused.
@@ -112,13 +110,12 @@ package struct Model: Sendable {
         return lastTicket
     }
 
-    /// The work that is in view: what changes a store until it is over, so that Esc reaches it.
+    /// The work that is in view: what changes a store until it is over, so that Esc reaches it; else that on the store shown.
     var job: Job? {
-        get { changes.last ?? work }
+        get { jobs.last(where: \.isChange) ?? jobs.last { $0.workspace == workspace } }
         set {
-            if changes.isEmpty { return work = newValue }
-            changes.removeLast()
-            if let newValue { changes.append(newValue) }
+            guard let place = jobs.lastIndex(where: { $0.ticket == job?.ticket }) else { return }
+            if let newValue { jobs[place] = newValue } else { jobs.remove(at: place) }
         }
     }
 
@@ -126,43 +123,35 @@ package struct Model: Sendable {
     mutating func begin(_ new: Job) {
         var new = new
         new.workspace = workspace
-        if new.isChange { changes.append(new) } else { work = new }
+        if !new.isChange { endOtherWork() }
+        jobs.append(new)
     }
 
     /// The work with that ticket is over; `false`: somebody stopped it.
     @discardableResult
     mutating func ends(_ ticket: Int) -> Bool {
-        if let place = changes.firstIndex(where: { $0.ticket == ticket }) {
-            changes.remove(at: place)
-            return true
-        }
-        guard work?.ticket == ticket else { return false }
-        work = nil
+        guard let place = jobs.firstIndex(where: { $0.ticket == ticket }) else { return false }
+        jobs.remove(at: place)
         return true
     }
 
     mutating func note(share: Double, of ticket: Int) {
-        if let place = changes.firstIndex(where: { $0.ticket == ticket }) { changes[place].share = share }
-        if work?.ticket == ticket { work?.share = share }
+        guard let place = jobs.firstIndex(where: { $0.ticket == ticket }) else { return }
+        jobs[place].share = share
     }
 
-    /// Nobody waits any more for what doesn't change a store.
-    mutating func endOtherWork() { work = nil }
+    /// Nobody waits any more for what doesn't change the store that is shown.
+    mutating func endOtherWork() { jobs.removeAll { !$0.isChange && $0.workspace == workspace } }
 
     /// Whether somebody waits for work on the store of that workspace.
-    func isBusy(_ workspace: Int) -> Bool {
-        work?.workspace == workspace || changes.contains { $0.workspace == workspace }
-    }
+    func isBusy(_ workspace: Int) -> Bool { jobs.contains { $0.workspace == workspace } }
 
     /// Nobody waits any more for work on the store of that workspace.
-    mutating func endWork(of workspace: Int) {
-        if work?.workspace == workspace { work = nil }
-        changes.removeAll { $0.workspace == workspace }
-    }
+    mutating func endWork(of workspace: Int) { jobs.removeAll { $0.workspace == workspace } }
 
     mutating func say(_ text: String, role: Role = .text, seconds: Double = 6) {
         let place = isInBackground ? "\(TitleView.storeName(self)): " : ""
-        notice = Notice(place + text, role: role, since: now, until: now.adding(seconds: seconds))
+        notice = Notice(text: place + text, role: role, until: now.adding(seconds: seconds))
     }
 
     /// Whether an action is asked for a second time, within seconds.
@@ -244,14 +233,7 @@ struct StoreCost: Sendable, Hashable {
 struct Notice: Sendable, Hashable {
     var text: String
     var role: Role
-    var since: Timestamp
     var until: Timestamp
-
-    init(_ text: String, role: Role, since: Timestamp, until: Timestamp) {
-        self.text = text
-        self.role = role
-        (self.since, self.until) = (since, until)
-    }
 }
 
 /// Long work that a person waits for.

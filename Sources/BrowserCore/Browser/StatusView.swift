@@ -15,9 +15,9 @@ struct StatusView {
         let look = model.look
         if let prompt = model.prompt {
             content = .prompt(prompt)
-        } else if let notice = model.notice, let job = model.job, notice.since > job.since {
-            // What was said to somebody who pressed a key meanwhile.
-            content = .line([Span(notice.text, look[notice.role])], right: "")
+        } else if let notice = model.notice, let job = StatusView.longJob(model) {
+            // What was said isn't hidden by work that goes on or begins.
+            content = .line([Span(notice.text, look[notice.role])], right: job.text)
         } else if let job = StatusView.longJob(model) {
             content = .progress(job)
         } else if let problem = model.parts.problem(model) {

@@ -36,13 +36,9 @@ enum TitleView {
 
     /// The store's name, with its number where several are open.
     static func storeName(_ model: Model) -> String {
-        let name = model.store.map(name(ofStore:)) ?? "/"
+        let name = model.store.map(StorePath.name) ?? "/"
         guard model.openStores.count > 1, let number = model.store.flatMap(model.number) else { return name }
         return "\(number):\(name)"
-    }
-
-    static func name(ofStore path: String) -> String {
-        path.utf8.split(separator: UInt8(ascii: "/")).last.map { String(Substring($0)) } ?? "/"
     }
 
     /// The archive's name, with the store's where several are open.

@@ -1,4 +1,5 @@
 import StorageEngine
+import StoreInspection
 
 /// What the browser shows of one store, as it is kept while another one is shown. A value; safe to share between threads.
 struct Workspace: Sendable {
@@ -111,7 +112,7 @@ extension Model {
         guard let first = kept.min(by: { rank($0) < rank($1) }) else { return nil }
         kept.removeAll { $0.id == first.id }
         endWork(of: first.id)
-        return TitleView.name(ofStore: first.store)
+        return StorePath.name(first.store)
     }
 
     enum Closing: Sendable, Hashable {
@@ -185,8 +186,7 @@ extension Browser {
             return []
         }
         model.showStore(chosen.store)
-        // A moment that somebody held stays.
-        return model.pausedSince == nil ? refresh(&model, isForced: true) : []
+        return refreshUnlessPaused(&model)
     }
 
     /// Shows the next of the open stores, or the one before.

@@ -74,21 +74,22 @@ enum OverlayView {
         frame.fill(box, style: look[.dialog])
         let hasBorder = list.column > box.column
         if hasBorder { frame.border(box, style: look[.border].over(look[.dialog]), glyphs: look.glyphs) }
+        // A border has its corners, and a bit of line beside them.
+        let line = box.line(0).inset(left: hasBorder ? 2 : 0)
+        let room = line.columns - (hasBorder ? 2 : 0)
         frame.write(
-            title, at: Point(column: box.column + (hasBorder ? 2 : 0), row: box.row),
-            style: look[.title].over(look[.dialog]), within: box)
+            TextWidth.truncate(title, to: max(0, room), ellipsis: look.glyphs.ellipsis), at: line.origin,
+            style: look[.title].over(look[.dialog]), within: line)
     }
 
     private static func draw(_ list: ActionList, _ model: Model, into frame: inout Frame) {
         let look = model.look
         let places = OverlayPlaces.actions(list, model)
-        frame.fill(places.box, style: look[.dialog])
         if places.field.column > places.box.column {
-            frame.border(places.box, style: look[.border].over(look[.dialog]), glyphs: look.glyphs)
             let title = list.isHelp ? " Help: \(model.screen.rawValue) " : " Actions "
-            frame.write(
-                title, at: Point(column: places.box.column + 2, row: places.box.row),
-                style: look[.title].over(look[.dialog]), within: places.box)
+            drawBox(places.box, around: places.field, title: title, into: &frame, look)
+        } else {
+            frame.fill(places.box, style: look[.dialog])
         }
         let actions = Browser.actions(of: list, model)
         let legend = Browser.legend(of: list, model)

@@ -104,7 +104,7 @@ package final class EngineSource: StoreSource {
 
     /// A store in another folder; nil: it was no favourite, and isn't there any more.
     private func elsewhere(_ known: RememberedStore) -> StoreSummary? {
-        let name = known.path.split(separator: "/").last.map(String.init) ?? known.path
+        let name = StorePath.name(known.path)
         if let summary = summary(ofStore: known.path, name: name) { return summary }
         guard known.isFavourite else { return nil }
         return StoreSummary(

@@ -25,7 +25,7 @@ package final class RingFileSource: StoreSource {
     }
 
     package var folder: String { path }
-    private var name: String { path.split(separator: "/").last.map(String.init) ?? path }
+    private var name: String { StorePath.name(path) }
 
     package func stores() throws(SourceError) -> StoreList {
         StoreList([StoreSummary(name: name, path: path)])

@@ -8,6 +8,11 @@ import Darwin
 
 /// Paths by which stores are told apart. Stateless; safe from any thread.
 package enum StorePath {
+    /// The last part of a path.
+    package static func name(_ path: String) -> String {
+        path.utf8.split(separator: UInt8(ascii: "/")).last.map { String(Substring($0)) } ?? "/"
+    }
+
     /// The same store by one path, however it was given: from the root on, and without empty parts. Links stay, since a person knows
     /// the store by them, but where `..` may lead through one.
     package static func whole(_ path: String) -> String {

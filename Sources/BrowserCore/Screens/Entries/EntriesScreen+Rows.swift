@@ -24,7 +24,9 @@ extension EntriesScreen {
             toggleMark(&model)
             return Browser.move(&model, by: 1)
         case .markAll: return markAll(&model)
-        case .unmarkAll: model.entries?.marks = Marks()
+        case .unmarkAll:
+            if entries.marks.isEmpty { model.say("Nothing is marked.", seconds: 3) }
+            model.entries?.marks = Marks()
         case .follow:
             model.entries?.follows.toggle()
             model.touched = nil

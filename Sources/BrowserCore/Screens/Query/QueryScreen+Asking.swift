@@ -54,7 +54,9 @@ extension QueryScreen {
         case .copySwift: showSwift(&model)
         case .mark: return toggleMark(&model)
         case .markAll: return markAll(&model)
-        case .unmarkAll: model.query?.marks = Marks()
+        case .unmarkAll:
+            if query.marks.isEmpty { model.say("Nothing is marked.", seconds: 3) }
+            model.query?.marks = Marks()
         case .sort: sortByNext(&model)
         case .reverse: reverse(&model)
         case .askEvery: askEvery(&model)

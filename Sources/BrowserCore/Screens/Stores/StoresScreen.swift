@@ -96,8 +96,7 @@ enum StoresScreen: ScreenParts {
         if let closed = model.showStore(store.path) {
             model.say("\(closed) was closed: at most \(Workspace.most) stores are open at once.", seconds: 6)
         }
-        let effects = model.pausedSince == nil ? Browser.refresh(&model, isForced: true) : []
-        return effects + [remember(store.path)]
+        return Browser.refreshUnlessPaused(&model) + [remember(store.path)]
     }
 
     /// Keeps for later sessions that a store was opened. What can't be kept is said where one chooses to keep it.

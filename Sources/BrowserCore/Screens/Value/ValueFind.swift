@@ -19,6 +19,9 @@ struct ValueFind: Sendable {
         (ticket, found, current, isOfOther) = (nil, nil, nil, false)
     }
 
+    /// Where the match is that was gone to: bytes, or nodes of the tree.
+    var match: Range<Int>? { current.flatMap { found?.places[$0] } }
+
     /// `3 of 41`, or why there is no such place.
     var note: String {
         guard !text.isEmpty else { return "" }

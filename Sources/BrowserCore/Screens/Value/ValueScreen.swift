@@ -57,8 +57,10 @@ enum ValueScreen: ScreenParts {
     static func place(_ model: Model) -> StatusView.Content? {
         guard let value = model.value, value.load != nil else { return nil }
         let look = model.look
-        var right = position(value)
-        if !value.find.note.isEmpty { right = "\"\(value.find.text)\" \(value.find.note)  \(right)" }
+        var right = position(value, model.layout.page)
+        if !value.find.note.isEmpty {
+            right = "\"\(value.find.text)\" \(value.find.note)  \(right)"
+        }
         right = TextWidth.truncateStart(
             right, to: max(0, model.size.columns * 2 / 3), ellipsis: look.glyphs.ellipsis)
         // What stands at the right stays.
@@ -71,9 +73,13 @@ enum ValueScreen: ScreenParts {
         return .line(left, right: right)
     }
 
-    private static func position(_ value: ValueState) -> String {
+    /// Of the match that was gone to, as long as it is in view, else of the first byte or node in view.
+    private static func position(_ value: ValueState, _ page: Int) -> String {
         guard value.mode == .tree else {
-            return "byte \(Figures.count(value.place)) of \(Figures.count(value.size))"
+            let match = value.find.match.flatMap {
+                $0.overlaps(value.bytesInView(page)) ? $0.lowerBound : nil
+            }
+            return "byte \(Figures.count(match ?? value.place)) of \(Figures.count(value.size))"
         }
         let count = value.rowCount
         return "\(Figures.count(min(count, value.position + 1))) of \(Figures.count(count))"
@@ -113,7 +119,7 @@ enum ValueScreen: ScreenParts {
     static func isOfUse(_ id: ActionID, _ model: Model) -> Bool {
         guard let value = model.value else { return true }
         switch id {
-        case .fold: return value.mode == .tree
+        case .fold, .foldAll, .unfoldAll: return value.mode == .tree
         case .mode: return value.modes.count > 1
         default: return true
         }
