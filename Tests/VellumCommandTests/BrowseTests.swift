@@ -18,6 +18,22 @@ struct BrowseTests {
         try Vellum.run(["browse", "--store", store.path] + arguments)
     }
 
+    /// What broke: it offered changes, and refused them at the end.
+    @Test(.enabled(if: geteuid() == 0, "only root can give a store away"))
+    func whatThisUserMayOnlyReadIsReadOnly() throws {
+        #expect(try !screen("--size", "100x12").text.contains("READ ONLY"))
+        let all = try FileManager.default.subpathsOfDirectory(atPath: store.path).map {
+            store.path + "/" + $0
+        }
+        for path in [store.path] + all {
+            try FileManager.default.setAttributes([.ownerAccountID: 65_534], ofItemAtPath: path)
+        }
+        let shown = try Vellum.run(
+            ["browse", "--store", store.path, "--size", "100x12", "--keys", "<enter>D"],
+            environment: ["VELLUM_TRUST_OWNER": "1"])
+        #expect(shown.text.contains("READ ONLY") && shown.text.contains("only read here"), "\(shown)")
+    }
+
     @Test(arguments: [
         "20x5", "40x10", "60x15", "80x24", "100x30", "120x20", "132x43", "200x50", "250x10", "300x80",
     ])
@@ -100,7 +116,7 @@ struct BrowseTests {
         #expect(recorded.status == 2)
         #expect(
             recorded.errors.contains(
-                "without a terminal use browse --lines, or browse --size 100x30 --print text"))
+                "without a terminal use browse --size 100x30 --print text"))
         #expect(!FileManager.default.fileExists(atPath: file))
         let header = "{\"version\":2,\"width\":20,\"height\":5,\"timestamp\":0,\"title\":\"\"}\n"
         try Data(header.utf8).write(to: URL(fileURLWithPath: file))

@@ -110,6 +110,19 @@ struct DemoTests {
         #expect(try Vellum.run(["keys", "City", "--store", path]).lines.count == 1)
     }
 
+    /// What broke: a log has no type, so a person's own was taken for the demonstration's, which pushed its messages out; and what
+    /// was made before another name turned out to be taken stayed.
+    @Test func nothingIsMadeBesideWhatSomebodyElseHas() throws {
+        for arguments in [["append", "Journal", "--disk", "1MB"], ["put", "Thumbnail", "k"]] {
+            let path = folder / arguments[1]
+            #expect(try Vellum.run(arguments + ["--store", path], input: "1").status == 0)
+            let before = try Vellum.run(["ls", "--store", path]).text
+            let demo = try Vellum.run(["demo", "--seconds", "1", "--store", path], environment: environment)
+            #expect(demo.status == 2 && demo.errors.contains("\(arguments[1]) already"), "\(demo.errors)")
+            #expect(try Vellum.run(["ls", "--store", path]).text == before)
+        }
+    }
+
     /// Starts a long demonstration and waits until its workload has begun.
     private func start() async throws -> Spawned {
         let demo = try Spawned(["demo", "--seconds", "600"], environment: environment)

@@ -29,6 +29,16 @@ import Testing
         #expect(content(store.folder / "made.ndjson") == "0\n1\n2\n")
     }
 
+    /// What broke: it was said to be damaged.
+    @Test func aFolderIsNoFile() throws {
+        for arguments in [
+            ["export", "A", store.folder.path], ["query", "A", "count", "--output", store.folder.path],
+        ] {
+            let refused = try Vellum.run(arguments + ["--store", store.path])
+            #expect(refused.status != 0 && refused.errors.contains("it is a folder"), "\(refused.errors)")
+        }
+    }
+
     /// What broke: an export took the place of a segment, and all entries were gone.
     @Test(arguments: ["vellum-store", "A.archive/00000001.segment", "A.archive/new", "new"])
     func nothingIsWrittenIntoAStore(name: String) throws {

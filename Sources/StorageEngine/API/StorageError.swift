@@ -125,7 +125,7 @@ extension StorageError: CustomStringConvertible {
         case .notAStore(let path, let reason):
             "\(path) is not a store: \(reason)"
         case .noSuchArchive(let name, let store):
-            "there is no archive \"\(name)\" in \(store); list the archives to see their names"
+            "there is no archive \"\(name)\" in \(store); vellum ls lists those that there are"
         case .ownedByAnotherUser(let path):
             "\(path) belongs to another user and can only be read; open it as its owner to write"
         case .notPrivate(let path, let reason): "\(path) \(reason)"

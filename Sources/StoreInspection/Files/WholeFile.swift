@@ -185,6 +185,7 @@ package final class WholeFile {
         switch code {
         case ENOENT: SourceError("\(path) can't be written: its folder isn't there")
         case EACCES, EPERM: SourceError("\(path) can't be written: this user may not write there")
+        case EISDIR: SourceError("\(path) can't be written: it is a folder; name a file in it")
         case ENOSPC, EDQUOT: SourceError("\(path) can't be written: the disk is full; nothing of it is left")
         default: SourceError(StorageError.fromErrno(code, operation: "write", path: path).description)
         }

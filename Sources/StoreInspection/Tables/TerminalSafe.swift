@@ -15,15 +15,13 @@ package enum TerminalSafe {
             }
         }
         guard text.unicodeScalars.contains(where: ends) else { return text }
-        var result = String.UnicodeScalarView()
-        for scalar in text.unicodeScalars {
+        return text.unicodeScalars.reduce(into: "") { result, scalar in
             if ends(scalar) {
-                result.append(contentsOf: TerminalText.escape(scalar).unicodeScalars)
+                result += TerminalText.escape(scalar)
             } else {
-                result.append(scalar)
+                result.unicodeScalars.append(scalar)
             }
         }
-        return String(result)
     }
 
     /// Lines stay lines; everything else that a terminal would obey becomes visible.

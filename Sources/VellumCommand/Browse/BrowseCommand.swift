@@ -72,14 +72,8 @@ struct BrowseCommand: ParsableCommand {
     var at: Double?
 
     mutating func validate() throws {
-        if let file {
-            // What isn't one at all is a slip of the pen, such as a command's name.
-            guard file.contains("/") else {
-                throw ValidationError(
-                    "Unexpected argument '\(file)'; vellum help lists the commands, and a ring file's path has a slash: "
-                        + "./\(file)")
-            }
-            if store.store != nil { throw ValidationError("--store and a ring file exclude each other") }
+        if file != nil, store.store != nil {
+            throw ValidationError("--store and a ring file exclude each other")
         }
         if replay != nil {
             if store.store != nil || file != nil || size != nil || keys != nil || record != nil || readOnly
@@ -102,9 +96,17 @@ struct BrowseCommand: ParsableCommand {
 
     func run() throws {
         if let replay { return try play(replay) }
+        // What isn't a file at all is a slip of the pen, such as a command's name. Not said before a mistyped option is, behind which it
+        // may stand.
+        if let file, !file.contains("/") {
+            throw ValidationError(
+                "Unexpected argument '\(file)'; vellum help lists the commands, and a ring file's path has a slash: "
+                    + "./\(file)")
+        }
         let path = file ?? store.named
         // What is no store is said here, in one line, and not on a screen.
         var source: any StoreSource = EngineSource()
+        var isOwn = true
         if let file, let ring = RingFilePath(file, store: store) {
             _ = try ring.openForLooking()
             source = try RingFileSource(path: file)
@@ -112,9 +114,10 @@ struct BrowseCommand: ParsableCommand {
             try Store.open(at: path, mode: .readOnly, createIfMissing: false, options: .forLooking).close()
             // Going back from it leads to the stores beside it.
             source = EngineSource(folder: Self.folder(of: path))
+            isOwn = try Store.isOwn(at: path)
         }
         let session = BrowserSession(
-            store: path, source: source, isReadOnly: readOnly || file != nil,
+            store: path, source: source, isReadOnly: readOnly || file != nil || !isOwn,
             theme: Configuration.current.theme(option: theme).value)
         if let size {
             ConfigurationReport.complain()

@@ -107,7 +107,7 @@ struct TerminalScreen: BrowserTerminal {
     /// The terminal that the program was started in.
     /// - Parameter substitute: what does without one, for the error.
     static func open(
-        substitute: String = "browse --lines, or browse --size 100x30 --print text"
+        substitute: String = "browse --size 100x30 --print text"
     ) throws(CommandFailure) -> TerminalScreen {
         do throws(TerminalError) {
             return TerminalScreen(

@@ -25,7 +25,9 @@ struct LineScreen: BrowserTerminal {
                 terminal: try CursesTerminal(
                     environment: ProcessInfo.processInfo.environment, drawsFrames: false))
         } catch {
-            throw CommandFailure("\(error)", status: .usage)
+            throw CommandFailure(
+                "\(error); --lines needs one to read keys from, and browse --size 100x30 --keys … --print text none",
+                status: .usage)
         }
     }
 

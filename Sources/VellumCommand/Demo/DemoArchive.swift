@@ -25,7 +25,7 @@ enum DemoArchive: String, CaseIterable, Sendable {
         switch self {
         case .cities: cache(UInt64(data.bytes / 2))
         case .countries: ArchiveConfiguration(kind: .collection, diskLimit: nil, typeName: rawValue)
-        case .journal: ArchiveConfiguration(kind: .log, diskLimit: 64_000)
+        case .journal: ArchiveConfiguration(kind: .log, diskLimit: 64_000, typeName: rawValue)
         case .pages: cache(400_000, memory: Self.pageMemory)
         case .sessions: cache(60_000)
         case .thumbnails: cache(6_000_000)
@@ -41,12 +41,25 @@ enum DemoArchive: String, CaseIterable, Sendable {
     func open(in store: Store, _ data: DemoData) throws -> Archive {
         let wanted = configuration(data)
         let archive = try store.archive(named: rawValue, orCreate: wanted)
+        try requireOwn(archive, store, wanted)
+        return archive
+    }
+
+    /// Makes sure that no archive of a store has a name that the demonstration's have.
+    static func requireFreeNames(in store: Store, _ data: DemoData) throws {
+        let names = try store.archiveNames()
+        for archive in allCases where names.contains(archive.rawValue) {
+            try archive.requireOwn(
+                try store.archive(named: archive.rawValue), store, archive.configuration(data))
+        }
+    }
+
+    private func requireOwn(_ archive: Archive, _ store: Store, _ wanted: ArchiveConfiguration) throws {
         let found = try archive.configuration()
         guard found.kind == wanted.kind, found.typeName == wanted.typeName else {
             throw CommandFailure(
-                "\(store.path) has an archive \(rawValue) already that isn't the demonstration's",
+                "\(store.path) has an archive \(rawValue) already that isn't the demonstration's; nothing was changed",
                 status: .usage)
         }
-        return archive
     }
 }

@@ -50,7 +50,7 @@ enum DemoFile {
     }
 
     private static func parent(of path: String) -> String? {
-        guard let slash = path.lastIndex(of: "/"), path != "/" else { return nil }
+        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), path != "/" else { return nil }
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 }

@@ -77,6 +77,7 @@ final class DemoSession {
     private static func fill(_ path: String, with data: DemoData) throws {
         let store = try Store.open(at: path, options: StoreOptions(processName: "vellum demo"))
         defer { store.close() }
+        try DemoArchive.requireFreeNames(in: store, data)
         let cities = try DemoArchive.cities.open(in: store, data)
         try DemoCountries(data).record(in: try DemoArchive.countries.open(in: store, data))
         let log = try DemoArchive.journal.open(in: store, data)
