@@ -23,7 +23,9 @@ package enum MarkOrder {
 
     static func string(_ text: String) -> String { mayHaveLongRun(text) ? ordered(text) : text }
 
-    /// The text in normal form C. Foundation composes each part, as it moves all that follows a character that it composes.
+    /// The text in normal form C, but for characters beyond U+FFFF and old letters of Hangul, which stay as they are: Foundation,
+    /// which composes the rest, makes others of them. It gets the text in parts, because it moves all that follows each character
+    /// that it composes.
     package static func composed(_ text: String) -> String {
         // What comes before U+0300, whose first byte is 0xcc, is in it.
         guard text.utf8.contains(where: { $0 >= 0xcc }) else { return text }
@@ -43,6 +45,10 @@ package enum MarkOrder {
         private var count = 0
 
         mutating func append(_ scalar: Unicode.Scalar) {
+            if MarkOrder.isLeft(scalar) {
+                endPart()
+                return result.unicodeScalars.append(scalar)
+            }
             if count >= MarkOrder.leastPart, count >= MarkOrder.mostPart || !MarkOrder.mayJoin(scalar) {
                 endPart()
             }
@@ -82,6 +88,14 @@ package enum MarkOrder {
         }
     }
 
+    /// Whether Foundation takes a scalar for another: of Hangul it composes letters that are none of the modern ones.
+    private static func isLeft(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x1113...0x1160, 0x1176...0x11a7, 0x11c3...0x11ff, 0x10000...: true
+        default: false
+        }
+    }
+
     /// Scalars after which a part may end.
     private static let leastPart = 128
     /// Scalars after which a part ends before any that is no mark, though it might be composed with what is before it: no text of a
@@ -89,11 +103,11 @@ package enum MarkOrder {
     private static let mostPart = 512
 
     /// Whether something that is no mark of a combining class may be composed with what is before it: vowel signs, Hangul's vowels
-    /// and final consonants, and the vowels of Kirat Rai.
+    /// and final consonants.
     private static func mayJoin(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case ..<0x300: return false
-        case 0x1160...0x11ff, 0xd7b0...0xd7fb, 0x16d40...0x16d7f: return true
+        case 0x1160...0x11ff: return true
         default: break
         }
         switch scalar.properties.generalCategory {

@@ -1,9 +1,14 @@
 import Foundation
 
-/// A string to search many texts for.
+/// A string to search many texts for. Whole characters are compared, which neither the standard library's `contains` nor
+/// Foundation's guarantees. Takes time in proportion to the text.
 package struct TextSearch: Sendable, Hashable {
     private let caseSensitive: Bool
-    /// The searched text in UTF-8 and Unicode's normal form C, case-folded unless case matters.
+    /// The searched characters, case-folded unless case matters.
+    private let characters: [Character]
+    /// For each beginning of them the length of the longest other beginning that it ends with (Knuth, Morris, Pratt, 1977).
+    private let borders: [Int]
+    /// The same in UTF-8 and Unicode's normal form C.
     private let composed: [UInt8]
     /// The same for ASCII texts; nil if those must be compared by characters too.
     private let bytes: [UInt8]?
@@ -12,12 +17,26 @@ package struct TextSearch: Sendable, Hashable {
 
     package init(_ string: String, caseSensitive: Bool) {
         self.caseSensitive = caseSensitive
-        let needle = caseSensitive ? string : MarkOrder.string(string).foldedCase
+        let string = MarkOrder.string(string)
+        let needle = caseSensitive ? string : string.foldedCase
+        characters = Array(needle)
+        borders = TextSearch.borders(of: characters)
         // A few non-ASCII characters are equivalent to an ASCII one, such as the Kelvin sign to K.
         composed = Array(MarkOrder.composed(needle).utf8)
         // In ASCII only CR LF is a character of two bytes.
         bytes = composed.contains { $0 == 0x0d || $0 == 0x0a } ? nil : composed
         plain = caseSensitive ? ByteSearch(composed) : nil
+    }
+
+    private static func borders(of characters: [Character]) -> [Int] {
+        var borders = [Int](repeating: 0, count: characters.count)
+        var length = 0
+        for place in characters.indices.dropFirst() {
+            while length > 0, characters[place] != characters[length] { length = borders[length - 1] }
+            if characters[place] == characters[length] { length += 1 }
+            borders[place] = length
+        }
+        return borders
     }
 
     package func isFound(in text: String) -> Bool {
@@ -26,7 +45,8 @@ package struct TextSearch: Sendable, Hashable {
         {
             return answer
         }
-        return isFoundComposed(in: caseSensitive ? text : MarkOrder.string(text).foldedCase)
+        let text = MarkOrder.string(text)
+        return isFoundWhole(in: caseSensitive ? text : text.foldedCase)
     }
 
     /// Like ``isFound(in:)``, for a stored text in UTF-8.
@@ -38,30 +58,21 @@ package struct TextSearch: Sendable, Hashable {
         return isFound(in: String(decoding: text, as: UTF8.self))
     }
 
-    /// Compares whole characters, which neither the standard library's `contains` nor Foundation's guarantees. Equal ones have the
-    /// same bytes in normal form C, and characters begin and end in the same places in any form.
-    private func isFoundComposed(in text: String) -> Bool {
-        var text = MarkOrder.composed(text)
-        var (first, tries) = (0, 0)
-        var bounds: CharacterBounds?
-        while let place = text.withUTF8({ ByteSearch.place(of: composed, in: $0, from: first) }) {
-            let end = place + composed.count
-            if tries < TextSearch.mostTries {
-                if text.beginsCharacter(at: place), text.beginsCharacter(at: end) { return true }
-            } else {
-                let known = bounds ?? CharacterBounds(text)
-                bounds = known
-                if known.contains(place), known.contains(end) { return true }
-            }
-            tries += 1
-            first = place + 1
+    private func isFoundWhole(in text: String) -> Bool {
+        guard !characters.isEmpty else { return true }
+        // Characters that are one scalar each, in one form only, are equal if their bytes are; in ASCII, CR LF is one of two.
+        if bytes != nil, text.unicodeScalars.allSatisfy(\.hasOneForm) {
+            var text = text
+            return text.withUTF8 { ByteSearch.place(of: composed, in: $0, from: 0) } != nil
+        }
+        var matched = 0
+        for character in text {
+            while matched > 0, characters[matched] != character { matched = borders[matched - 1] }
+            if characters[matched] == character { matched += 1 }
+            if matched == characters.count { return true }
         }
         return false
     }
-
-    /// To find out whether a character begins at a place may take time in proportion to what is before it; of all places at once it
-    /// takes hardly more.
-    private static let mostTries = 4
 
     /// Nil if the text isn't ASCII.
     private func isFound(_ bytes: [UInt8], in text: UnsafeBufferPointer<UInt8>) -> Bool? {
@@ -81,26 +92,18 @@ package struct TextSearch: Sendable, Hashable {
     }
 }
 
-extension String {
-    /// `offset`: in UTF-8.
-    fileprivate func beginsCharacter(at offset: Int) -> Bool {
-        utf8.index(startIndex, offsetBy: offset).samePosition(in: self) != nil
-    }
-}
-
-/// The places in UTF-8 where a text's characters begin, and its end.
-private struct CharacterBounds {
-    private var bits: [UInt64]
-
-    init(_ text: String) {
-        bits = [UInt64](repeating: 0, count: text.utf8.count / 64 + 1)
-        var offset = 0
-        bits[0] = 1
-        for character in text {
-            offset += character.utf8.count
-            bits[offset / 64] |= 1 << UInt64(offset % 64)
+extension Unicode.Scalar {
+    /// Whether it is a character of its own beside others like it, and has no equivalent of such. True of letters of the most
+    /// used scripts; of others false may be an oversight.
+    fileprivate var hasOneForm: Bool {
+        switch value {
+        case ..<0x300, 0x388...0x3ce, 0x400...0x482, 0x48a...0x52f, 0x5d0...0x5ea, 0x621...0x64a,
+            0x2010...0x2027,
+            0x2030...0x205e, 0x3001...0x3020, 0x3041...0x3096, 0x30a1...0x30ff, 0x4e00...0x9fff,
+            0xac00...0xd7a3,
+            0xff01...0xff9d:
+            true
+        default: false
         }
     }
-
-    func contains(_ offset: Int) -> Bool { bits[offset / 64] >> UInt64(offset % 64) & 1 != 0 }
 }

@@ -86,10 +86,15 @@ import Testing
     /// The quick way for ASCII answers as the slow one.
     @Test func asciiAndOtherTextsAreSearchedAlike() {
         var random = SeededGenerator.announced("text search")
-        let letters: [Character] = ["a", "A", "b", "B", "é", "e\u{301}", "\n", "\r\n", "ß", "s"]
+        let letters: [Character] = [
+            "a", "A", "b", "B", "é", "e\u{301}", "\n", "\r\n", "ß", "s", "각", "가", "\u{1100}", "\u{1161}",
+            "\u{11a8}", "が",
+            "か", "\u{3099}", "й", "и", "\u{306}", "東", "क", "\u{94d}", "\u{200d}", "👩", "ά", "\u{301}", "أ",
+            "\u{654}",
+        ]
         var hits = 0
         for _ in 0..<3_000 {
-            let kinds = Bool.random(using: &random) ? 4 : letters.count
+            let kinds = [4, 10, letters.count].randomElement(using: &random) ?? 4
             func text(_ most: Int) -> String {
                 String(
                     (0..<Int.random(in: 0...most, using: &random)).map { _ in
@@ -194,5 +199,10 @@ import Testing
     @Test func aSyllableAndItsEndAreOneCharacter() {
         #expect(contains("가\u{11a8}나", "각") && contains("각나", "\u{1100}\u{1161}\u{11a8}"))
         #expect(!contains("가\u{11a8}나", "가"))
+        // Letters that Foundation takes for others.
+        #expect(
+            contains("a\u{1113}\u{1167}b", "\u{1113}\u{1167}")
+                && !contains("a\u{1113}\u{1168}b", "\u{1113}\u{1167}"))
+        #expect(!contains("\u{1100}\u{1161}\u{11c3}", "개") && !contains("\u{20041}\u{301}", "Á"))
     }
 }
