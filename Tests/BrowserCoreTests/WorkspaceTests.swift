@@ -188,6 +188,8 @@ struct WorkspaceTests {
         #expect(test.model.screen == .groups)
         let asked = test.press(.character("D"), source, settling: false)
         #expect(asked.map(\.description) == ["collect the chosen of City"])
+        // Nor in its own.
+        _ = test.press(.character("R"), source)
         for key in try Key.script("]j<enter>") { _ = test.press(key, source) }
         #expect(test.model.store == Self.other && test.model.screen == .entries)
         test.effects = test.answer(asked[0], source)

@@ -7,8 +7,10 @@ import TerminalKit
 package struct Model: Sendable {
     package var size: Size
     package var look: Look
-    package let isReadOnly: Bool
-    package let keyMap: BrowserKeyMap
+    /// Whether nothing is to be changed in any store.
+    private let onlyLooks: Bool
+    private let allKeys: BrowserKeyMap
+    private let lookingKeys: BrowserKeyMap
     let surroundings: Surroundings
     /// The last moment that a message brought.
     package var now: Timestamp
@@ -89,9 +91,9 @@ package struct Model: Sendable {
         self.look = look
         self.folder = folder
         self.store = store
-        self.isReadOnly = isReadOnly
+        onlyLooks = isReadOnly
         self.now = now
-        self.keyMap = isReadOnly ? keyMap.without(.destructive) : keyMap
+        (allKeys, lookingKeys) = (keyMap, keyMap.without(.destructive))
         screen = store == nil ? .stores : .archives
         workspace = store == nil ? 0 : 1
         lastWorkspace = workspace
@@ -103,6 +105,10 @@ package struct Model: Sendable {
                     lines: problems + ["", "For these the defaults hold; vellum config shows all."]))
         }
     }
+
+    /// Whether the store that is shown can't be changed here.
+    package var isReadOnly: Bool { onlyLooks || archives.figures?.isOfAnotherUser == true }
+    package var keyMap: BrowserKeyMap { isReadOnly ? lookingKeys : allKeys }
 
     /// A number that no other request has, so that an answer is known to be the one that is waited for.
     mutating func ticket() -> Int {
@@ -141,7 +147,15 @@ package struct Model: Sendable {
     }
 
     /// Nobody waits any more for what doesn't change the store that is shown.
-    mutating func endOtherWork() { jobs.removeAll { !$0.isChange && $0.workspace == workspace } }
+    mutating func endOtherWork() {
+        jobs.removeAll { !$0.isChange && !$0.leadsToQuestion && $0.workspace == workspace }
+    }
+
+    /// What work does, with its store's name if that isn't shown.
+    func words(of job: Job) -> String {
+        guard let other = kept.first(where: { $0.id == job.workspace }) else { return job.text }
+        return "\(other.place):\(StorePath.name(other.store)): \(job.text)"
+    }
 
     /// Whether somebody waits for work on the store of that workspace.
     func isBusy(_ workspace: Int) -> Bool { jobs.contains { $0.workspace == workspace } }
@@ -249,6 +263,8 @@ struct Job: Sendable, Hashable {
     var isStoppable = true
     /// Whether it changes the store.
     var isChange = false
+    /// Whether a question comes of it, which no other work may cost.
+    var leadsToQuestion = false
     /// Of the store that it is about.
     var workspace = 0
 

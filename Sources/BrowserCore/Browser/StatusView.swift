@@ -17,7 +17,7 @@ struct StatusView {
             content = .prompt(prompt)
         } else if let notice = model.notice, let job = StatusView.longJob(model) {
             // What was said isn't hidden by work that goes on or begins.
-            content = .line([Span(notice.text, look[notice.role])], right: job.text)
+            content = .line([Span(notice.text, look[notice.role])], right: model.words(of: job))
         } else if let job = StatusView.longJob(model) {
             content = .progress(job)
         } else if let problem = model.parts.problem(model) {
@@ -58,7 +58,7 @@ struct StatusView {
             frame.write(figures, at: right.origin, style: look[.dim].over(look[.input]), within: right)
         case .progress(let job):
             let phase = Int(model.now.microseconds / 100_000 % 1000)
-            ProgressBar(fraction: job.share > 0 ? job.share : nil, text: job.text, phase: phase)
+            ProgressBar(fraction: job.share > 0 ? job.share : nil, text: model.words(of: job), phase: phase)
                 .draw(into: &frame, in: rect, look: look)
         case .line(let spans, let right):
             // What is left to take back stands at the end, unless there is more to say than fits beside it.

@@ -41,7 +41,8 @@ extension Browser {
             return []
         }
         let ticket = model.ticket()
-        model.begin(Job(ticket: ticket, title: "collecting the entries", since: model.now))
+        model.begin(
+            Job(ticket: ticket, title: "collecting the entries", since: model.now, leadsToQuestion: true))
         chosen.collect = nil
         let asked = chosen
         return [

@@ -132,6 +132,8 @@ package final class EngineSource: StoreSource {
         var figures = StoreFigures(archives: [], ownPid: getpid())
         var processes: [Int32: AttachedProcess] = [:]
         let names = try SourceError.translating { () throws(StorageError) in try store.archiveNames() }
+        let isOwn = try SourceError.translating { () throws(StorageError) in try Store.isOwn(at: path) }
+        figures.isOfAnotherUser = !isOwn
         for name in names {
             do throws(StorageError) {
                 // Looked at again in a moment.

@@ -54,6 +54,8 @@ package struct StoreFigures: Sendable, Hashable {
     package var absence: String
     /// Whether it is no store but a file of messages.
     package var isRingFile = false
+    /// Whether only another user may change it.
+    package var isOfAnotherUser = false
 
     package init(
         archives: [ArchiveSample], processes: [AttachedProcess] = [], ownAccesses: UInt64 = 0,

@@ -106,7 +106,6 @@ struct BrowseCommand: ParsableCommand {
         let path = file ?? store.named
         // What is no store is said here, in one line, and not on a screen.
         var source: any StoreSource = EngineSource()
-        var isOwn = true
         if let file, let ring = RingFilePath(file, store: store) {
             _ = try ring.openForLooking()
             source = try RingFileSource(path: file)
@@ -114,10 +113,9 @@ struct BrowseCommand: ParsableCommand {
             try Store.open(at: path, mode: .readOnly, createIfMissing: false, options: .forLooking).close()
             // Going back from it leads to the stores beside it.
             source = EngineSource(folder: Self.folder(of: path))
-            isOwn = try Store.isOwn(at: path)
         }
         let session = BrowserSession(
-            store: path, source: source, isReadOnly: readOnly || file != nil || !isOwn,
+            store: path, source: source, isReadOnly: readOnly || file != nil,
             theme: Configuration.current.theme(option: theme).value)
         if let size {
             ConfigurationReport.complain()
