@@ -56,10 +56,10 @@ struct ActionTests {
 
     /// What broke: keys that found nothing to do, or nothing new, gave no answer.
     @Test(arguments: [
-        ("R", "Read again."), ("j<enter>-", "Nothing is marked."), ("j<enter>R", "Read again."),
+        ("R", "Reading again."), ("j<enter>-", "Nothing is marked."), ("j<enter>R", "Read again."),
         ("j<enter><enter>tE", "Unfold all: there is nothing here to do that to."),
         ("j<enter><enter>tC", "Fold all: there is nothing here to do that to."),
-        ("fR", "Read again."),
+        ("fR", "Reading again."),
     ]) func eachKeyHasAnAnswer(keys: String, said: String) throws {
         let browser = try Fixture.browser(Fixture.source(), columns: 100, keys: keys)
         #expect(browser.model.said == said)

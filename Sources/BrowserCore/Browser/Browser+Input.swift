@@ -161,7 +161,7 @@ extension Browser {
             return refreshUnlessPaused(&model)
         case .refresh:
             if model.pausedSince != nil { model.pausedSince = model.now }
-            model.say("Read again.", seconds: 2)
+            model.say("Reading again.", seconds: 2)
             return refresh(&model, isForced: true)
         case .hints: return toggleHints(&model)
         case .demo: return startDemo(&model)
