@@ -63,6 +63,8 @@ struct RingFileTests {
         let archives = try run("browse", path, "--size", "80x12")
         #expect(archives.text.contains("My.ring"))
         #expect(try run("browse", "tial", "--size", "80x12").errors.contains("Unexpected argument 'tial'"))
+        let named = try run("lsit", "--store", store.path)
+        #expect(named.status == 2 && named.errors.contains("lsit"), "\(named.errors)")
         let mistyped = try run("--sotre", "x")
         #expect(mistyped.status == 2 && mistyped.errors.contains("--sotre"), "\(mistyped.errors)")
         let both = try run("browse", path, "--store", store.path, "--size", "80x12")

@@ -72,9 +72,6 @@ struct BrowseCommand: ParsableCommand {
     var at: Double?
 
     mutating func validate() throws {
-        if file != nil, store.store != nil {
-            throw ValidationError("--store and a ring file exclude each other")
-        }
         if replay != nil {
             if store.store != nil || file != nil || size != nil || keys != nil || record != nil || readOnly
                 || lines
@@ -102,6 +99,9 @@ struct BrowseCommand: ParsableCommand {
             throw ValidationError(
                 "Unexpected argument '\(file)'; vellum help lists the commands, and a ring file's path has a slash: "
                     + "./\(file)")
+        }
+        if file != nil, store.store != nil {
+            throw ValidationError("--store and a ring file exclude each other")
         }
         let path = file ?? store.named
         // What is no store is said here, in one line, and not on a screen.
