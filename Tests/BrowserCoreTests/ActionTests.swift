@@ -56,7 +56,7 @@ struct ActionTests {
 
     /// What broke: keys that found nothing to do, or nothing new, gave no answer.
     @Test(arguments: [
-        ("R", "Reading again."), ("j<enter>-", "Nothing is marked."), ("j<enter>R", "Read again."),
+        ("R", "Reading again."), ("j<enter>-", "Nothing is marked."), ("j<enter>R", "Reading again."),
         ("j<enter><enter>tE", "Unfold all: there is nothing here to do that to."),
         ("j<enter><enter>tC", "Fold all: there is nothing here to do that to."),
         ("fR", "Reading again."),
