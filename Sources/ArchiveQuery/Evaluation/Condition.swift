@@ -396,7 +396,7 @@ extension QueryPredicate {
         case .matches(let property, let pattern):
             let compiled = TextPattern(pattern)
             guard compiled.isValid else { throw .invalidPattern(pattern) }
-            let filter = PatternFilter(UTF8Text.normalized(pattern))
+            let filter = PatternFilter(MarkOrder.composed(pattern))
             let patience = answers.patience
             return search(
                 property,

@@ -209,8 +209,7 @@ package enum MarkOrder {
     }
 
     private static func isMarks(_ scalar: Unicode.Scalar) -> Bool {
-        scalar.value >= 0x300 && !(0x4e00...0x9fff ~= scalar.value)
-            && (isMark(scalar) || otherMarks(scalar) != nil)
+        scalar.value >= 0x300 && (isMark(scalar) || otherMarks(scalar) != nil)
     }
 
     private static func isMark(_ scalar: Unicode.Scalar) -> Bool {

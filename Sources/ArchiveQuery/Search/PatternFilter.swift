@@ -32,13 +32,6 @@ struct PatternFilter: Sendable {
     }
 }
 
-extension UTF8Text {
-    /// The text in the normal form for comparisons (NFC).
-    static func normalized(_ text: String) -> String {
-        MarkOrder.composed(text)
-    }
-}
-
 /// Finds the literal characters of a regular expression. Cautious: anything that it isn't sure of ends a sequence of them.
 private struct PatternScan {
     var literal: [UInt8] = []

@@ -24,7 +24,7 @@ package final class TextPattern: Sendable {
         do {
             // Foundation rejects the empty pattern, which matches everywhere.
             expression = try NSRegularExpression(
-                pattern: pattern.isEmpty ? "(?:)" : UTF8Text.normalized(pattern))
+                pattern: pattern.isEmpty ? "(?:)" : MarkOrder.composed(pattern))
         } catch {
             expression = nil
             reportOnce("not a regular expression, so it matches nothing")
@@ -56,7 +56,7 @@ package final class TextPattern: Sendable {
     func search(_ text: String, within allowed: Duration) -> Outcome {
         guard let expression else { return .absent }
         // Normal forms of one text are equal, as they are for =.
-        let text = UTF8Text.normalized(text)
+        let text = MarkOrder.composed(text)
         let whole = NSRange(location: 0, length: text.utf16.count)
         var outcome = Outcome.absent
         var start: ContinuousClock.Instant?

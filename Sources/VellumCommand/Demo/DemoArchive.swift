@@ -58,7 +58,7 @@ enum DemoArchive: String, CaseIterable, Sendable {
         let found = try archive.configuration()
         guard found.kind == wanted.kind, found.typeName == wanted.typeName else {
             throw CommandFailure(
-                "\(store.path) has an archive \(rawValue) already that isn't the demonstration's; nothing was changed",
+                "\(store.path) has an archive \(rawValue) already that isn't the demonstration's",
                 status: .usage)
         }
     }
