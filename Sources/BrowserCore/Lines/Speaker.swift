@@ -130,7 +130,7 @@ package struct Speaker: Sendable {
         if let work = model.job, model.now.seconds(since: work.since) >= Job.patience {
             let quarter = Int(max(0, min(1, work.share)) * 4)
             if job?.ticket != work.ticket {
-                lines.append(work.text)
+                lines.append(model.words(of: work))
             } else if let said = job?.quarter, quarter > said, quarter < 4 {
                 lines.append("\(work.title): \(quarter * 25)%")
             }
