@@ -26,5 +26,16 @@ extension String {
 
 extension Substring {
     /// Whether `text` is in it, byte by byte: a regular expression need look only at what has its words.
-    func has(_ text: String) -> Bool { utf8.firstRange(of: text.utf8) != nil }
+    func has(_ text: String) -> Bool {
+        let found = utf8.withContiguousStorageIfAvailable { line in
+            guard let first = text.utf8.first else { return true }
+            var rest = line[...]
+            while let place = rest.firstIndex(of: first) {
+                if rest[place...].starts(with: text.utf8) { return true }
+                rest = rest[(place + 1)...]
+            }
+            return false
+        }
+        return found ?? (utf8.firstRange(of: text.utf8) != nil)
+    }
 }

@@ -135,7 +135,7 @@ struct EngineSourceTests {
         browser.press(try Key.script("uy"))
         #expect(try archive.peek("city 9") != nil)
         browser.press(try Key.script("u"))
-        #expect(browser.frame.plainText.contains("There is nothing to undo in City;"))
+        #expect(browser.frame.plainText.contains("Nothing to undo in City:"))
         #expect(browser.frame.plainText.contains("writes 7"))
     }
 

@@ -179,7 +179,7 @@ struct UndoTests {
     func nothingToUndoIsSaid(key: Character) throws {
         var browser = try Fixture.browser(Fixture.source(), keys: "j<enter>")
         browser.press([.character(key)])
-        #expect(browser.frame.plainText.contains("There is nothing to undo in City;"))
+        #expect(browser.frame.plainText.contains("Nothing to undo in City:"))
     }
 
     @Test func itMayBeTooLate() throws {

@@ -103,9 +103,9 @@ struct UpdateTests {
         }
         test.send(.clock(Fixture.start.adding(seconds: 1)))
         test.send(.progress(ticket: ticket, 0.4))
-        #expect(test.text.contains("40% sorting, Esc stops"))
+        #expect(test.text.contains("40% sorting by key, Esc stops"))
         test.press(Key(.escape), expecting: ["stop"])
-        #expect(test.text.contains("Stopped: sorting"))
+        #expect(test.text.contains("Stopped: sorting by key"))
         // What is shown is still in LRU order, and says so.
         #expect(test.text.contains("idle ▲"))
         test.press(.character("r"), expecting: ["arrange City by idle descending"])
@@ -122,7 +122,7 @@ struct UpdateTests {
         }
         test.send(.clock(Fixture.start.adding(seconds: 1)))
         test.send(.progress(ticket: ticket, 0.25))
-        #expect(test.text.contains("filtering 25.0%, Esc stops"))
+        #expect(test.text.contains("25.0% filtering, Esc stops"))
         test.press(Key(.escape), expecting: ["stop", "arrange City by idle"])
         test.settle(source)
         #expect(test.text.contains(" 16 entries"))

@@ -82,6 +82,8 @@ struct LookUpTests {
         let unknown = try store.run("get", "A", "-x")
         #expect(unknown.status == 2 && unknown.errors.contains("vellum get City -- -x"))
         try store.done("put", "A", "--", "--all", input: "1")
+        let number = try store.run("keys", "A", "--limit", "-1")
+        #expect(number.status == 2 && number.errors.contains("it is attached: --limit=-1"))
         let refused = try store.run("rm", "A", "--all", "--yes")
         #expect(refused.status == 2)
         #expect(refused.errors.contains("rm -- A --all"))

@@ -48,7 +48,7 @@ struct StatusView {
                 label, at: rect.origin, style: look[.key].over(look[.input]), within: rect)
             var figures = prompt.note ?? (prompt.isOfScreen ? model.parts.promptNote(model) : "")
             if let job = StatusView.longJob(model) {
-                figures = "  \(job.title) \(Figures.percent(job.share)), Esc stops"
+                figures = "  \(Figures.percent(job.share)) \(model.words(of: job))"
             }
             // What is typed needs room before what is said of it.
             let needed = TextWidth.width(of: figures) + 1

@@ -146,8 +146,7 @@ extension UndoOutcome {
     }
 
     package static func nothing(in archive: String) -> String {
-        "there is nothing to undo in \(archive); undo ends after ten minutes, when a put finds the disk full, or, for what "
-            + "was too much for its budget, with what is written"
+        "nothing to undo in \(archive): changes are kept for ten minutes, while there is room"
     }
 }
 

@@ -114,7 +114,7 @@ struct UndoCommand: ParsableCommand {
         }
         try printer.end()
         guard !actions.isEmpty else {
-            throw CommandFailure("there is nothing to undo in \(archive.name)", status: .nothing)
+            throw CommandFailure(UndoOutcome.nothing(in: archive.name), status: .nothing)
         }
     }
 }

@@ -61,7 +61,8 @@ struct ConfigurationFile: Sendable {
                 tables[name] = (lines.line(name, in: ""), Self.items(of: table, in: name, lines))
             }
         } catch let error as TOMLParseError {
-            problems.append("\(path):\(error.source.begin.line): \(error.description)")
+            problems.append(
+                "\(path):\(error.source.begin.line): \(error.description); no setting of this file is used")
         } catch {
             problems.append("\(path): \(error)")
         }

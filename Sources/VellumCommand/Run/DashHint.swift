@@ -13,11 +13,23 @@ enum DashHint {
 
     /// Where a word is missing or an option isn't known, and there is a word with a dash.
     static func forError(_ message: String, _ arguments: [String]) -> String? {
+        if let attached = attached(message, arguments) { return attached }
         let isAboutWords = ["Unknown option", "Missing expected argument"].contains { message.contains($0) }
         guard isAboutWords, !words(arguments).isEmpty, let option = options(arguments).first else {
             return nil
         }
         return behind(option)
+    }
+
+    /// Where an option's value is said to be missing, and what stands behind it begins with a dash.
+    private static func attached(_ message: String, _ arguments: [String]) -> String? {
+        guard message.contains("Missing value for") else { return nil }
+        for (option, value) in zip(arguments, arguments.dropFirst())
+        where options([value]) == [value] && message.contains("'\(option) ") {
+            return "\(value) was taken for an option; as a value of \(option) it is attached: "
+                + ShellWord.quoted("\(option)=\(value)")
+        }
+        return nil
     }
 
     /// Of the arguments before `--`.

@@ -123,8 +123,9 @@ extension EntriesScreen {
         model.entries = entries
         if isForced {
             let isSorted = request.base?.order != entries.order
-            let title = request.base == nil ? "reading" : isSorted ? "sorting" : "filtering"
-            model.begin(Job(ticket: ticket, title: title, since: model.now))
+            let title = isSorted ? "sorting by \(entries.order.name)" : "filtering"
+            model.begin(
+                Job(ticket: ticket, title: request.base == nil ? "reading" : title, since: model.now))
         }
         if entries.arrangement == nil, request.isWholeInOrder,
             let sample = model.sample(entries.archive), sample.entries >= Arranger.large

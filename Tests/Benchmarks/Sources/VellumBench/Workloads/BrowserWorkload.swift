@@ -40,6 +40,7 @@ struct BrowserWorkload {
             try look(at: path, with: browser, &figures)
             try write(into: system, watchedBy: nil, &figures)
             try write(into: system, watchedBy: browser, &figures)
+            try filter(system, with: browser, &figures)
         }
         return figures.judged
     }
@@ -51,6 +52,7 @@ struct BrowserWorkload {
         var key = Measurement("P14 a key until its frame, p99", "vellum")
         var sort = Measurement("P14 first sort", "vellum")
         var filter = Measurement("P14 first filter", "vellum")
+        var busyFilter = Measurement("P14 first filter beside a writer at full speed", "vellum")
         var memory = Measurement("P14 memory of its own, bytes", "vellum")
         var idle = Measurement("P14 idle, ns of a core a second", "vellum")
         var beside = Measurement("P14 beside a writer of 5,000/s, ns of a core a second", "vellum")
@@ -65,14 +67,15 @@ struct BrowserWorkload {
             all.key.verdict = .within(milliseconds: 16, nanoseconds: key.median)
             all.sort.verdict = .within(milliseconds: 100, nanoseconds: sort.median)
             all.filter.verdict = .within(milliseconds: 100, nanoseconds: filter.median)
+            all.busyFilter.verdict = .within(milliseconds: 100, nanoseconds: busyFilter.median)
             all.memory.verdict = Verdict(bar: "≤ 64 MiB", isMet: memory.median <= Double(64 << 20))
             all.idle.verdict = Verdict(bar: "≤ 1 %", isMet: idle.median <= 1e7)
             all.beside.verdict = Verdict(bar: "≤ 2 %", isMet: beside.median <= 2e7)
             all.watched.ratio = watched.median / alone.median
             all.watched.verdict = .within(1.02, ratio: all.watched.ratio ?? .infinity)
             return [
-                all.firstFrame, all.rows, all.key, all.sort, all.filter, all.memory, all.idle, all.beside,
-                all.alone, all.watched,
+                all.firstFrame, all.rows, all.key, all.sort, all.filter, all.busyFilter, all.memory, all.idle,
+                all.beside, all.alone, all.watched,
             ].filter { !$0.samples.isEmpty }
         }
     }
@@ -178,6 +181,26 @@ struct BrowserWorkload {
         } else {
             figures.watched.add(nanosecondsPerOp: median, ops: puts, bytes: 0)
         }
+    }
+
+    /// While a writer stores all entries anew, one after the other, as fast as it can: what was listed has moved meanwhile.
+    private func filter(_ system: VellumSystem, with browser: String, _ figures: inout Figures) throws {
+        let program = try open(system.store.path, with: browser)
+        try program.frame(showing: VellumSystem.archiveName)
+        try program.type("\r")
+        try program.frame(showing: "k:")
+        let archive = system.archive
+        let keys = KeyBatch(plan.shuffledEntries(15, run: 0)).strings
+        let value = [UInt8](repeating: 9, count: Plan.valueBytes)
+        let writer = Background { round in
+            for place in 0..<100 { try archive.put(value, forKey: keys[(round * 100 + place) % keys.count]) }
+        }
+        try program.watch(seconds: BrowserWorkload.seconds)
+        try program.type("/")
+        try program.watch(seconds: 0.3)
+        figures.busyFilter.add(
+            nanoseconds: try time("L", until: BrowserWorkload.rest, program), ops: 1, bytes: 0)
+        _ = try writer.end()
     }
 
     private func open(_ path: String, with browser: String) throws -> TerminalProgram {
