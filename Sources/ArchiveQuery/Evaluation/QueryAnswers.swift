@@ -10,9 +10,11 @@ final class QueryAnswers {
     }
 
     /// The time limit that all regular expressions of the query share.
-    let patience = SearchPatience()
+    let patience: SearchPatience
     private var questions: [Question] = []
     private var lines: [String] = []
+
+    init(patience: SearchPatience = SearchPatience()) { self.patience = patience }
 
     deinit { questions.forEach { $0.kinds.deallocate() } }
 
@@ -27,6 +29,15 @@ final class QueryAnswers {
         noted.initialize(to: [])
         questions.append(Question(property: property, wanted: kinds, text: text, kinds: noted))
         return Sight(kinds: noted)
+    }
+
+    /// Takes what the same questions found in a part of the entries. Stages ask theirs in the order from the last to the first,
+    /// and a part has only first ones.
+    func absorb(_ part: QueryAnswers) {
+        patience.absorb(part.patience)
+        for (mine, other) in zip(questions.suffix(part.questions.count), part.questions) {
+            Sight(kinds: mine.kinds).note(other.kinds.pointee)
+        }
     }
 
     /// The questions that found only values of other kinds, in the order of the query.

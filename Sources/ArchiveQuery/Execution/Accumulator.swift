@@ -61,12 +61,35 @@ struct Accumulator {
         case .countDistinct:
             for (key, _, _) in try row.groupKeys([question.access]) where key != .absent {
                 guard kept?.values.insert(key).inserted == true else { continue }
-                try take(key.bytes + 64, of: budget)
+                try take(Self.bytes(of: key), of: budget)
             }
         case .minimum: try keep(question.access, row, isGreatest: false)
         case .maximum: try keep(question.access, row, isGreatest: true)
         }
     }
+
+    /// Takes what another one has of rows that come after all of these, and its bytes of memory, which are no longer the other's.
+    mutating func absorb(_ other: Accumulator, _ figure: QueryAggregate, _ budget: MemoryBudget) {
+        sum.add(other.sum)
+        count += other.count
+        var added = 0
+        switch figure {
+        case .minimum: keep(other.best, isGreatest: false) { other.bestEncoding }
+        case .maximum: keep(other.best, isGreatest: true) { other.bestEncoding }
+        case .countDistinct:
+            for key in other.kept?.values ?? [] where kept?.values.insert(key).inserted == true {
+                added += Self.bytes(of: key)
+            }
+        case .median, .percentile:
+            kept?.numbers += other.kept?.numbers ?? []
+            added = other.bytes
+        case .count, .sum, .average: break
+        }
+        budget.use(added)
+        bytes += added
+    }
+
+    private static func bytes(of key: GroupKey) -> Int { key.bytes + 64 }
 
     private mutating func take(_ bytes: Int, of budget: MemoryBudget) throws {
         try budget.take(bytes)
@@ -78,16 +101,16 @@ struct Accumulator {
             for (_, values, encoded) in try row.groupKeys([access]) {
                 // Lists and objects have no order, here as elsewhere.
                 if case .encoded = values[0] { continue }
-                keep(values[0], isGreatest) { encoded[0] }
+                keep(values[0], isGreatest: isGreatest) { encoded[0] }
             }
         } else {
             let value = SortValue(try row.itemIfReadable(access))
-            try keep(value, isGreatest) { try row.encodedIfReadable(access) }
+            try keep(value, isGreatest: isGreatest) { try row.encodedIfReadable(access) }
         }
     }
 
     private mutating func keep(
-        _ value: SortValue, _ isGreatest: Bool, _ encoded: () throws -> [UInt8]?
+        _ value: SortValue, isGreatest: Bool, _ encoded: () throws -> [UInt8]?
     ) rethrows {
         guard SortValue.compare(value, best, isDescending: isGreatest) < 0 else { return }
         best = value
@@ -127,7 +150,18 @@ private struct NumberSum {
             return
         }
         hasFloats = true
-        let float = number.double
+        add(number.double)
+    }
+
+    mutating func add(_ other: NumberSum) {
+        integers += other.integers
+        guard other.hasFloats else { return }
+        hasFloats = true
+        add(other.floats)
+        lost += other.lost
+    }
+
+    private mutating func add(_ float: Double) {
         let sum = floats + float
         lost += floats.magnitude >= float.magnitude ? (floats - sum) + float : (float - sum) + floats
         floats = sum

@@ -23,6 +23,13 @@ final class AggregateStage: RowStage {
         return true
     }
 
+    override func absorb(_ part: RowSink) {
+        guard let part = part as? AggregateStage else { return }
+        for place in figures.indices {
+            accumulators[place].absorb(part.accumulators[place], figures[place].figure, budget)
+        }
+    }
+
     override func finish() throws {
         let columns = zip(accumulators, figures).map { $0.encoded($1.figure) }
         accumulators = []
@@ -110,6 +117,23 @@ final class GroupStage: RowStage {
     private func add(_ row: RowReader, to place: Int) throws {
         for figure in figures.indices {
             try groups[place].accumulators[figure].add(figures[figure], row, room.memory)
+        }
+    }
+
+    override func absorb(_ part: RowSink) {
+        guard let part = part as? GroupStage else { return }
+        for (key, number) in part.places {
+            let group = part.groups[number]
+            if let place = places[key] {
+                for figure in figures.indices {
+                    groups[place].accumulators[figure].absorb(
+                        group.accumulators[figure], figures[figure].figure, room.memory)
+                }
+            } else {
+                room.memory.use(group.bytes + group.accumulators.reduce(0) { $0 + $1.bytes })
+                places[key] = groups.count
+                groups.append(group)
+            }
         }
     }
 
@@ -236,7 +260,7 @@ final class DistinctStage: RowStage {
 
 extension RowReader {
     /// The row's group; nil if the entry is gone.
-    fileprivate func groupKey(_ access: RowShape.Access) throws -> (key: GroupKey, item: StoredItem)? {
+    func groupKey(_ access: RowShape.Access) throws -> (key: GroupKey, item: StoredItem)? {
         do throws(RowFault) {
             let item = try item(access)
             return (try GroupKey(item) { () throws(RowFault) in try encoded(access) }, item)

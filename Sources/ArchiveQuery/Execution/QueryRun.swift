@@ -10,16 +10,21 @@ public struct QueryOptions {
     /// 4 GiB by default.
     public var temporaryLimit = 4 << 30
     /// Whether to measure how long each stage takes, for ``QueryReport/stages``. Costs some ten nanoseconds per row
-    /// and stage.
+    /// and stage, and leaves the work to one thread.
     public var measuresStages = false
     /// Whether ``QueryReport/warnings`` reports properties that no entry has, each with the most similar one that exists.
     /// If no visited entry has a property, this scans all entries once more. Meant for queries typed by a person; off by
     /// default.
     public var looksForMistakes = false
+    /// The most threads that go through an archive's entries at the same time: as many as there are processors, but no more
+    /// than eight, unless another number is set here; 1 leaves it to the caller's own thread. Rows come in the same order, and are
+    /// passed on by the caller's thread alone. A sum of numbers with decimals may differ in its last digit between different
+    /// numbers of threads.
+    public var mostThreads: Int?
     /// The time that ages and remaining lifetimes are computed from.
     public var now = Timestamp.now()
-    /// Called after every thousand entries, or sooner if more than 50 milliseconds have passed. Returning false
-    /// ends the query with ``QueryError/cancelled``.
+    /// Called after every thousand entries, or sooner if more than 50 milliseconds have passed; by the caller's thread. While
+    /// several threads work, called some fifty times a second. Returning false ends the query with ``QueryError/cancelled``.
     public var progress: ((QueryProgress) -> Bool)?
 
     /// The defaults.
@@ -70,6 +75,8 @@ public struct QueryReport: Sendable, Hashable {
     public var memory = 0
     /// The peak size of temporary files, in bytes.
     public var temporary = 0
+    /// How many threads went through the entries.
+    public var threads = 1
     /// Time until the first entry was visited.
     public var preparation = Duration.zero
     /// Time in all.

@@ -43,12 +43,21 @@ class RowSink {
 
     func take(_ row: RowReader) throws -> Bool { true }
     func finish() throws {}
+
+    /// Counts rows that were received in its place elsewhere.
+    final func count(rows: Int) { rowsIn += rows }
+
+    /// Takes what the same stage of a part has collected, whose rows come after all that were received so far.
+    func absorb(_ part: RowSink) {}
+
+    /// Says that the next row is the entry with this number in the cursor's order, or a later one.
+    func begin(at number: Int) {}
 }
 
 /// The memory limit of a query, shared by all of its stages.
 final class MemoryBudget {
     private let limit: Int
-    private var used = 0
+    private(set) var used = 0
     /// The peak use.
     private(set) var peak = 0
 

@@ -27,17 +27,25 @@ final class SortStage: RowStage {
         guard most > 0 else { return false }
         arrived += 1
         var values: [SortValue] = []
-        values.reserveCapacity(keys.count)
-        for (place, key) in keys.enumerated() {
-            let value = try row.sortValue(key)
-            if place == 0, sorter.isBehindAll(value) { return true }
+        if let first = keys.first {
+            // Mostly the end of it, and an array takes as long again.
+            let value = try row.sortValue(first)
+            if sorter.isBehindAll(value) { return true }
+            values.reserveCapacity(keys.count)
             values.append(value)
+            for key in keys.dropFirst() { values.append(try row.sortValue(key)) }
         }
         let tie = isByRecency ? UInt64.max - (row.cursor?.recency ?? 0) : arrived
         if sorter.isBehindAll(values, tie) { return true }
         guard let kept = try row.kept(form) else { return true }
         try sorter.add(kept, values, tie)
         return true
+    }
+
+    override func begin(at number: Int) { arrived = UInt64(number) }
+
+    override func absorb(_ part: RowSink) {
+        if let part = part as? SortStage { sorter.absorb(part.sorter) }
     }
 
     override func finish() throws {

@@ -14,6 +14,12 @@ package final class SearchPatience {
 
     package init() {}
 
+    /// Of a part of the entries: its share of the time that is left to `whole`, among so many.
+    init(of whole: SearchPatience, shares: Int) { left = whole.left / shares }
+
+    /// Counts the texts that were given up in a part.
+    func absorb(_ part: SearchPatience) { givenUp += part.givenUp }
+
     /// The time limit for a text of this size; `nil` to give it up without searching.
     fileprivate func begin(bytes: Int) -> Duration? {
         left += SearchPatience.ofByte * bytes

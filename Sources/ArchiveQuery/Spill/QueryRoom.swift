@@ -10,11 +10,12 @@ final class QueryRoom {
     private var steps = 0
 
     init(
-        reader: RowReader, secondReader: RowReader, options: QueryOptions, check: @escaping () throws -> Void
+        reader: RowReader, secondReader: RowReader, memory: MemoryBudget, options: QueryOptions,
+        check: @escaping () throws -> Void
     ) {
         self.reader = reader
         self.secondReader = secondReader
-        memory = MemoryBudget(limit: options.memoryLimit)
+        self.memory = memory
         temporary = TemporaryBudget(limit: options.temporaryLimit)
         self.check = check
     }

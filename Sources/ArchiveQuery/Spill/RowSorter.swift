@@ -60,6 +60,15 @@ final class RowSorter {
         if entries.count - min(most, entries.count) >= max(most, 256) { trim() }
     }
 
+    /// Takes the rows of another one that has written no files.
+    func absorb(_ other: RowSorter) {
+        room.memory.use(other.entryBytes)
+        entryBytes += other.entryBytes
+        entries += other.entries
+        other.forget()
+        if entries.count > most { trim() }
+    }
+
     private func makeRoom() throws {
         trim()
         try writeRun(entries.lazy.map { RowRecord(tie: $0.tie, row: $0.row) })

@@ -10,8 +10,10 @@
 /// - An entry that was deleted, evicted, set aside or has expired is skipped (S8, S9), and so is one whose slot was
 ///   reused, which its tag shows. Entries added since the snapshot are not visited.
 ///
-/// Nothing is guarded here: this object's state is its own, the index is read by atomic words (see ``EntrySlot``), and
-/// bytes of a segment are read while it is pinned.
+/// Several threads may share the work: each has a ``twin()`` of its own, which goes through other items of the snapshot.
+///
+/// Nothing is guarded here but what twins share (``ScanRenumberings``): this object's state is its own, the index is read
+/// by atomic words (see ``EntrySlot``), and bytes of a segment are read while it is pinned.
 package final class EntryScan {
     private let engine: ArchiveEngine
     // Copies of the engine's fields, because both are read several times for each entry.
@@ -22,6 +24,8 @@ package final class EntryScan {
     /// The next item. Like everything that changes with each entry it is private: otherwise the compiler would insert
     /// run-time exclusivity checks, which cost as much as reading the entry's slot.
     private var next = 0
+    /// Where it ends: behind the last item, unless it was told another.
+    private var end: Int
     private var now = Clock.boot()
     /// Added to a deadline it gives a moment of the wall clock.
     private let wallOffset = Clock.wallOffset()
@@ -29,25 +33,32 @@ package final class EntryScan {
     private lazy var living = engine.livingLines
     private lazy var pending = index.touches.pending()
 
-    private let renumberings: UInt64
-    /// Numbers of entries that were found under a new number.
-    private var renumbered: Set<UInt32> = []
-    /// Entries that have an item of their own; only needed after a renumbering.
-    private lazy var own = Set(items.map { ScanEntry(number: $0.number, tag: $0.tag) })
+    private let renumbered: ScanRenumberings
 
     // The visited entry. `frame` is valid while `pin` is held.
     private var line: EntryLine?
     private var pin: SegmentLog.Pin?
     private var frame: Frame?
 
-    /// `renumberings`: the archive's count before the items were looked up.
-    private init(engine: ArchiveEngine, items: [ScanItem], order: ScanOrder, renumberings: UInt64) {
+    private init(
+        engine: ArchiveEngine, items: [ScanItem], order: ScanOrder, renumbered: ScanRenumberings
+    ) {
         self.engine = engine
-        self.renumberings = renumberings
+        self.renumbered = renumbered
         index = engine.index
         log = engine.log
         self.items = items
         self.order = order
+        end = items.count
+    }
+
+    /// `renumberings`: the archive's count before the items were looked up.
+    private convenience init(
+        engine: ArchiveEngine, items: [ScanItem], order: ScanOrder, renumberings: UInt64
+    ) {
+        self.init(
+            engine: engine, items: items, order: order,
+            renumbered: ScanRenumberings(before: renumberings, items: items))
     }
 
     deinit { if let pin { log.unpin(pin) } }
@@ -131,9 +142,22 @@ package final class EntryScan {
         }
     }
 
+    // MARK: Sharing the walk
+
+    /// Another walk over the same snapshot, for another thread, from its beginning on. What both go through is visited twice.
+    package func twin() -> EntryScan {
+        EntryScan(engine: engine, items: items, order: order, renumbered: renumbered)
+    }
+
+    /// Goes on with these items of the snapshot, and ends behind them. They are clamped to those that there are.
+    package func go(to range: Range<Int>) {
+        let range = range.clamped(to: 0..<items.count)
+        (next, end, line, frame) = (range.lowerBound, range.upperBound, nil, nil)
+    }
+
     // MARK: Advancing
 
-    /// Entries that have been visited or skipped.
+    /// The number of the next item: from the beginning, entries that have been visited or skipped.
     package var visited: Int { next }
 
     /// Entries of the snapshot.
@@ -142,7 +166,7 @@ package final class EntryScan {
     /// - Throws: if the slot is being changed and the bytes that it names can't be reached now.
     package func advance() throws(StorageError) -> Bool {
         frame = nil
-        while next < items.count {
+        while next < end {
             let item = items[next]
             next += 1
             if next & 255 == 0 { now = Clock.boot() }
@@ -179,10 +203,10 @@ package final class EntryScan {
     /// stored again may have an item of its own.
     @inline(never)
     private func renumberedLine(of item: ScanItem) throws(StorageError) -> EntryLine? {
-        guard index.renumberings != renumberings else { return nil }
+        guard index.renumberings != renumbered.before else { return nil }
         for number in index.table.liveEntries(ofTag: item.tag) {
             guard let line = try line(number, ofTag: item.tag),
-                !own.contains(ScanEntry(number: number, tag: item.tag)), renumbered.insert(number).inserted
+                renumbered.claim(ScanEntry(number: number, tag: item.tag))
             else { continue }
             return line
         }

@@ -1,3 +1,5 @@
+import ArchiveQuery
+
 /// All keys of a listing in one piece of memory, to be compared without making strings. Immutable once built; safe to share
 /// between threads.
 package final class KeyIndex: Sendable {

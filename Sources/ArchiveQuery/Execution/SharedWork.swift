@@ -1,6 +1,11 @@
 import Dispatch
-import Foundation
 import Synchronization
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// Work on many rows, done by several threads at the same time.
 package enum SharedWork {
@@ -14,16 +19,24 @@ package enum SharedWork {
         _ rows: Range<Int>, _ body: @Sendable (Range<Int>) -> Result
     ) -> [Result] {
         let parts = max(1, min(threads, rows.count / leastRows))
-        @Sendable func part(_ number: Int) -> Range<Int> {
-            rows.lowerBound + rows.count * number / parts..<rows.lowerBound + rows.count * (number + 1)
-                / parts
-        }
         guard parts > 1 else { return [body(rows)] }
         let results = Mutex([Result?](repeating: nil, count: parts))
-        DispatchQueue.concurrentPerform(iterations: parts) { number in
-            let result = body(part(number))
+        each(parts) { number in
+            let result = body(part(number, of: parts, rows))
             results.withLock { $0[number] = result }
         }
         return results.withLock { $0.compactMap { $0 } }
+    }
+
+    /// The part with this number, from 0 on, of as many that are about equal.
+    package static func part(_ number: Int, of parts: Int, _ rows: Range<Int>) -> Range<Int> {
+        func border(_ number: Int) -> Int { rows.lowerBound + rows.count * number / parts }
+        return border(number)..<border(number + 1)
+    }
+
+    /// Calls `body` with each number below `count`, and returns when all are done. The caller's thread does its share.
+    package static func each(_ count: Int, _ body: @Sendable (Int) -> Void) {
+        guard count > 1 else { return (0..<count).forEach(body) }
+        DispatchQueue.concurrentPerform(iterations: count, execute: body)
     }
 }

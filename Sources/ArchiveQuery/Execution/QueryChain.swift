@@ -1,0 +1,189 @@
+import CBOR
+
+/// The stages of a query for the rows of one cursor: all of them, or the first ones for a part of the entries. Not thread-safe;
+/// its owner may hand it from thread to thread.
+final class QueryChain {
+    let plan: QueryPlan
+    let cursor: any QueryCursor
+    let reader: RowReader
+    let answers: QueryAnswers
+    let names: PropertyNames
+    let room: QueryRoom
+    /// The stages in order, followed by what takes their rows.
+    private(set) var sinks: [RowSink]
+
+    /// Up to the stage at `end`, or all; `last` takes the rows that come out of them.
+    init(
+        _ plan: QueryPlan, _ cursor: any QueryCursor, options: QueryOptions, room memory: MemoryBudget,
+        patience: SearchPatience = SearchPatience(), through end: Int? = nil, into last: RowSink
+    ) throws {
+        self.plan = plan
+        self.cursor = cursor
+        let (shapes, names) = Self.shapes(of: plan.pipeline.stages)
+        self.names = names
+        answers = QueryAnswers(patience: patience)
+        reader = RowReader(cursor, names: names, now: options.now)
+        room = QueryRoom(
+            reader: reader, secondReader: RowReader(cursor, names: names, now: options.now), memory: memory,
+            options: options, check: Self.check(cursor, reader, options))
+        sinks = [last]
+        let end = end ?? plan.pipeline.stages.count
+        if options.looksForMistakes, end == plan.pipeline.stages.count {
+            Self.noteMissingColumns(plan.pipeline.stages, shapes, answers)
+        }
+        for place in (0..<end).reversed() {
+            sinks.insert(
+                try sink(at: place, shapes[place], isTimed: options.measuresStages, next: sinks[0]), at: 0)
+        }
+    }
+
+    /// The input shape of each stage. Resolves all properties, so that their names are known before the first row.
+    static func shapes(of stages: [PipelineStage]) -> (shapes: [RowShape], names: PropertyNames) {
+        let names = PropertyNames()
+        var shape = RowShape(names: names)
+        var shapes: [RowShape] = []
+        for stage in stages {
+            shapes.append(shape)
+            for property in stage.properties { _ = shape.access(to: property) }
+            switch stage {
+            case .find, .sort, .limit, .skip: continue
+            case .select(let columns): shape = shape.with(columns: columns.map(\.asProperty), hasEntry: true)
+            case .distinct(let columns):
+                shape = shape.with(columns: columns.map(\.asProperty), hasEntry: false)
+            case .aggregate(let figures):
+                shape = shape.with(columns: figures.columnProperties, hasEntry: false)
+            case .group(let columns, let figures):
+                shape = shape.with(
+                    columns: columns.map(\.asProperty) + figures.columnProperties, hasEntry: false)
+            }
+        }
+        return (shapes, names)
+    }
+
+    /// Warns about properties that an earlier stage has left out.
+    private static func noteMissingColumns(
+        _ stages: [PipelineStage], _ shapes: [RowShape], _ answers: QueryAnswers
+    ) {
+        for (stage, shape) in zip(stages, shapes) {
+            guard let columns = shape.columns?.map(\.columnName) else { continue }
+            for property in stage.properties {
+                guard case .nothing = shape.access(to: property) else { continue }
+                let near = NameGuess.nearest(to: property.columnName, among: columns)
+                let advice = near.map { "; did you mean \($0)?" } ?? ""
+                answers.warn(
+                    "\(stage): there is no \(property) any more, only " + columns.joined(separator: ", ")
+                        + advice)
+            }
+        }
+    }
+
+    private func sink(
+        at place: Int, _ shape: RowShape, isTimed: Bool, next: RowSink
+    ) throws -> RowSink {
+        let stage = plan.pipeline.stages[place]
+        let name = stage.description
+        func figures(_ figures: [QueryFigure]) -> [FigureQuestion] {
+            figures.map { FigureQuestion($0.aggregate, shape, answers) }
+        }
+        switch stage {
+        case .find(let predicate):
+            let condition = try predicate.condition(shape, answers)
+            return FindStage(condition, name: name, isTimed: isTimed, next: next)
+        case .limit(let count):
+            return RangeStage(skipping: 0, limit: count, name: name, isTimed: isTimed, next: next)
+        case .skip(let count):
+            return RangeStage(skipping: count, limit: .max, name: name, isTimed: isTimed, next: next)
+        case .sort(let keys):
+            return SortStage(
+                keys.map {
+                    RowSorter.Key(access: shape.access(to: $0.property), isDescending: $0.isDescending)
+                },
+                most: mostRows(behind: place), isByRecency: comesInAnyOrder(at: place),
+                form: Self.keptForm(of: plan, at: place, shape, names), room: room, name: name,
+                isTimed: isTimed, next: next)
+        case .select(let columns):
+            return SelectStage(
+                columns.map { shape.access(to: $0.property) }, name: name, isTimed: isTimed, next: next)
+        case .distinct(let columns):
+            return DistinctStage(
+                columns.map { shape.access(to: $0.property) }, room: room, name: name, isTimed: isTimed,
+                next: next)
+        case .aggregate(let wanted):
+            return AggregateStage(
+                figures(wanted), reader: reader, budget: room.memory, name: name, isTimed: isTimed, next: next
+            )
+        case .group(let columns, let wanted):
+            return GroupStage(
+                by: columns.map { shape.access(to: $0.property) }, figures(wanted),
+                form: Self.keptForm(of: plan, at: place, shape, names), room: room, name: name,
+                isTimed: isTimed, next: next)
+        }
+    }
+
+    /// What is kept of the rows that come to the stage at `place`, or out of the last one.
+    static func form(of plan: QueryPlan, at place: Int) -> KeptForm {
+        let (shapes, names) = shapes(of: plan.pipeline.stages)
+        guard place < shapes.count else { return plan.columns == nil ? .value : .columns }
+        return keptForm(of: plan, at: place, shapes[place], names)
+    }
+
+    /// What a stage keeps of rows: of their values only what this stage and the later ones use.
+    private static func keptForm(
+        of plan: QueryPlan, at place: Int, _ shape: RowShape, _ names: PropertyNames
+    ) -> KeptForm {
+        if shape.columns != nil { return .columns }
+        var asked: [QueryProperty] = []
+        for stage in plan.pipeline.stages[place...] {
+            asked += stage.properties
+            guard stage.makesColumns else { continue }
+            let numbers = asked.compactMap { property -> Int? in
+                guard case .path(let steps) = property, case .name(let name)? = steps.first else {
+                    return nil
+                }
+                return names.index(of: name)
+            }
+            return .properties(Array(Set(numbers)))
+        }
+        return .value
+    }
+
+    /// The most rows that the stages after a sort can use, by their skips and limits.
+    private func mostRows(behind place: Int) -> Int {
+        var skipped = 0
+        for stage in plan.pipeline.stages[(place + 1)...] {
+            switch stage {
+            case .skip(let count):
+                let (sum, isTooMuch) = skipped.addingReportingOverflow(max(0, count))
+                skipped = isTooMuch ? .max : sum
+            case .limit(let count):
+                let (sum, isTooMuch) = skipped.addingReportingOverflow(max(0, count))
+                return isTooMuch ? .max : sum
+            case .select: continue
+            case .find, .sort, .distinct, .aggregate, .group: return .max
+            }
+        }
+        return .max
+    }
+
+    /// Whether a sort gets rows in storage order, and so has to break ties by recency itself.
+    private func comesInAnyOrder(at place: Int) -> Bool {
+        guard plan.order == .storage, plan.keys == nil else { return false }
+        return plan.pipeline.stages[..<place].allSatisfy {
+            switch $0 {
+            case .find, .select: true
+            default: false
+            }
+        }
+    }
+
+    /// A closure that reports progress, and throws if the query is to end.
+    private static func check(
+        _ cursor: any QueryCursor, _ reader: RowReader, _ options: QueryOptions
+    ) -> () throws -> Void {
+        {
+            let state = QueryProgress(
+                visited: cursor.visited, total: cursor.count, rows: 0, bytesRead: reader.bytesRead)
+            if options.progress?(state) == false { throw QueryError.cancelled }
+        }
+    }
+}

@@ -1,0 +1,182 @@
+import StorageEngine
+
+/// How the work of a query is divided among threads, by its first stage that isn't about a single row.
+enum QueryDivision {
+    /// Each thread runs the stages up to this one for a part of the entries, and what the stage has collected of the parts is put
+    /// together.
+    case merging(Int)
+    /// Each thread runs the stages before this one, whose rows then go on to it in the entries' order.
+    case collecting(Int)
+
+    /// Nil: there is nothing worth to be done by several.
+    init?(_ plan: QueryPlan) {
+        let stages = plan.pipeline.stages
+        let place =
+            stages.firstIndex {
+                switch $0 {
+                case .find, .select: false
+                case .sort, .limit, .skip, .distinct, .aggregate, .group: true
+                }
+            } ?? stages.count
+        guard place < stages.count else {
+            guard stages.contains(where: \.isCondition) else { return nil }
+            self = .collecting(place)
+            return
+        }
+        switch stages[place] {
+        case .sort, .aggregate, .group: self = .merging(place)
+        case .distinct: self = .collecting(place)
+        case .find, .select, .limit, .skip:
+            guard stages[..<place].contains(where: \.isCondition) else { return nil }
+            self = .collecting(place)
+        }
+    }
+
+    var place: Int {
+        switch self {
+        case .merging(let place), .collecting(let place): place
+        }
+    }
+}
+
+extension PipelineStage {
+    fileprivate var isCondition: Bool { if case .find = self { true } else { false } }
+}
+
+/// Goes through parts of a query's entries. Not thread-safe: used by one thread at a time.
+final class QueryMember {
+    /// Entries of a part whose rows are passed on: some milliseconds' work.
+    static let part = 8192
+
+    let chain: QueryChain
+    private let scan: EntryScan
+    private let memory = MemoryBudget(limit: .max)
+    /// What takes rows that are passed on; nil where the last stage collects.
+    private let found: FoundRows?
+    private let unseen: UnseenRows?
+    /// What is left of the part.
+    private(set) var rest = 0..<0
+    /// Entries that it has visited.
+    private(set) var visited = 0
+    /// Why it can't go on.
+    private(set) var failure: (any Error)?
+
+    /// Rows that it didn't pass on because they were like earlier ones.
+    var repeated: Int { unseen.map { $0.rowsIn - $0.next.rowsIn } ?? 0 }
+
+    /// Bytes that it keeps.
+    var bytes: Int { memory.used + (found?.bytes ?? 0) }
+
+    init(
+        _ plan: QueryPlan, _ scan: EntryScan, _ division: QueryDivision, options: QueryOptions,
+        patience: SearchPatience, shares: Int
+    ) throws {
+        var options = options
+        // It is told by the caller's thread.
+        options.progress = nil
+        self.scan = scan
+        let place = division.place
+        let isMerging = if case .merging = division { true } else { false }
+        let found = isMerging ? nil : FoundRows(QueryChain.form(of: plan, at: place))
+        self.found = found
+        unseen = found.flatMap { UnseenRows(plan, at: place, next: $0) }
+        chain = try QueryChain(
+            plan, scan, options: options, room: memory,
+            patience: SearchPatience(of: patience, shares: shares), through: isMerging ? place + 1 : place,
+            into: unseen ?? found ?? RowSink(name: "", isTimed: false))
+    }
+
+    /// Takes a part, which is behind all that it had.
+    func begin(_ part: Range<Int>) { rest = part }
+
+    /// Goes on with its part until then, or until it keeps more than `room` bytes.
+    func work(until deadline: ContinuousClock.Instant, room: Int) {
+        found?.room = room
+        do { try go(until: deadline, room: room) } catch { failure = error }
+    }
+
+    private func go(until deadline: ContinuousClock.Instant, room: Int) throws {
+        scan.go(to: rest)
+        defer {
+            visited += scan.visited - rest.lowerBound
+            rest = scan.visited..<rest.upperBound
+        }
+        // Taken out of the loop: to reach them takes as long as what is done with them.
+        let (first, scan, reader, memory) = (chain.sinks[0], scan, chain.reader, memory)
+        var count = 0
+        while try scan.advance() {
+            reader.next()
+            guard try first.push(reader), memory.used < room else { return }
+            count += 1
+            if count & 15 == 0, ContinuousClock.now >= deadline { return }
+        }
+    }
+
+    /// Passes on the rows that it found. Returns whether the stage can use others.
+    func passOn(to stage: RowSink, _ reader: RowReader) throws -> Bool {
+        for row in found?.take() ?? [] {
+            guard try reader.show(row, { try stage.push(reader) }) else { return false }
+        }
+        return true
+    }
+}
+
+/// Keeps rows for another thread.
+private final class FoundRows: RowSink {
+    private let form: KeptForm
+    private var rows: [KeptRow] = []
+    private(set) var bytes = 0
+    /// Bytes after which it wants no more.
+    var room = 0
+
+    init(_ form: KeptForm) {
+        self.form = form
+        super.init(name: "", isTimed: false)
+    }
+
+    override func take(_ row: RowReader) throws -> Bool {
+        guard let kept = try row.kept(form) else { return true }
+        rows.append(kept)
+        bytes += kept.bytes
+        return bytes < room
+    }
+
+    /// Gives them away.
+    func take() -> [KeptRow] {
+        defer { (rows, bytes) = ([], 0) }
+        return rows
+    }
+}
+
+/// Passes on the rows that a distinct stage may not have seen: most are like an earlier one, and need no copy.
+private final class UnseenRows: RowStage {
+    /// More different ones are passed on each time.
+    private static let most = 10_000
+    private let accesses: [RowShape.Access]
+    private var seen: Set<GroupKey> = []
+
+    /// Nil: the stage is another one.
+    init?(_ plan: QueryPlan, at place: Int, next: RowSink) {
+        guard place < plan.pipeline.stages.count, case .distinct(let columns) = plan.pipeline.stages[place]
+        else { return nil }
+        let shape = QueryChain.shapes(of: plan.pipeline.stages).shapes[place]
+        accesses = columns.map { shape.access(to: $0.property) }
+        super.init(name: "", isTimed: false, next: next)
+    }
+
+    override func take(_ row: RowReader) throws -> Bool {
+        var isNew = false
+        if accesses.count == 1, !accesses[0].isMany {
+            guard let (key, _) = try row.groupKey(accesses[0]) else { return true }
+            isNew = note(key)
+        } else {
+            for combination in try row.groupKeys(accesses) where note(combination.key) { isNew = true }
+        }
+        return isNew ? try next.push(row) : true
+    }
+
+    private func note(_ key: GroupKey) -> Bool {
+        if seen.count < Self.most { return seen.insert(key).inserted }
+        return !seen.contains(key)
+    }
+}

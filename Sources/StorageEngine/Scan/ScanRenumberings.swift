@@ -1,0 +1,34 @@
+import Synchronization
+
+/// What a walk and its twins have to agree about after the index was shrunk, which gives entries new numbers: each is visited
+/// once, by one of them. Safe to share between threads.
+final class ScanRenumberings: Sendable {
+    /// The archive's count of renumberings before the items were looked up.
+    let before: UInt64
+    private let items: [ScanItem]
+
+    private struct Claims {
+        /// Entries that have an item of their own; only needed after a renumbering.
+        var own: Set<ScanEntry>?
+        /// Numbers of entries that were found under a new number.
+        var found: Set<UInt32> = []
+    }
+
+    /// Guards itself.
+    private let claims = Mutex(Claims())
+
+    init(before: UInt64, items: [ScanItem]) {
+        self.before = before
+        self.items = items
+    }
+
+    /// Whether the entry, found under a new number, is to be visited by who asks: it has no item of its own, and nobody else
+    /// has asked for it.
+    func claim(_ entry: ScanEntry) -> Bool {
+        claims.withLock { claims in
+            let own = claims.own ?? Set(items.map { ScanEntry(number: $0.number, tag: $0.tag) })
+            claims.own = own
+            return !own.contains(entry) && claims.found.insert(entry.number).inserted
+        }
+    }
+}

@@ -1,0 +1,219 @@
+import ArchiveQuery
+import CBOR
+import Foundation
+import StorageEngine
+import TestSupport
+import Testing
+
+/// Several threads that go through an archive together find what one thread finds, in the same order.
+@Suite("Queries by several threads")
+struct SharedScanTests {
+    private final class Places {
+        let path = NSTemporaryDirectory() + "vellum-shared-scan-" + UUID().uuidString
+        let store: Store
+        let archive: Archive
+        /// The cities several times, and some values that are none.
+        let count: Int
+        private static let wrong: [[UInt8]] = [[0xff], [0x07], [0xa1, 0x61]]
+
+        init(rounds: Int = 4) throws {
+            store = try Store.open(at: path)
+            archive = try store.archive(
+                named: "places", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+            let file = URL(fileURLWithPath: #filePath).appending(
+                path: "../../../../Assets/demo/cities.ndjson"
+            ).standardized
+            let cities = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").map {
+                try JSONTranscoder.cbor(from: String($0))
+            }
+            var count = 0
+            for round in 0..<rounds {
+                for (number, city) in cities.enumerated() {
+                    let owner = number % 5 == 0 ? EntryAttributes(owner: "o\(number % 3)") : .none
+                    try archive.put(city, forKey: "\(round):\(number)", encoding: .cbor, attributes: owner)
+                    count += 1
+                }
+                for (number, wrong) in Self.wrong.enumerated() {
+                    try archive.put(wrong, forKey: "wrong \(round):\(number)", encoding: .cbor)
+                    count += 1
+                }
+            }
+            self.count = count
+        }
+
+        deinit {
+            store.close()
+            try? FileManager.default.removeItem(atPath: path)
+        }
+
+        func answer(
+            _ query: String, threads: Int, _ change: (inout QueryOptions) -> Void = { _ in }
+        ) throws -> (rows: [QueryRow], report: QueryReport) {
+            var options = QueryOptions()
+            options.now = Timestamp(microseconds: 2_000_000_000_000_000)
+            options.mostThreads = threads
+            options.looksForMistakes = true
+            change(&options)
+            return try QueryPlan(QueryPipeline(query)).rows(of: archive, options: options)
+        }
+    }
+
+    @Test func theAnswerIsTheSame() throws {
+        let places = try Places()
+        #expect(places.count > 2 * 8192)
+        var queries = CityQueries(random: .announced("queries by several threads"))
+        var texts = [
+            "find countrycode = \"ID\"", "find population > 1000000 | select name, population * 2 as twice",
+            "find name contains \"a\" | distinct countrycode", "distinct countrycode, timezone",
+            "distinct alternatenames[]", "distinct alternatenames[] | limit 12000", "distinct name | skip 3",
+            "group by alternatenames[] | count", "sort latitude", "sort @idle | limit 5",
+            "sort name desc, latitude | limit 7", "find @owner = \"o1\" | sort @key | limit 300",
+            "group by countrycode | count, max name, min latitude, median population, count distinct timezone",
+            "count, max name, avg population, percentile latitude 90", "find @rank < 9000 | count",
+            "find @rank > 15000 | sort countrycode | limit 30", "find name matches \"^[A-C]\" | count",
+            "sum popluation", "find population contains \"3\" | count",
+            "sort countrycode | select name | limit 9000",
+        ]
+        for _ in 0..<40 { texts.append(queries.pipeline()) }
+        var shared = 0
+        for text in texts {
+            let (expected, alone) = try places.answer(text, threads: 1)
+            let (rows, report) = try places.answer(text, threads: 3)
+            if report.threads == 3 { shared += 1 }
+            #expect(alone.threads == 1)
+            #expect(rows == expected, "\(text)")
+            guard !text.contains("limit"), !text.contains("skip") else { continue }
+            // With a limit threads read ahead.
+            #expect(report.warnings == alone.warnings, "\(text)")
+            #expect(report.givenUp == alone.givenUp)
+            #expect(report.visited == places.count && alone.visited == places.count)
+            #expect(report.valuesRead == alone.valuesRead, "\(text)")
+            #expect(report.bytesRead == alone.bytesRead && report.unreadable == alone.unreadable)
+            #expect(report.stages.map(\.rowsIn) == alone.stages.map(\.rowsIn), "\(text)")
+            #expect(report.stages.map(\.rowsOut) == alone.stages.map(\.rowsOut), "\(text)")
+        }
+        #expect(shared > 30)
+    }
+
+    /// What a part can't keep in memory is left to the caller's thread, which has files.
+    @Test(arguments: [
+        "sort name | select name", "group by name | count", "group by timezone | count, count distinct name",
+        "distinct name, population", "group by @key | max name", "distinct @key", "find population > 0",
+        "count distinct timezone, median population",
+    ])
+    func littleMemoryGivesTheSameAnswer(query: String) throws {
+        let places = try Places(rounds: 8)
+        let (expected, _) = try places.answer(query, threads: 1)
+        let (rows, report) = try places.answer(query, threads: 3) { $0.memoryLimit = 16_000_000 }
+        let difference = zip(rows, expected).first { $0 != $1 }
+        #expect(rows.count == expected.count && difference == nil)
+        #expect(report.threads == 3)
+        #expect(report.memory < 16_500_000)
+        #expect(report.visited == places.count)
+    }
+
+    @Test func theFirstRowsNeedFewEntries() throws {
+        let places = try Places(rounds: 12)
+        let (rows, report) = try places.answer("find countrycode = \"ID\" | limit 3", threads: 3)
+        #expect(rows.count == 3)
+        #expect(report.threads == 1 && report.visited < places.count / 2)
+        var seen = 0
+        var options = QueryOptions()
+        options.mostThreads = 3
+        let ended = try QueryPlan(QueryPipeline("find population > 0")).run(
+            over: places.archive, options: options
+        ) {
+            _ in
+            seen += 1
+            return seen < 9000
+        }
+        #expect(seen == 9000 && ended.rows == 9000)
+        #expect(ended.visited < places.count)
+    }
+
+    @Test func itIsStoppedByTheCaller() throws {
+        struct Enough: Error {}
+        let places = try Places()
+        let caller = Thread.current
+        for query in ["find name contains \"e\"", "sort name", "group by name | count"] {
+            #expect(throws: QueryError.cancelled) {
+                try places.answer(query, threads: 3) {
+                    $0.progress = {
+                        #expect(Thread.current == caller)
+                        return $0.visited <= 8192
+                    }
+                }
+            }
+        }
+        var options = QueryOptions()
+        options.mostThreads = 3
+        var seen = 0
+        #expect(throws: Enough.self) {
+            try QueryPlan(QueryPipeline("find population > 0")).run(over: places.archive, options: options) {
+                _ in
+                seen += 1
+                if seen == 9000 { throw Enough() }
+                return true
+            }
+        }
+    }
+
+    /// Damage is found by whoever comes to it, and told once.
+    @Test func damageIsToldOnce() throws {
+        let places = try Places()
+        let value = [UInt8]("a value that is damaged on purpose, in its middle".utf8)
+        try places.archive.put(value, forKey: "damaged", encoding: .text)
+        var damaged = 0
+        for name in try FileManager.default.subpathsOfDirectory(atPath: places.path) {
+            let url = URL(fileURLWithPath: places.path + "/" + name)
+            guard name.hasSuffix(".segment"), var bytes = try? Data(contentsOf: url),
+                let place = bytes.range(of: Data(value))
+            else { continue }
+            bytes[place.lowerBound + 20] ^= 1
+            let handle = try FileHandle(forUpdating: url)
+            try handle.seek(toOffset: UInt64(place.lowerBound))
+            try handle.write(contentsOf: bytes[place])
+            try handle.close()
+            damaged += 1
+        }
+        #expect(damaged == 1)
+        for query in ["find population > 0 | count", "find population > 0", "sort population | limit 3"] {
+            let (rows, report) = try places.answer(query, threads: 3)
+            #expect(report.damaged == 1 && report.threads == 3)
+            #expect(try places.answer(query, threads: 1).rows == rows)
+        }
+    }
+
+    /// While another thread stores, deletes and moves entries, each that stays is visited once.
+    @Test func whatStaysIsVisitedOnceBesideAWriter() async throws {
+        let places = try Places()
+        let archive = places.archive
+        let whole = try places.answer("find geonameid > 0", threads: 1).rows.count
+        let writer = Task.detached {
+            var number = 0
+            while !Task.isCancelled {
+                try archive.put([0xa0], forKey: "new \(number % 3000)", encoding: .cbor)
+                try archive.delete("new \((number * 7) % 3000)")
+                number += 1
+            }
+        }
+        for _ in 0..<20 {
+            let (rows, report) = try places.answer("find geonameid > 0 | select @key", threads: 3)
+            let keys = rows.compactMap { $0.entry?.key }
+            #expect(Set(keys).count == keys.count && report.threads == 3)
+            #expect(keys.count == whole)
+            let counted = try places.answer("find geonameid > 0 | count", threads: 3).rows
+            #expect(counted.first?.columns == [CBORWriter.encoded(whole)])
+        }
+        writer.cancel()
+        try await writer.value
+    }
+}
+
+extension CBORWriter {
+    fileprivate static func encoded(_ count: Int) -> [UInt8] {
+        var writer = CBORWriter()
+        writer.write(unsigned: UInt64(count))
+        return writer.bytes
+    }
+}
