@@ -5,7 +5,7 @@ import Foundation
 /// The same cities in a SQLite database twice: as JSON text in one column, and in a native column for each property.
 /// The whole file is mapped, statements are prepared once; there is no index but the primary key's.
 final class CityTables {
-    /// How a table answers the query of P9.
+    /// The form of a table.
     enum Form: CaseIterable {
         case json, columns
 
@@ -16,20 +16,10 @@ final class CityTables {
             }
         }
 
-        fileprivate var query: String {
-            switch self {
-            case .json:
-                """
-                SELECT key FROM documents WHERE json_extract(value, '$.countrycode') = 'ID' \
-                AND json_extract(value, '$.population') > 1000000 \
-                ORDER BY json_extract(value, '$.population') DESC, json_extract(value, '$.name') LIMIT 10
-                """
-            case .columns:
-                """
-                SELECT key FROM cities WHERE countrycode = 'ID' AND population > 1000000 \
-                ORDER BY population DESC, name LIMIT 10
-                """
-            }
+        fileprivate var table: String { self == .json ? "documents" : "cities" }
+
+        fileprivate func column(_ name: Substring) -> String {
+            self == .json && name != "key" ? "json_extract(value, '$.\(name)')" : String(name)
         }
     }
 
@@ -82,15 +72,20 @@ final class CityTables {
         try execute("COMMIT; PRAGMA wal_checkpoint(TRUNCATE)")
     }
 
-    /// The keys of the rows.
-    func answer(_ form: Form) throws -> [String] {
-        let statement = try prepare(form.query)
+    /// The first columns of the rows, separated by a space. In `query` a property's name stands in braces, and the table's is
+    /// `{}`.
+    func answer(_ query: String, _ form: Form) throws -> [String] {
+        let text = query.replacing("{}", with: form.table).replacing(/\{(\w+)\}/) { form.column($0.output.1) }
+        let statement = try prepare(text)
         defer { sqlite3_finalize(statement) }
-        var keys: [String] = []
+        var rows: [String] = []
         while sqlite3_step(statement) == SQLITE_ROW {
-            keys.append(sqlite3_column_text(statement, 0).map { String(cString: $0) } ?? "")
+            let columns = (0..<min(2, sqlite3_column_count(statement))).map {
+                sqlite3_column_text(statement, $0).map { String(cString: $0) } ?? ""
+            }
+            rows.append(columns.joined(separator: " "))
         }
-        return keys
+        return rows
     }
 
     private func bind(_ statement: OpaquePointer?, _ place: Int32, _ text: String) {

@@ -5,14 +5,13 @@ import StorageEngine
 /// P9: a query over all entries on disk, one thread, nothing decoded beforehand, files in the page cache; an operation
 /// is an entry. Ours checks the checksum of each entry that it reads. Times are those that the thread was given.
 ///
+/// Then the usual questions, by as many threads as Vellum takes by itself and by one; times are those that one waits.
+///
 /// Then ours once more while another thread stores cities anew as fast as it can, with the values that they have, so that
 /// the answer must be the same.
 struct QueryWorkload {
-    static let name = "P9 query"
+    static let name = CityQuestion.conditions.name
     static let beside = "P9 query beside a writer"
-    static let query =
-        #"find countrycode = "ID" and population > 1000000 | sort population desc, name | limit 10"#
-
     let plan: Plan
 
     func run() throws -> [Measurement] {
@@ -28,7 +27,11 @@ struct QueryWorkload {
                 CBOREncoder().encode(city), forKey: String(city.geonameid), encoding: .cbor)
         }
         try tables.load(cities)
-        let measured = try measure(system.archive, tables)
+        let measured =
+            try measure(system.archive, tables)
+            + CityQuestion.usual.flatMap {
+                try measure($0, system.archive, tables)
+            }
         let stored = try cities.prefix(100_000).map {
             (key: String($0.geonameid), value: try CBOREncoder().encode($0))
         }
@@ -47,24 +50,83 @@ struct QueryWorkload {
         }
     }
 
-    private func ask(
-        _ query: QueryPlan, _ archive: Archive
-    ) throws -> (keys: [String], bytes: Int, nanoseconds: Double) {
-        var keys: [String] = []
-        var bytes = 0
-        let time = try Clock.processorNanoseconds {
-            let (rows, report) = try query.rows(of: archive)
-            keys = rows.map { $0.entry?.key ?? "" }
-            bytes = report.bytesRead
+    private typealias Answer = (rows: [String], bytes: Int, nanoseconds: Double)
+
+    /// By one thread, in the time that it was given.
+    private func ask(_ query: QueryPlan, _ archive: Archive) throws -> Answer {
+        var found: Answer = ([], 0, 0)
+        let time = try Clock.processorNanoseconds { found = try answer(query, archive, threads: 1) }
+        return (found.rows, found.bytes, time)
+    }
+
+    /// In the time that one waits.
+    private func answer(_ query: QueryPlan, _ archive: Archive, threads: Int?) throws -> Answer {
+        var options = QueryOptions()
+        options.mostThreads = threads
+        var answer: Answer = ([], 0, 0)
+        answer.nanoseconds = try Clock.nanoseconds {
+            let (rows, report) = try query.rows(of: archive, options: options)
+            answer.rows = try rows.map(Self.text)
+            answer.bytes = report.bytesRead
         }
-        return (keys, bytes, time)
+        return answer
+    }
+
+    /// The key, or the first columns.
+    private static func text(_ row: QueryRow) throws -> String {
+        if let key = row.entry?.key, row.columns.isEmpty { return key }
+        return try row.columns.prefix(2).map { column in
+            switch try column.map({ try CBORReader.decode($0) }) {
+            case .text(let text): text
+            case .unsigned(let number): String(number)
+            default: ""
+            }
+        }.joined(separator: " ")
+    }
+
+    private func measure(
+        _ question: CityQuestion, _ archive: Archive, _ tables: CityTables
+    ) throws -> [Measurement] {
+        let query = QueryPlan(try QueryPipeline(question.query))
+        var measured = ["Vellum", "Vellum, one thread"].map { Measurement(question.name, $0) }
+        measured += CityTables.Form.allCases.map { Measurement(question.name, $0.name) }
+        for run in 0...plan.runs {
+            plan.say("\(question.name): " + (run == 0 ? "warming up" : "run \(run) of \(plan.runs)"))
+            let (rows, bytes, time) = try answer(query, archive, threads: nil)
+            let expected = question.isUnordered ? rows.sorted() : rows
+            var times = [time]
+            func compare(_ rows: [String], _ time: Double, _ system: String) throws {
+                guard (question.isUnordered ? rows.sorted() : rows) == expected else {
+                    throw BenchmarkError("\(question.name): \(system) finds \(rows), not \(expected)")
+                }
+                times.append(time)
+            }
+            let alone = try answer(query, archive, threads: 1)
+            try compare(alone.rows, alone.nanoseconds, "one thread")
+            for form in CityTables.Form.allCases {
+                var theirs: [String] = []
+                let time = try Clock.nanoseconds { theirs = try tables.answer(question.statement, form) }
+                try compare(theirs, time, form.name)
+            }
+            guard run > 0 else { continue }
+            for place in measured.indices {
+                measured[place].add(nanoseconds: times[place], ops: 1, bytes: bytes)
+            }
+        }
+        for place in measured.indices.dropFirst() {
+            let ratio = measured[place].median / measured[0].median
+            measured[place].ratio = ratio
+            // Of native columns.
+            if place == measured.count - 1 { measured[place].verdict = .faster(by: 1, ratio: ratio) }
+        }
+        return measured
     }
 
     private func measureBesideWriter(
         _ archive: Archive, _ stored: [(key: String, value: [UInt8])], quiet: Double
     ) throws -> Measurement {
-        let query = QueryPlan(try QueryPipeline(QueryWorkload.query))
-        let expected = try ask(query, archive).keys
+        let query = QueryPlan(try QueryPipeline(CityQuestion.conditions.query))
+        let expected = try ask(query, archive).rows
         var result = Measurement(QueryWorkload.beside, "Vellum")
         for run in 0..<plan.runs {
             plan.say("\(QueryWorkload.beside): run \(run + 1) of \(plan.runs)")
@@ -84,7 +146,8 @@ struct QueryWorkload {
     }
 
     private func measure(_ archive: Archive, _ tables: CityTables) throws -> [Measurement] {
-        let query = QueryPlan(try QueryPipeline(QueryWorkload.query))
+        let question = CityQuestion.conditions
+        let query = QueryPlan(try QueryPipeline(question.query))
         var ours = Measurement(QueryWorkload.name, "Vellum")
         var peers = CityTables.Form.allCases.map { Measurement(QueryWorkload.name, $0.name) }
         // Run 0 warms up and is not counted.
@@ -94,7 +157,9 @@ struct QueryWorkload {
             if run > 0 { ours.add(nanoseconds: time, ops: plan.entries, bytes: bytes) }
             for (place, form) in CityTables.Form.allCases.enumerated() {
                 var theirs: [String] = []
-                let time = try Clock.processorNanoseconds { theirs = try tables.answer(form) }
+                let time = try Clock.processorNanoseconds {
+                    theirs = try tables.answer(question.statement, form)
+                }
                 guard theirs == keys else {
                     throw BenchmarkError("P9: \(form.name) finds \(theirs), not \(keys)")
                 }

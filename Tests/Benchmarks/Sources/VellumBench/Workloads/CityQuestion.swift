@@ -1,0 +1,55 @@
+/// A question that Vellum and SQLite are asked alike.
+struct CityQuestion {
+    let name: String
+    /// In Vellum's language.
+    let query: String
+    /// For ``CityTables/answer(_:_:)``.
+    let statement: String
+    /// Whether the order of the answer says nothing.
+    var isUnordered = false
+
+    /// That of P9.
+    static let conditions = CityQuestion(
+        name: "P9 query",
+        query: #"find countrycode = "ID" and population > 1000000 | sort population desc, name | limit 10"#,
+        statement: """
+            SELECT key FROM {} WHERE {countrycode} = 'ID' AND {population} > 1000000 \
+            ORDER BY {population} DESC, {name} LIMIT 10
+            """)
+
+    /// What people ask for most, one of each kind.
+    static let usual = [
+        CityQuestion(
+            name: "find contains", query: #"find name contains "burg" | count"#,
+            statement: "SELECT count(*) FROM {} WHERE instr({name}, 'burg') > 0"),
+        CityQuestion(
+            name: "find icontains", query: #"find name icontains "SAN" | count"#,
+            statement: "SELECT count(*) FROM {} WHERE {name} LIKE '%SAN%'"),
+        CityQuestion(
+            name: "anchored pattern", query: #"find name matches "^San " | count"#,
+            statement: "SELECT count(*) FROM {} WHERE {name} GLOB 'San *'"),
+        CityQuestion(
+            name: "list has", query: #"find alternatenames has "Djakarta" | count"#,
+            statement: """
+                SELECT count(*) FROM {} WHERE EXISTS \
+                (SELECT 1 FROM json_each({alternatenames}) AS names WHERE names.value = 'Djakarta')
+                """),
+        CityQuestion(
+            name: "top 20", query: "sort population desc | limit 20",
+            statement: "SELECT key FROM {} ORDER BY {population} DESC LIMIT 20"),
+        CityQuestion(
+            name: "sort by two keys", query: "sort countrycode, population desc | limit 100",
+            statement: "SELECT key FROM {} ORDER BY {countrycode}, {population} DESC LIMIT 100"),
+        CityQuestion(
+            name: "group and average", query: "group by countrycode | count, avg population",
+            statement: """
+                SELECT {countrycode} AS code, count(*), avg({population}) FROM {} GROUP BY code ORDER BY code
+                """),
+        CityQuestion(
+            name: "distinct", query: "distinct timezone", statement: "SELECT DISTINCT {timezone} FROM {}",
+            isUnordered: true),
+        CityQuestion(
+            name: "one by key", query: #"find @key = "4711""#,
+            statement: "SELECT key FROM {} WHERE key = '4711'"),
+    ]
+}
