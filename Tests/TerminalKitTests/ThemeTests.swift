@@ -39,13 +39,34 @@ import Testing
     func textIsReadable(_ name: Theme.Name, _ depth: ColorDepth) {
         let theme = Theme(name, depth: depth)
         let isDark = name == .dark || name == .darkSafe
-        let decorations: Set<Role> = [.border, .gaugeEmpty, .gaugeFill, .scrollTrack, .scrollThumb]
+        let decorations: Set<Role> = [
+            .border, .dialogBorder, .gaugeEmpty, .gaugeFill, .scrollTrack, .scrollThumb,
+        ]
+        let onTitle: Set<Role> = [.titleDim, .titleGood, .titleWarning]
         for role in Role.allCases where !decorations.contains(role) {
-            let style = theme[role]
+            let style = onTitle.contains(role) ? theme[role].over(theme[.title]) : theme[role]
             let front = luminance(style.foreground, or: isDark ? 0.8 : 0)
             let back = luminance(style.background, or: isDark ? 0.01 : 0.95)
             let contrast = (max(front, back) + 0.05) / (min(front, back) + 0.05)
             #expect(contrast >= 4.3, "\(role): \(contrast)")
+        }
+    }
+
+    /// Where eight colors stand for sixteen, a bright one is the plain one.
+    @Test(arguments: [Theme.Name.dark, .light, .darkSafe, .lightSafe])
+    func nothingHasTheColorOfItsGround(_ name: Theme.Name) {
+        let theme = Theme(name, depth: .sixteen)
+        func plain(_ color: Color) -> UInt8? {
+            if case .indexed(let index) = color { index & 7 } else { nil }
+        }
+        let grounds: [(Role, [Role])] = [
+            (.title, [.title, .titleDim, .titleGood, .titleWarning]), (.dialog, [.dialog, .dialogBorder]),
+        ]
+        for (ground, roles) in grounds {
+            for role in roles {
+                let style = theme[role].over(theme[ground])
+                #expect(plain(style.foreground) != plain(style.background), "\(role) on \(ground)")
+            }
         }
     }
 

@@ -11,7 +11,7 @@ enum TitleView {
             right.append(
                 Span(
                     "touches \(Figures.count(cost.touches))  writes \(Figures.count(cost.writes))  "
-                        + "lock \(milliseconds(cost.longestLock)) ms  ", look[.dim]))
+                        + "lock \(milliseconds(cost.longestLock)) ms  ", look[.titleDim]))
         }
         if model.hasAlarm {
             right += [Span(" ALARM ", look[.badge]), Span(" ")]
@@ -72,12 +72,13 @@ enum TitleView {
             if let age = model.parts.age(model) {
                 return Span(
                     "\(age.verb) \(Figures.duration(age.seconds)) ago ",
-                    look[age.seconds < 1 ? .good : .warning])
+                    look[age.seconds < 1 ? .titleGood : .titleWarning])
             }
             return Span(
-                "\(look.glyphs.marked) \(model.parts.follows(model) ? "following" : "live") ", look[.good])
+                "\(look.glyphs.marked) \(model.parts.follows(model) ? "following" : "live") ",
+                look[.titleGood])
         case .frozen(let seconds):
-            return Span("frozen \(Int(seconds)) s ", look[.warning])
+            return Span("frozen \(Int(seconds)) s ", look[.titleWarning])
         case .paused(let seconds):
             return Span(" PAUSED \(Figures.duration(seconds)) ", look[.badge])
         }

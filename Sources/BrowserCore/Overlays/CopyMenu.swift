@@ -100,7 +100,7 @@ extension OverlayView {
         frame.fill(places.box, style: look[.dialog])
         let hasBorder = places.list.column > places.box.column
         if hasBorder {
-            frame.border(places.box, style: look[.border].over(look[.dialog]), glyphs: look.glyphs)
+            frame.border(places.box, style: look[.dialogBorder].over(look[.dialog]), glyphs: look.glyphs)
         }
         frame.write(
             " Copy ", at: Point(column: places.box.column + (hasBorder ? 2 : 0), row: places.box.row),

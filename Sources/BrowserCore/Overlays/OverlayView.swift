@@ -73,7 +73,9 @@ enum OverlayView {
     {
         frame.fill(box, style: look[.dialog])
         let hasBorder = list.column > box.column
-        if hasBorder { frame.border(box, style: look[.border].over(look[.dialog]), glyphs: look.glyphs) }
+        if hasBorder {
+            frame.border(box, style: look[.dialogBorder].over(look[.dialog]), glyphs: look.glyphs)
+        }
         // A border has its corners, and a bit of line beside them.
         let line = box.line(0).inset(left: hasBorder ? 2 : 0)
         let room = line.columns - (hasBorder ? 2 : 0)
@@ -107,7 +109,7 @@ enum OverlayView {
             let isAction = list.selected < actions.count
             let meaning = isAction ? nil : legend[list.selected - actions.count]
             frame.fill(
-                places.detail.line(0), style: look[.border].over(look[.dialog]),
+                places.detail.line(0), style: look[.dialogBorder].over(look[.dialog]),
                 character: look.glyphs.horizontal)
             let text =
                 meaning.map { "\($0.sign): \($0.words)" }

@@ -3,6 +3,8 @@ package enum Role: String, Sendable, Hashable, CaseIterable {
     case text, dim
     /// The bar at the top of the screen and the row of column titles.
     case title, header
+    /// What stands on the title bar besides the title. It is dark in every theme, so colors for the terminal's ground don't do.
+    case titleDim, titleGood, titleWarning
     /// The row under the cursor, in the pane that has the keyboard and in the others.
     case selected, selectedInactive
     case marked, accent, good, warning, danger, border
@@ -17,6 +19,6 @@ package enum Role: String, Sendable, Hashable, CaseIterable {
     /// A text field, and what it shows while empty.
     case input, placeholder
     /// A dialog's surface and its buttons.
-    case dialog, button, buttonDefault
+    case dialog, dialogBorder, button, buttonDefault
     case scrollTrack, scrollThumb
 }

@@ -4,7 +4,9 @@ enum ThemeTable {
 
     /// The colors by which the themes differ; which role uses which is said once, in ``look(of:in:)``.
     private struct Palette {
-        let dim: Shade, title: Shade, titleText: Shade, header: Shade, headerText: Shade
+        let dim: Shade, title: Shade, titleText: Shade
+        let titleDim = Shade(0xc3cbd9, 7), titleGood: Shade, titleWarning = Shade(0xf6cf7a, 11)
+        let header: Shade, headerText: Shade
         let selection: Shade, selectionText: Shade, selectionInactive: Shade
         let mark: Shade, accent: Shade, good: Shade, warning: Shade, danger: Shade
         let border: Shade, empty: Shade, match: Shade, matchText: Shade
@@ -20,6 +22,9 @@ enum ThemeTable {
             ThemeLook(
                 foreground: palette.titleText, background: palette.title, attributes: .bold,
                 mono: [.bold, .reverse])
+        case .titleDim: ThemeLook(foreground: palette.titleDim)
+        case .titleGood: ThemeLook(foreground: palette.titleGood)
+        case .titleWarning: ThemeLook(foreground: palette.titleWarning, mono: .bold)
         case .header:
             ThemeLook(
                 foreground: palette.headerText, background: palette.header, attributes: .bold,
@@ -53,6 +58,7 @@ enum ThemeTable {
         case .placeholder:
             ThemeLook(foreground: palette.dim, background: palette.surface, mono: [.dim, .underline])
         case .dialog: ThemeLook(foreground: palette.surfaceText, background: palette.surface)
+        case .dialogBorder: ThemeLook(foreground: Shade(palette.border.rgb, palette.surfaceText.basic))
         case .button:
             ThemeLook(foreground: palette.surfaceText, background: palette.selectionInactive)
         case .buttonDefault:
@@ -75,6 +81,7 @@ enum ThemeTable {
 
     private static let dark = Palette(
         dim: Shade(0x8e96a3, 8), title: Shade(0x2b3245, 4), titleText: Shade(0xf2f4f8, 15),
+        titleGood: Shade(0x9fdc82, 10),
         header: Shade(0x1f2430, 0), headerText: Shade(0xb9c2d0, 14), selection: Shade(0x2f5d9b, 6),
         selectionText: Shade(0xffffff, 0), selectionInactive: Shade(0x3a4254, 7), mark: Shade(0xf0c674, 11),
         accent: Shade(0x6cb6ff, 14), good: Shade(0x8fce72, 10), warning: Shade(0xf2b950, 11),
@@ -84,6 +91,7 @@ enum ThemeTable {
 
     private static let light = Palette(
         dim: Shade(0x646b78, 8), title: Shade(0x2f4a75, 4), titleText: Shade(0xffffff, 15),
+        titleGood: Shade(0x9fdc82, 10),
         header: Shade(0xe3e7ee, 7), headerText: Shade(0x333a47, 0), selection: Shade(0x1f5fb4, 4),
         selectionText: Shade(0xffffff, 15), selectionInactive: Shade(0xd3dae6, 7),
         mark: Shade(0x8a5a00, 5), accent: Shade(0x0a5bb5, 4), good: Shade(0x1f7a34, 2),
@@ -93,6 +101,7 @@ enum ThemeTable {
 
     private static let darkSafe = Palette(
         dim: Shade(0x8e96a3, 8), title: Shade(0x2b3245, 4), titleText: Shade(0xf2f4f8, 15),
+        titleGood: Shade(0x7cc7f5, 14),
         header: Shade(0x1f2430, 0), headerText: Shade(0xb9c2d0, 14), selection: Shade(0x0072b2, 6),
         selectionText: Shade(0xffffff, 0), selectionInactive: Shade(0x3a4254, 7), mark: Shade(0xf0e442, 11),
         accent: Shade(0x56b4e9, 14), good: Shade(0x56b4e9, 12), warning: Shade(0xe69f00, 11),
@@ -102,6 +111,7 @@ enum ThemeTable {
 
     private static let lightSafe = Palette(
         dim: Shade(0x646b78, 8), title: Shade(0x2f4a75, 4), titleText: Shade(0xffffff, 15),
+        titleGood: Shade(0x7cc7f5, 14),
         header: Shade(0xe3e7ee, 7), headerText: Shade(0x333a47, 0), selection: Shade(0x0072b2, 4),
         selectionText: Shade(0xffffff, 15), selectionInactive: Shade(0xd3dae6, 7),
         mark: Shade(0x8c3f78, 5), accent: Shade(0x0067a1, 4), good: Shade(0x0067a1, 4),

@@ -88,7 +88,7 @@ package struct Dialog: Widget {
         let places = places(in: rect)
         frame.fill(places.box, style: look[.dialog])
         if places.body.column > places.box.column {
-            frame.border(places.box, style: look[.border].over(look[.dialog]), glyphs: look.glyphs)
+            frame.border(places.box, style: look[.dialogBorder].over(look[.dialog]), glyphs: look.glyphs)
         }
         let titleLine = places.box.line(0).inset(left: places.body.column > places.box.column ? 1 : 0)
         let titleText = TextWidth.truncate(
