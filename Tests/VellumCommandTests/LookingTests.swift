@@ -126,6 +126,19 @@ struct LookingTests {
         var counts: [String?: Int] = [:]
         for group in groups { counts[group["group"] as? String] = group["entries"] as? Int }
         #expect(counts == ["": 1, "x\n": 2, nil: 2])
+        // What broke: a text that reads like another kind of value had that one's name.
+        for (key, value) in [("m1", "\"1\""), ("m2", "1"), ("m3", "true"), ("m4", "\"true\""), ("m5", "2.5")]
+        {
+            try store.done("put", "M", key, "--disk", "1KB", input: "{\"v\":\(value)}")
+        }
+        #expect(
+            Set(
+                try store.done("groups", "M", "--by", "v", "--json").lines.map {
+                    $0.split(separator: ",").first.map(String.init)
+                })
+                == Set(["\"1\"", "1", "true", "\"true\"", "2.5"].map { "{\"group\":\($0)" }))
+        let browsed = try store.done("browse", "--size", "80x14", "--keys", "jj<enter>fv<enter>").text
+        #expect(browsed.contains("\"true\"") && browsed.contains("\ntrue "))
         #expect(
             try store.done("groups", "B", "--by", "kind").lines.map { $0.prefix { $0 != "\t" } } == ["CBOR"])
         #expect(try store.run("groups", "B", "--by", "t[]").errors.contains("an entry has many of t[]"))

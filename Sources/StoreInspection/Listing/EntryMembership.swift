@@ -57,9 +57,15 @@ package indirect enum GroupMembership: Sendable, Hashable {
         case .owner(let owner): owner?.text ?? "(no owner)"
         case .kind(let kind): kind
         case .value(let property, .absent, _): "(no \(property.columnName))"
-        case .value(_, _, let shown): shown.isEmpty ? "\"\"" : shown
+        case .value(_, .text, let shown): Self.isMistakable(shown) ? "\"\(shown)\"" : shown
+        case .value(_, _, let shown): shown
         case .both(let one, let other): "\(one.name), \(other.name)"
         }
+    }
+
+    /// Whether a text looks like nothing, or like another kind of value.
+    private static func isMistakable(_ text: String) -> Bool {
+        text.isEmpty || ["true", "false", "null"].contains(text) || Double(text) != nil
     }
 
     /// The same where a list names it, and what is grouped by isn't said beside it: `country ID`.

@@ -113,7 +113,7 @@ struct GroupsCommand: ParsableCommand {
         for number in order.prefix(limit ?? .max) {
             let group = groups.groups[number]
             try printer.print([
-                Cell(name(of: group)), .count(UInt64(group.entries)), .bytes(group.bytes),
+                name(of: group), .count(UInt64(group.entries)), .bytes(group.bytes),
                 .ratio(groups.bytes == 0 ? 0 : Double(group.bytes) / Double(groups.bytes)),
                 .count(group.hits),
                 Cell(group.accessed),
@@ -124,16 +124,18 @@ struct GroupsCommand: ParsableCommand {
     }
 
     /// Programs get the beginning itself, and nothing for the keys that have no further part, or for no owner.
-    private func name(of group: EntryGroup) -> String? {
-        guard json || !OutputWriter().isTerminal else { return group.name }
+    private func name(of group: EntryGroup) -> Cell {
+        guard json || !OutputWriter().isTerminal else { return .text(group.name) }
         switch group.membership {
-        case .prefix(let beginning): return beginning.text
-        case .last: return nil
-        case .owner(let owner): return owner?.text
-        case .value(_, .absent, _): return nil
-        // A text as it is, even the empty one.
-        case .value(_, .text(let text), _): return text
-        case .kind, .value, .both: return group.name
+        case .prefix(let beginning): return .text(beginning.text)
+        case .last: return .absent
+        case .owner(let owner): return Cell(owner?.text)
+        case .value(_, .absent, _): return .absent
+        // A text as it is, even the empty one; what JSON has no text for without quotes.
+        case .value(_, .text(let text), _): return .text(text)
+        case .value(_, .boolean, let shown), .value(_, .integer, let shown): return .number(shown)
+        case .value(_, .float(let number), let shown) where number.isFinite: return .number(shown)
+        case .kind, .value, .both: return .text(group.name)
         }
     }
 
