@@ -150,7 +150,12 @@ struct DeleteTests {
         test.effects = marking
         test.settle(source)
         #expect(test.model.markedKeys.isEmpty)
-        _ = test.press(.character("M"), source)
+        let again = test.press(.character("M"), source, settling: false)
+        #expect(test.press(.character("D"), source, settling: false).isEmpty)
+        #expect(test.model.said?.contains("still being marked") == true)
+        test.effects = again
+        test.settle(source)
+        #expect(test.model.said == nil, "they are marked")
         #expect(test.model.markedKeys == ["Jakarta"])
         _ = test.press(.character("D"), source)
         #expect(test.model.planned?.map(\.key) == ["Jakarta"])

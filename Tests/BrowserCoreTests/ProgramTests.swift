@@ -252,9 +252,7 @@ struct ProgramTests {
     func aReadOnlyBrowserSaysWhyNot(keys: String) throws {
         let programs = Programs()
         let browser = try browser(keys, Fixture.source(), programs, isReadOnly: true)
-        #expect(
-            browser.frame.plainText.contains(
-                "Nothing can be edited: this browser was opened for reading only."))
+        #expect(browser.frame.plainText.contains("the store is only read here"))
         #expect(programs.count == 0)
     }
 

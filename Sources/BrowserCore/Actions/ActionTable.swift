@@ -184,7 +184,7 @@ package enum ActionTable {
             .undoList, "Undo which", "Choose what to take back.", [.character("U")], inArchive, .destructive),
     ]
 
-    /// What hands on what the cursor is on. Where nothing may be changed, the keys that edit say so.
+    /// What hands on what the cursor is on.
     private static let handing: [BrowserAction] = [
         action(
             .copy, "Copy", "Copy key, value, JSON, command or path.", [.character("y")],
@@ -193,8 +193,11 @@ package enum ActionTable {
         action(.pipe, "Pipe", "Give the value to a command.", [.character("|")], withValue),
         action(.write, "Write", "Write the value to a file.", [.character("w")], [.entries, .value]),
         action(
-            .editValue, "Edit value", "Edit it in $EDITOR, then see a plan.", [.character("e")], [.value]),
-        action(.newEntry, "New entry", "Name a key and write its value.", [.character("n")], [.entries]),
+            .editValue, "Edit value", "Edit it in $EDITOR, then see a plan.", [.character("e")], [.value],
+            .destructive),
+        action(
+            .newEntry, "New entry", "Name a key and write its value.", [.character("n")], [.entries],
+            .destructive),
     ]
 
     private static let general: [BrowserAction] = [

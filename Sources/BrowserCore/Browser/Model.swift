@@ -168,6 +168,11 @@ package struct Model: Sendable {
         notice = Notice(text: place + text, role: role, until: now.adding(seconds: seconds))
     }
 
+    /// Takes back what was said, where it still stands and has become untrue.
+    mutating func unsay(_ text: String) {
+        if let notice, notice.text.hasSuffix(text) { self.notice = nil }
+    }
+
     /// Whether an action is asked for a second time, within seconds.
     mutating func isAskedAgain(_ action: ActionID) -> Bool {
         let isAgain = askedFirst.map { $0.action == action && now.seconds(since: $0.at) < 5 } ?? false

@@ -27,13 +27,16 @@ extension Browser {
         }
     }
 
+    /// Untrue as soon as they are marked.
+    static let stillMarking = "Entries are still being marked; choose it again when they are."
+
     /// Goes on with the entries that the screen chose; where they are many, once they have been looked up.
     private static func withChosen(
         _ model: inout Model, _ body: @escaping @Sendable (inout Model, ChosenEntries) -> Void
     ) -> [Effect] {
         guard var chosen = model.parts.targets(model) else { return [] }
         guard !chosen.isUnderWay else {
-            model.say("Entries are still being marked; choose it again when they are.", role: .warning)
+            model.say(stillMarking, role: .warning)
             return []
         }
         guard let collect = chosen.collect else {

@@ -35,7 +35,7 @@ extension Browser {
     /// Whether there is anything to edit with; otherwise says why not.
     private static func mayEdit(_ model: inout Model) -> Bool {
         guard model.isReadOnly else { return true }
-        model.say("Nothing can be edited: this browser was opened for reading only.", role: .warning)
+        model.say("The store is only read here: nothing in it can be edited.", role: .warning)
         return false
     }
 
