@@ -51,6 +51,15 @@ struct BrowseTests {
         }
     }
 
+    @Test func aStoresFolderMayBeNamedAlone() throws {
+        let named = try Vellum.run(["browse", store.path, "--size", "100x12"])
+        let expected = try screen("--size", "100x12").text
+        #expect(named.status == 0 && named.text == expected)
+        #expect(try Vellum.run([store.path, "--size", "100x12"]).text == named.text)
+        let both = try Vellum.run(["browse", store.path, "--store", store.path, "--size", "100x12"])
+        #expect(both.status == 2 && both.errors.contains("exclude each other"))
+    }
+
     @Test func itShowsWhatIsThereAndLeavesNoTrace() throws {
         let before = try store.done("keys", "City", "--json").text
         #expect(try screen("--size", "100x30").text.contains("City"))

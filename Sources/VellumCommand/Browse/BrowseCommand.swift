@@ -17,7 +17,7 @@ struct BrowseCommand: ParsableCommand {
         abstract: "Opens the browser.",
         discussion: """
             Shows archives, entries in LRU order and values while other processes use the store. Without a named store \
-            the stores of the caches folder are offered. With the path of a ring file (such as ./MyCache; one of the \
+            the stores of the caches folder are offered; PATH may be its folder too. With the path of a ring file (such as ./MyCache; one of the \
             CacheAdvance library is one) its messages are shown. Press ? for help.
 
             With --size it needs no terminal: it presses --keys, waits for all that they cause, and prints the last \
@@ -33,7 +33,7 @@ struct BrowseCommand: ParsableCommand {
     @OptionGroup var store: StoreArguments
 
     @Argument(
-        help: ArgumentHelp("A ring file to look into instead of a store.", valueName: "file"),
+        help: ArgumentHelp("A store's folder, or a ring file to look into.", valueName: "path"),
         completion: .file())
     var file: String?
 
@@ -93,6 +93,8 @@ struct BrowseCommand: ParsableCommand {
 
     func run() throws {
         if let replay { return try play(replay) }
+        let folder = file.flatMap { (try? Store.isStore(at: $0)) == true ? $0 : nil }
+        let file = folder == nil ? file : nil
         // What isn't a file at all is a slip of the pen, such as a command's name. Not said before a mistyped option is, behind which it
         // may stand.
         if let file, !file.contains("/") {
@@ -100,10 +102,10 @@ struct BrowseCommand: ParsableCommand {
                 "Unexpected argument '\(file)'; vellum help lists the commands, and a ring file's path has a slash: "
                     + "./\(file)")
         }
-        if file != nil, store.store != nil {
-            throw ValidationError("--store and a ring file exclude each other")
+        if file ?? folder != nil, store.store != nil {
+            throw ValidationError("--store and the path of another store or a ring file exclude each other")
         }
-        let path = file ?? store.named
+        let path = file ?? folder ?? store.named
         // What is no store is said here, in one line, and not on a screen.
         var source: any StoreSource = EngineSource()
         if let file, let ring = RingFilePath(file, store: store) {

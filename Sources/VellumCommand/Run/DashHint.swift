@@ -15,17 +15,20 @@ enum DashHint {
     static func forError(_ message: String, _ arguments: [String]) -> String? {
         if let attached = attached(message, arguments) { return attached }
         let isAboutWords = ["Unknown option", "Missing expected argument"].contains { message.contains($0) }
-        guard isAboutWords, !words(arguments).isEmpty, let option = options(arguments).first else {
+        let options = options(arguments)
+        // Where one isn't known, that may be the word.
+        let unknown = options.first { message.contains("Unknown option '\($0.prefix { $0 != "=" })'") }
+        guard isAboutWords, !words(arguments).isEmpty, let option = unknown ?? options.first else {
             return nil
         }
         return behind(option)
     }
 
-    /// Where an option's value is said to be missing, and what stands behind it begins with a dash.
+    /// Where an option's value is said to be missing, and a number below zero stands behind it.
     private static func attached(_ message: String, _ arguments: [String]) -> String? {
         guard message.contains("Missing value for") else { return nil }
         for (option, value) in zip(arguments, arguments.dropFirst())
-        where options([value]) == [value] && message.contains("'\(option) ") {
+        where Double(value) != nil && options([value]) == [value] && message.contains("'\(option) ") {
             return "\(value) was taken for an option; as a value of \(option) it is attached: "
                 + ShellWord.quoted("\(option)=\(value)")
         }
