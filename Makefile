@@ -18,6 +18,11 @@ SWIFT ?= swift
 ifdef CI
 export VELLUM_STRICT = 1
 endif
+# What `vellum --version` names; nothing where the sources are in no repository.
+export VELLUM_COMMIT := $(shell git describe --always --dirty --abbrev=10 --exclude '*' 2>/dev/null)
+ifeq ($(VELLUM_COMMIT),)
+unexport VELLUM_COMMIT
+endif
 NEED := sh Assets/build/need.sh
 BINARY := .build/release/vellum
 FORMAT_OPTIONS := --configuration Assets/swift-format.json --recursive --parallel
@@ -101,12 +106,13 @@ fuzz: deps ## feed TARGET="cbor …" (all in turn) with arbitrary bytes, SECONDS
 	$(SWIFT) build -c release --package-path Tests/Fuzzers --scratch-path "$(CURDIR)/.build-fuzz" --sanitize=fuzzer
 	sh Assets/build/fuzz.sh .build-fuzz/release/vellum-fuzz .build-fuzz $(SECONDS) $(TARGET)
 
-# Suites that start many processes only multiply time below the thread sanitizer, which sees one process at a time.
 SANITIZED := CBORTests|ArchiveQueryTests|TerminalKitTests|StorageEngineTests|VellumTests|PapyrusTests|FuzzTests
 SANITIZERS ?= address thread undefined
-STORMS := KillTests|StormTests|HistoryTests|SharingTests
-# It takes addresses without end, and can't follow a process that forks while it has threads.
-LIMITS := ForkTests|manyArchives|addressesThatAreNotGranted
+# Suites that start many processes only multiply time below the thread sanitizer, which sees one process at a time. It takes
+# addresses without end, and can't follow a process that forks while it has threads.
+UNFIT_thread := KillTests|StormTests|HistoryTests|SharingTests|ForkTests|manyArchives|addressesThatAreNotGranted
+# It takes more addresses than are allowed there.
+UNFIT_address := manyArchives
 # Bounds of processor time are for a build like that of `test`, without the sanitizer's work.
 # Swift traps by itself on what C leaves undefined, so only the C is told to: with an instruction, which needs no library.
 SANITIZE_undefined := -Xcc -fsanitize=undefined -Xcc -fsanitize-trap=undefined
@@ -122,7 +128,7 @@ define sanitize
 	VELLUM_SLOWDOWN=30 ASAN_OPTIONS=detect_leaks=0 \
 	    TSAN_OPTIONS="suppressions=$(CURDIR)/Assets/build/thread-sanitizer.txt" \
 	    $(SWIFT) test --skip-build --disable-xctest --no-parallel $(OPTIMISED) \
-	    $(2) --scratch-path .build-$(1) --filter '$(SANITIZED)' $(if $(filter thread,$(1)),--skip '$(STORMS)|$(LIMITS)')
+	    $(2) --scratch-path .build-$(1) --filter '$(SANITIZED)' $(if $(UNFIT_$(1)),--skip '$(UNFIT_$(1))')
 endef
 
 PRODUCTS := Vellum VellumTesting VellumMetrics ArchiveQuery CacheAdvance Nest Papyrus StorageEngine CBOR

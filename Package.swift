@@ -6,6 +6,10 @@ import PackageDescription
 let strict: [SwiftSetting] =
     Context.environment["VELLUM_STRICT"] == nil ? [] : [.treatAllWarnings(as: .error)]
 
+// The commit that `vellum --version` names, as the Makefile says it.
+let commit: [CSetting] =
+    Context.environment["VELLUM_COMMIT"].map { [.define("VELLUM_COMMIT", to: "\"\($0)\"")] } ?? []
+
 let platformsWithoutCombine: [Platform] = [.linux, .android, .windows]
 
 let package = Package(
@@ -44,7 +48,7 @@ let package = Package(
     targets: [
         .target(name: "CPlatform"),
         .target(
-            name: "CNcurses",
+            name: "CNcurses", cSettings: commit,
             linkerSettings: [
                 .linkedLibrary("ncursesw", .when(platforms: [.linux])),
                 // The system's own curses has wide characters under the plain name.

@@ -10,7 +10,7 @@ for tool in dpkg-deb dpkg-shlibdeps strip gzip; do
     command -v $tool >/dev/null || { say "$tool is missing; on Debian: apt-get install dpkg-dev binutils gzip"; exit 1; }
 done
 
-version=$(sed -n 's/.*static let text = "\(.*\)".*/\1/p' Sources/VellumCommand/Run/Version.swift)
+version=$(sed -n 's/.*static let number = "\(.*\)".*/\1/p' Sources/VellumCommand/Run/Version.swift)
 architecture=$(dpkg --print-architecture)
 # The changes' last entry in the form that packages have it; the date is that of the last change to the source.
 date=$(git log -1 --format=%aD 2>/dev/null || date -R)

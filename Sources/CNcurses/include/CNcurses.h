@@ -13,6 +13,10 @@
 #include <sys/types.h>
 #include <termios.h>
 
+/// The commit that this was built from, as VELLUM_COMMIT said; empty if it didn't. It has nothing to do with terminals: C alone
+/// can be given a text by the build, and for each commit the engine would be compiled anew if its C had it.
+const char *cnc_commit(void);
+
 // MARK: Screen. Not thread-safe.
 
 enum {
