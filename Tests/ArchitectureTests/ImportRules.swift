@@ -14,9 +14,11 @@ extension SourceFile {
         let statement =
             /(?:^|;)[ \t]*(?:@\w+(?:\([^)]*\))?\s+)*(?:(?:public|package|internal|fileprivate|private)\s+)?import\s+(?:(?:typealias|struct|class|actor|enum|protocol|let|var|func)\s+)?((?:`?\w+`?)(?:\.`?\w+`?)*)/
             .anchorsMatchLineEndings()
-        // Most of a file is behind its last import.
-        guard let last = code.numberedLines.last(where: { $0.line.has("import") })?.line else { return [] }
-        return code[..<last.endIndex].matches(of: statement).map { match in
+        // Most of a file is behind its last import, whose module may stand in a line of its own.
+        let lines = code.numberedLines.map(\.line)
+        guard let last = lines.lastIndex(where: { $0.has("import") }) else { return [] }
+        let end = lines[min(last + 3, lines.count - 1)].endIndex
+        return code[..<end].matches(of: statement).map { match in
             let full = match.output.1.filter { $0 != "`" }
             return Import(
                 module: String(full.prefix { $0 != "." }), full: String(full),

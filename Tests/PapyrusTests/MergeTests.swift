@@ -132,16 +132,21 @@ import Testing
         var generator = seed
         let looker = try worker("look", "\(count)", "\(times / 4 + 2)")
         var sets: Set<Int> = []
+        var longest = 0.25
         for time in 0..<times {
+            let begun = Date()
             let merger = try worker("merge", "\(count)", "\(time * 1_000)")
-            let end = Date().addingTimeInterval(Double.random(in: 0.002...0.25, using: &generator))
+            // The first is killed when it has merged something, the others before or after that.
+            let end = begun.addingTimeInterval(
+                time == 0 ? 60 : Double.random(in: 0.002...longest, using: &generator))
             // At least one reading, and some during the merges.
             repeat {
                 let pieces = try await store.throwing.execute(store.objects(type: Piece.self))
                 let complaint = Piece.complaint(about: pieces, count: count)
                 #expect(complaint == nil)
                 if let set = pieces.first?.set { sets.insert(set) }
-            } while Date() < end
+            } while Date() < end && (time > 0 || sets.isEmpty)
+            if time == 0 { longest = max(longest, 1.5 * Date().timeIntervalSince(begun)) }
             merger.signal(SIGKILL)
             merger.waitForEnd()
         }

@@ -64,10 +64,11 @@ final class StormRole {
 
     func restart() throws { worker = try Self.start(arguments, in: folder) }
 
-    /// Whether it does something within ten seconds, which is as long as anyone may wait for a lock.
+    /// Whether it does something within a minute: anyone may wait ten seconds for a lock, and what hangs does so for ever; on a busy
+    /// machine even a backup takes its time.
     func goesOn() async throws -> Bool {
         let before = worker.outputBytes
-        let end = Date().addingTimeInterval(12)
+        let end = Date().addingTimeInterval(60)
         while Date() < end {
             if worker.outputBytes > before { return true }
             try await Task.sleep(for: .milliseconds(2))

@@ -67,7 +67,7 @@ import Testing
             .map { try StormRole($0, in: folder) }
         var kills = 0
         var rounds = 0
-        var hangs = 0
+        var hanging: [String] = []
         var ownBackups = 0
         var findings = Acknowledged.Findings()
         var opens = Timings()
@@ -97,7 +97,7 @@ import Testing
             // What is wrong now would hide behind what follows from it.
             if hasFailed() { break }
         }
-        if !hasFailed() { for role in roles where try await !role.goesOn() { hangs += 1 } }
+        if !hasFailed() { for role in roles where try await !role.goesOn() { hanging.append(role.command) } }
         // All at once: a writer of messages that is left alone soon fills the ring.
         for role in roles { role.worker.signal(SIGKILL) }
         for role in roles { try await role.kill() }
@@ -120,12 +120,12 @@ import Testing
         figures.add("deleted back", findings.deletedBack)
         figures.add("torn", findings.torn)
         figures.add("corrupt", findings.corrupt)
-        figures.add("hangs", hangs)
+        figures.add("hangs", hanging.count)
         figures.add("slowest open", nanoseconds: opens.slowest)
         figures.report()
-        if hasFailed() || missing > 0 || hangs > 0 { folder.keep() }
+        if hasFailed() || missing > 0 || !hanging.isEmpty { folder.keep() }
         #expect(findings.isEmpty, "seed \(seed): \(findings.first ?? "")")
-        #expect(hangs == 0)
+        #expect(hanging == [], "seed \(seed)")
         #expect(missing == 0, "seed \(seed): messages are missing")
         for role in roles { #expect(role.problems == [], "seed \(seed), \(role.command)") }
         for role in roles where role.hasKeys || ["append", "batches"].contains(role.command) {
