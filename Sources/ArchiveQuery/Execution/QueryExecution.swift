@@ -13,6 +13,8 @@ final class QueryExecution {
     private var visitedAlone = 0
 
     private static let mostThreads = 64
+    /// With less there would be next to nothing for each of several.
+    private static let leastMemory = 1 << 20
     /// The first entries, which are the caller's thread's alone.
     private static let first = 8192
 
@@ -53,7 +55,8 @@ final class QueryExecution {
     private func goThroughEntries() throws {
         let threads =
             options.measuresStages ? 1 : min(options.mostThreads ?? SharedWork.threads, Self.mostThreads)
-        guard threads > 1, let scan = chain.cursor as? EntryScan, scan.count >= 2 * Self.first,
+        guard threads > 1, options.memoryLimit >= Self.leastMemory, let scan = chain.cursor as? EntryScan,
+            scan.count >= 2 * Self.first,
             let division = QueryDivision(chain.plan)
         else {
             _ = try goAlone()
@@ -76,7 +79,7 @@ final class QueryExecution {
         switch division {
         case .collecting(let place): try goTogether(through: rest, to: place)
         case .merging(let place):
-            for left in try share(rest, upTo: place) {
+            for left in try divide(rest, upTo: place) {
                 scan.go(to: left)
                 chain.sinks[place].begin(at: left.lowerBound)
                 guard try goAlone() else { return }
@@ -109,10 +112,13 @@ final class QueryExecution {
         return true
     }
 
+    /// Bytes that each member may keep: together half of what all may.
+    private var share: Int { options.memoryLimit / (2 * members.count) }
+
     /// Each member goes through a part of its own to the end, and what the stage at `place` has collected of them is put together
     /// in their order. Returns the entries that were left, in order: where memory didn't suffice, which needs temporary files.
-    private func share(_ entries: Range<Int>, upTo place: Int) throws -> [Range<Int>] {
-        let room = options.memoryLimit / (2 * members.count)
+    private func divide(_ entries: Range<Int>, upTo place: Int) throws -> [Range<Int>] {
+        let room = share
         for (number, member) in members.enumerated() {
             member.begin(SharedWork.part(number, of: members.count, entries))
             member.chain.sinks[place].begin(at: member.rest.lowerBound)
@@ -129,7 +135,7 @@ final class QueryExecution {
 
     /// Members go through adjacent parts at the same time, and what they found is passed on in the entries' order.
     private func goTogether(through entries: Range<Int>, to place: Int) throws {
-        let room = options.memoryLimit / (2 * members.count)
+        let room = share
         defer {
             for member in members {
                 for number in 0..<place {

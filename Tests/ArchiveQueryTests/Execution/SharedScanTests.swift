@@ -112,6 +112,16 @@ struct SharedScanTests {
         #expect(report.visited == places.count)
     }
 
+    @Test func nextToNoMemoryLeavesItToOneThread() throws {
+        let places = try Places()
+        for memory in [0, 1, 100_000] {
+            let (rows, report) = try places.answer("find population > 0 | limit 9000", threads: 3) {
+                $0.memoryLimit = memory
+            }
+            #expect(rows.count == 9000 && report.threads == 1)
+        }
+    }
+
     @Test func theFirstRowsNeedFewEntries() throws {
         let places = try Places(rounds: 12)
         let (rows, report) = try places.answer("find countrycode = \"ID\" | limit 3", threads: 3)
