@@ -120,6 +120,9 @@ final class GroupStage: RowStage {
         }
     }
 
+    override var hasFiles: Bool { rest != nil }
+
+    /// Not where there are files: rows of the same groups may be in them.
     override func absorb(_ part: RowSink) {
         guard let part = part as? GroupStage else { return }
         for (key, number) in part.places {

@@ -65,8 +65,8 @@ final class QueryExecution {
         scan.go(to: 0..<Self.first)
         guard try goAlone() else { return }
         let rest = Self.first..<scan.count
-        guard chain.room.memory.used <= options.memoryLimit / 4 else {
-            // There may be rows in temporary files already, among which those of others would have to be.
+        guard chain.room.memory.used <= options.memoryLimit / 4, !chain.sinks.contains(where: \.hasFiles)
+        else {
             scan.go(to: rest)
             _ = try goAlone()
             return

@@ -44,6 +44,9 @@ class RowSink {
     func take(_ row: RowReader) throws -> Bool { true }
     func finish() throws {}
 
+    /// Whether some of the rows are in temporary files.
+    var hasFiles: Bool { false }
+
     /// Counts rows that were received in its place elsewhere.
     final func count(rows: Int) { rowsIn += rows }
 

@@ -112,6 +112,25 @@ struct SharedScanTests {
         #expect(report.visited == places.count)
     }
 
+    /// What broke: a single group that memory had no room for was there twice, with a part of its rows each, and so were those
+    /// that came after it.
+    @Test func aGroupThatMemoryHasNoRoomForIsThereOnce() throws {
+        let places = try Places(rounds: 0)
+        let long = String(repeating: "l", count: 400_000)
+        for number in 0..<30_000 {
+            // Memory is asked whether it has room once there are some groups.
+            var name = "g\(number % 100)"
+            if [5000, 20_001, 29_001].contains(number) { name = long }
+            if number > 5000, number % 10 == 0 { name = "late \(number % 70)" }
+            try places.archive.put(
+                try JSONTranscoder.cbor(from: #"{"name":"\#(name)"}"#), forKey: "\(number)", encoding: .cbor)
+        }
+        let query = "group by name | count"
+        let (expected, _) = try places.answer(query, threads: 1)
+        let (rows, _) = try places.answer(query, threads: 3) { $0.memoryLimit = 1 << 20 }
+        #expect(rows == expected && rows.count == 108)
+    }
+
     @Test func nextToNoMemoryLeavesItToOneThread() throws {
         let places = try Places()
         for memory in [0, 1, 100_000] {
