@@ -34,7 +34,6 @@ final class QueryAnswers {
     /// Takes what the same questions found in a part of the entries. Stages ask theirs in the order from the last to the first,
     /// and a part has only first ones.
     func absorb(_ part: QueryAnswers) {
-        patience.absorb(part.patience)
         for (mine, other) in zip(questions.suffix(part.questions.count), part.questions) {
             Sight(kinds: mine.kinds).note(other.kinds.pointee)
         }

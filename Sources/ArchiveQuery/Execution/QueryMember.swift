@@ -69,7 +69,7 @@ final class QueryMember {
 
     init(
         _ plan: QueryPlan, _ scan: EntryScan, _ division: QueryDivision, options: QueryOptions,
-        patience: SearchPatience, shares: Int
+        patience: SearchPatience
     ) throws {
         var options = options
         // It is told by the caller's thread.
@@ -82,7 +82,7 @@ final class QueryMember {
         unseen = found.flatMap { UnseenRows(plan, at: place, next: $0) }
         chain = try QueryChain(
             plan, scan, options: options, room: memory,
-            patience: SearchPatience(of: patience, shares: shares), through: isMerging ? place + 1 : place,
+            patience: patience, through: isMerging ? place + 1 : place,
             into: unseen ?? found ?? RowSink(name: "", isTimed: false))
     }
 
@@ -152,8 +152,10 @@ private final class FoundRows: RowSink {
 private final class UnseenRows: RowStage {
     /// More different ones are passed on each time.
     private static let most = 10_000
+    private static let mostBytes = 256 << 10
     private let accesses: [RowShape.Access]
     private var seen: Set<GroupKey> = []
+    private var bytes = 0
 
     /// Nil: the stage is another one.
     init?(_ plan: QueryPlan, at place: Int, next: RowSink) {
@@ -176,7 +178,11 @@ private final class UnseenRows: RowStage {
     }
 
     private func note(_ key: GroupKey) -> Bool {
-        if seen.count < Self.most { return seen.insert(key).inserted }
-        return !seen.contains(key)
+        guard !seen.contains(key) else { return false }
+        if seen.count < Self.most, bytes + key.bytes <= Self.mostBytes {
+            seen.insert(key)
+            bytes += key.bytes
+        }
+        return true
     }
 }

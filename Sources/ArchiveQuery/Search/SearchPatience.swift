@@ -1,43 +1,51 @@
+import Synchronization
+
 /// The time limit for all regular expressions of one query: one second, and one microsecond for each byte of text
 /// searched. ``TextPattern/patience`` limits a single text only, and an archive may have any number of them. Once
-/// the time is used up, only texts that match or fail at once are still searched, for at most another second. Not
-/// thread-safe.
-package final class SearchPatience {
+/// the time is used up, only texts that match or fail at once are still searched, for at most another second. Threads that
+/// go through an archive together share it. Safe to share between threads.
+package final class SearchPatience: Sendable {
     /// The time in addition to that for the bytes, and the further time for quick searches.
     package static let whole = Duration.seconds(1)
     private static let ofByte = Duration.microseconds(1)
 
-    /// The time left; negative after a text that took more than that.
-    private var left = SearchPatience.whole
+    private struct State {
+        /// The time left; negative after a text that took more than that.
+        var left = SearchPatience.whole
+        var givenUp = 0
+    }
+
+    /// Guards itself.
+    private let state = Mutex(State())
+
     /// The number of texts whose search was given up. They count as texts without a match.
-    package private(set) var givenUp = 0
+    package var givenUp: Int { state.withLock { $0.givenUp } }
 
     package init() {}
 
-    /// Of a part of the entries: its share of the time that is left to `whole`, among so many.
-    init(of whole: SearchPatience, shares: Int) { left = whole.left / shares }
-
-    /// Counts the texts that were given up in a part.
-    func absorb(_ part: SearchPatience) { givenUp += part.givenUp }
-
     /// The time limit for a text of this size; `nil` to give it up without searching.
     fileprivate func begin(bytes: Int) -> Duration? {
-        left += SearchPatience.ofByte * bytes
-        guard left > .zero - SearchPatience.whole else {
-            givenUp += 1
-            return nil
+        state.withLock { state in
+            state.left += SearchPatience.ofByte * bytes
+            guard state.left > .zero - SearchPatience.whole else {
+                state.givenUp += 1
+                return nil
+            }
+            return max(.zero, min(TextPattern.patience, state.left))
         }
-        return max(.zero, min(TextPattern.patience, left))
     }
 
     fileprivate func end(after taken: Duration, isGivenUp: Bool) {
-        // A process that was stopped in between didn't search for longer than the limit for one text.
-        left -= min(taken, TextPattern.patience)
-        if isGivenUp { givenUp += 1 }
+        state.withLock { state in
+            // A process that was stopped in between didn't search for longer than the limit for one text.
+            state.left -= min(taken, TextPattern.patience)
+            if isGivenUp { state.givenUp += 1 }
+        }
     }
 
     /// The warning to show to the user; `nil` if no text was given up.
     var warning: String? {
+        let givenUp = givenUp
         guard givenUp > 0 else { return nil }
         return "\(givenUp) text\(givenUp == 1 ? "" : "s") took a regular expression too long, and "
             + (givenUp == 1 ? "was" : "were")
