@@ -95,12 +95,9 @@ package final class EntryProbe {
     /// properties that no value had as far as values were read.
     package var warnings: [String] {
         guard reader.valuesRead > 0 else { return answers.warnings }
-        let unseen =
-            names.wholes.sorted().filter { !reader.hasSeen(name: $0) }.map {
-                QueryProperty.named(names.all[$0])
-            }
-            + names.ways.indices.filter { !reader.hasSeen(way: $0) }.map { names.ways[$0] }
-        return unseen.map { "no value that was read has the property \($0)" } + answers.warnings
+        return names.properties(seenByNoneOf: [reader]).map {
+            "no value that was read has the property \($0)"
+        } + answers.warnings
     }
 }
 

@@ -168,12 +168,7 @@ final class QueryChain {
     /// Whether a sort gets rows in storage order, and so has to break ties by recency itself.
     private func comesInAnyOrder(at place: Int) -> Bool {
         guard plan.order == .storage, plan.keys == nil else { return false }
-        return plan.pipeline.stages[..<place].allSatisfy {
-            switch $0 {
-            case .find, .select: true
-            default: false
-            }
-        }
+        return plan.pipeline.stages[..<place].allSatisfy(\.isOfSingleRows)
     }
 
     /// A closure that reports progress, and throws if the query is to end.

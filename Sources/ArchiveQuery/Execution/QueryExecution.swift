@@ -37,13 +37,8 @@ final class QueryExecution {
 
     /// The properties that no visited value had.
     var missingProperties: MissingProperties {
-        let names = chain.names
-        return MissingProperties(
-            chain.plan.pipeline, names,
-            unseen: names.wholes.sorted().filter { name in !readers.contains { $0.hasSeen(name: name) } }
-                .map { .named(names.all[$0]) }
-                + names.ways.indices.filter { way in !readers.contains { $0.hasSeen(way: way) } }
-                .map { names.ways[$0] })
+        MissingProperties(
+            chain.plan.pipeline, chain.names, unseen: chain.names.properties(seenByNoneOf: readers))
     }
 
     private var readers: [RowReader] { [chain.reader] + members.map(\.chain.reader) }

@@ -11,24 +11,13 @@ enum QueryDivision {
     /// Nil: there is nothing worth to be done by several.
     init?(_ plan: QueryPlan) {
         let stages = plan.pipeline.stages
-        let place =
-            stages.firstIndex {
-                switch $0 {
-                case .find, .select: false
-                case .sort, .limit, .skip, .distinct, .aggregate, .group: true
-                }
-            } ?? stages.count
-        guard place < stages.count else {
-            guard stages.contains(where: \.isCondition) else { return nil }
-            self = .collecting(place)
-            return
-        }
-        switch stages[place] {
-        case .sort, .aggregate, .group: self = .merging(place)
-        case .distinct: self = .collecting(place)
-        case .find, .select, .limit, .skip:
-            guard stages[..<place].contains(where: \.isCondition) else { return nil }
-            self = .collecting(place)
+        let front = stages.prefix(while: \.isOfSingleRows)
+        switch stages.dropFirst(front.count).first {
+        case .sort, .aggregate, .group: self = .merging(front.count)
+        case .distinct: self = .collecting(front.count)
+        case .find, .select, .limit, .skip, nil:
+            guard front.contains(where: { if case .find = $0 { true } else { false } }) else { return nil }
+            self = .collecting(front.count)
         }
     }
 
@@ -37,10 +26,6 @@ enum QueryDivision {
         case .merging(let place), .collecting(let place): place
         }
     }
-}
-
-extension PipelineStage {
-    fileprivate var isCondition: Bool { if case .find = self { true } else { false } }
 }
 
 /// Goes through parts of a query's entries. Not thread-safe: used by one thread at a time.

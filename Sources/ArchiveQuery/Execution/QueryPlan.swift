@@ -131,6 +131,14 @@ extension PipelineStage {
         }
     }
 
+    /// Whether it looks at each row by itself, and its rows come in the order of those that it gets.
+    var isOfSingleRows: Bool {
+        switch self {
+        case .find, .select: true
+        case .sort, .limit, .skip, .distinct, .aggregate, .group: false
+        }
+    }
+
     /// Whether its rows are columns instead of whole entries.
     var makesColumns: Bool {
         switch self {
