@@ -18,8 +18,8 @@ SWIFT ?= swift
 ifdef CI
 export VELLUM_STRICT = 1
 endif
-# What `vellum --version` names; nothing where the sources are in no repository.
-export VELLUM_COMMIT := $(shell git describe --always --dirty --abbrev=10 --exclude '*' 2>/dev/null)
+# What `vellum --version` names; nothing where the sources are in no repository of their own.
+export VELLUM_COMMIT := $(if $(wildcard .git),$(shell git describe --always --dirty --abbrev=10 --exclude '*' 2>/dev/null))
 ifeq ($(VELLUM_COMMIT),)
 unexport VELLUM_COMMIT
 endif
