@@ -149,14 +149,7 @@ struct BrowserWorkload {
     private func write(
         into system: VellumSystem, watchedBy browser: String?, _ figures: inout Figures
     ) throws {
-        let program = try browser.map { try open(system.store.path, with: $0) }
-        if let program {
-            try program.frame(showing: VellumSystem.archiveName)
-            try program.settle()
-            try program.type("\r")
-            try program.frame(showing: "k:")
-            try program.settle()
-        }
+        let program = try browser.map { try openEntries(system.store.path, with: $0) }
         let archive = system.archive
         let keys = KeyBatch((0..<min(10_000, plan.entries)).map { $0 * max(1, plan.entries / 10_000) })
             .strings
@@ -194,12 +187,7 @@ struct BrowserWorkload {
     private func storeAll(
         _ system: VellumSystem, watchedBy browser: String?, _ figures: inout Figures
     ) throws {
-        let program = try browser.map { try open(system.store.path, with: $0) }
-        if let program {
-            try program.frame(showing: VellumSystem.archiveName)
-            try program.type("\r")
-            try program.frame(showing: "k:")
-        }
+        let program = try browser.map { try openEntries(system.store.path, with: $0) }
         let archive = system.archive
         let keys = KeyBatch(plan.shuffledEntries(15, run: 0)).strings
         let value = [UInt8](repeating: 9, count: Plan.valueBytes)
@@ -232,6 +220,17 @@ struct BrowserWorkload {
         } else {
             figures.watchedTail.add(nanosecondsPerOp: tail, ops: puts, bytes: 0)
         }
+    }
+
+    /// With the entries of the archive on the screen.
+    private func openEntries(_ path: String, with browser: String) throws -> TerminalProgram {
+        let program = try open(path, with: browser)
+        try program.frame(showing: VellumSystem.archiveName)
+        try program.settle()
+        try program.type("\r")
+        try program.frame(showing: "k:")
+        try program.settle()
+        return program
     }
 
     private func open(_ path: String, with browser: String) throws -> TerminalProgram {
