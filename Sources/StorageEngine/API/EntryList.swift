@@ -185,7 +185,11 @@ public struct EntryList: Sendable, RandomAccessCollection {
         at index: Int, _ line: (Int) throws(StorageError) -> EntryLine?, _ read: (Frame) -> Key
     ) throws(StorageError) -> Key? {
         let reference = references[index]
-        if let key = try engine.withFrame(at: reference.location, tag: reference.tag, read) { return key }
+        if !isReclaimed(reference.location),
+            let key = try engine.withFrame(at: reference.location, tag: reference.tag, read)
+        {
+            return key
+        }
         return try following({ () throws(StorageError) in try line(index) }) { (line) throws(StorageError) in
             try engine.withFrame(at: line.location, tag: line.tag, read)
         }
@@ -351,12 +355,20 @@ public struct EntryList: Sendable, RandomAccessCollection {
         }
     }
 
+    /// Whether all that is worth keeping has been moved from there. To look for the file costs system calls, for each entry
+    /// of a busy archive.
+    private func isReclaimed(_ location: Location) -> Bool { location.segment < engine.index.oldestSegment }
+
     private func withFrame<Result>(
         at index: Int, orStoredAnew: Bool = false, _ body: (Frame) -> Result
     ) throws(StorageError) -> Result? {
         let reference = references[index]
         guard reference.tier != .memory else { return nil }
-        if let result = try engine.withSoundFrame(at: reference.location, body) { return result }
+        if !isReclaimed(reference.location),
+            let result = try engine.withSoundFrame(at: reference.location, body)
+        {
+            return result
+        }
         return try following({ () throws(StorageError) in
             orStoredAnew ? try presentLine(at: index) : try line(at: index)
         }) { (line) throws(StorageError) in

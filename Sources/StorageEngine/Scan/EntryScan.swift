@@ -284,7 +284,10 @@ package final class EntryScan {
             }
             // It was published in the meantime, and its predecessor is gone.
             if place != known.location, try engine.resolve(known.location) != place { continue }
-            guard let present = try present(items[next - 1]) else { return .gone }
+            // By the number that it was found under, which is not its item's after a renumbering.
+            let item = ScanItem(
+                location: known.location, number: known.number, tag: items[next - 1].tag)
+            guard let present = try present(item) else { return .gone }
             if present.location == known.location {
                 if let pin {
                     // Throws if it can't be found out now whether there is a frame.

@@ -114,6 +114,31 @@ import Testing
         }
     }
 
+    /// What broke: an entry that a walk had reached under a new number, and that reclaiming moved before it was read, was taken
+    /// for gone: the walk had already been given that number.
+    @Test func aRenumberedEntryIsReadWhereItWasMoved() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let archive = try Store.open(at: folder.store).archive(
+            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        for number in 0..<6_000 { try archive.put([1], forKey: "first \(number)") }
+        let value = [UInt8](repeating: 7, count: 500)
+        for number in 0..<400 { try archive.put(value, forKey: "k\(number)") }
+        let segments = try folder.files(inArchive: "A").filter { $0.hasSuffix(".segment") }
+        let scan = try archive.scan(.recency)
+        for number in 0..<6_000 { #expect(try archive.delete("first \(number)")) }
+        for _ in 0..<10 { #expect(try scan.advance()) }
+        for number in 0..<8_000 {
+            try archive.put([UInt8](repeating: 3, count: 2_000), forKey: "hot \(number % 50)")
+        }
+        #expect(try segments.allSatisfy { try !folder.files(inArchive: "A").contains($0) })
+        var found = 0
+        repeat {
+            #expect(try scan.read() == .present)
+            found += 1
+        } while try scan.advance()
+        #expect(found == 391)
+    }
+
     /// What broke: of a version that was under way when a list began, or came while it was made, the list had the former one's
     /// size and last use, and the new one's metadata and sequence: a removal that was planned by what the list said removed a
     /// version that nobody had seen.
