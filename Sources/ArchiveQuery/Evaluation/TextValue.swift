@@ -25,11 +25,7 @@ struct TextValue {
     /// Whether `text` is equivalent.
     @inline(__always)
     func isEqual(to text: UnsafeRawBufferPointer) -> Bool {
-        let isSame = bytes.withUnsafeBytes {
-            $0.count == text.count
-                && ($0.isEmpty || memcmp($0.baseAddress!, text.baseAddress!, $0.count) == 0)
-        }
-        if isSame { return true }
+        if bytes.withUnsafeBytes({ UTF8Text.isSame($0, text) }) { return true }
         // A few non-ASCII characters are equivalent to an ASCII one, such as the Kelvin sign to K.
         if isASCII, UTF8Text.isASCII(text) { return false }
         return string == MarkOrder.string(text)
@@ -37,13 +33,10 @@ struct TextValue {
 
     /// Negative if `text` comes before this one, positive if it comes after it.
     func order(of text: UnsafeRawBufferPointer) -> Int {
-        if isASCII, UTF8Text.isASCII(text) {
-            return bytes.withUnsafeBytes { UTF8Text.compareBytes(text, $0) }
-        }
-        return order(of: MarkOrder.string(text))
+        bytes.withUnsafeBytes { TextOrder.compare(text, $0) }
     }
 
-    func order(of text: String) -> Int { text < string ? -1 : text == string ? 0 : 1 }
+    func order(of text: String) -> Int { TextOrder.compare(MarkOrder.string(text), string) }
 }
 
 /// Functions on stored texts, which are UTF-8.
@@ -67,6 +60,14 @@ enum UTF8Text {
         return true
     }
 
+    @inline(__always)
+    static func isSame(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
+        guard left.count == right.count, let a = left.baseAddress, let b = right.baseAddress else {
+            return left.count == right.count
+        }
+        return memcmp(a, b, left.count) == 0
+    }
+
     static func compareBytes(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
         let count = min(left.count, right.count)
         if count > 0, let a = left.baseAddress, let b = right.baseAddress {
@@ -74,6 +75,24 @@ enum UTF8Text {
             if order != 0 { return order }
         }
         return left.count - right.count
+    }
+
+    /// The scalar that begins at `start`, and where it ends. Nil where the bytes are none.
+    @inline(__always)
+    static func scalar(_ text: UnsafeRawBufferPointer, at start: Int) -> (scalar: UInt32, end: Int)? {
+        let first = text[start]
+        if first < 0x80 { return (UInt32(first), start + 1) }
+        let count = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4
+        guard first >= 0xc2, first < 0xf5, start + count <= text.count else { return nil }
+        var scalar = UInt32(first) & (0x7f >> UInt32(count))
+        for place in start + 1..<start + count {
+            guard text[place] & 0xc0 == 0x80 else { return nil }
+            scalar = scalar << 6 | UInt32(text[place] & 0x3f)
+        }
+        // Neither overlong nor half of a pair.
+        let least: UInt32 = count == 2 ? 0x80 : count == 3 ? 0x800 : 0x10000
+        guard scalar >= least, scalar < 0xd800 || 0xe000...0x10ffff ~= scalar else { return nil }
+        return (scalar, start + count)
     }
 
     /// The number of characters. In ASCII only CR LF is a character of two bytes.

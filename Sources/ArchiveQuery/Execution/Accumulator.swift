@@ -189,7 +189,10 @@ private struct KeptValues {
         let part = (hundredths - Double(lower) * 100) / 100
         guard part > 0, lower + 1 < sorted.count else { return sorted[lower] }
         let (low, high) = (sorted[lower].double, sorted[lower + 1].double)
-        return .float(low == high ? low : low + (high - low) * part)
+        guard low != high else { return .float(low) }
+        // The largest numbers may be further apart than any number is large.
+        let distance = high - low
+        return .float(distance.isFinite ? low + distance * part : low * (1 - part) + high * part)
     }
 }
 

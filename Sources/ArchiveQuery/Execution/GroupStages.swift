@@ -182,6 +182,8 @@ final class DistinctStage: RowStage {
     private static let leastRows = 64
     private var seen: Set<GroupKey> = []
     private var seenBytes = 0
+    /// Some of those that were seen, or are in the files.
+    private var met = MetTexts()
     private var depth = 0
     private var rest: RowPartitions?
     private var arrived: UInt64 = 0
@@ -195,8 +197,10 @@ final class DistinctStage: RowStage {
     override func take(_ row: RowReader) throws -> Bool {
         guard try row.isThere() else { return true }
         if accesses.count == 1, !accesses[0].isMany {
-            guard let (key, _) = try row.groupKey(accesses[0]), !seen.contains(key) else { return true }
-            return try show(key, [try row.encodedIfReadable(accesses[0])], row)
+            let item = try row.itemIfReadable(accesses[0])
+            guard !met.has(item), let (key, _) = try row.groupKey(accesses[0]) else { return true }
+            met.note(item)
+            return seen.contains(key) ? true : try show(key, [try row.encodedIfReadable(accesses[0])], row)
         }
         for (key, _, encoded) in try row.groupKeys(accesses) where !seen.contains(key) {
             guard try show(key, encoded, row) else { return false }

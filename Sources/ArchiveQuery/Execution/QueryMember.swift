@@ -141,6 +141,8 @@ private final class UnseenRows: RowStage {
     private let accesses: [RowShape.Access]
     private var seen: Set<GroupKey> = []
     private var bytes = 0
+    /// Some of those that were seen or passed on.
+    private var met = MetTexts()
 
     /// Nil: the stage is another one.
     init?(_ plan: QueryPlan, at place: Int, next: RowSink) {
@@ -154,8 +156,12 @@ private final class UnseenRows: RowStage {
     override func take(_ row: RowReader) throws -> Bool {
         var isNew = false
         if accesses.count == 1, !accesses[0].isMany {
-            guard let (key, _) = try row.groupKey(accesses[0]) else { return true }
+            let item = try row.itemIfReadable(accesses[0])
+            guard !met.has(item), try row.isThere(), let (key, _) = try row.groupKey(accesses[0]) else {
+                return true
+            }
             isNew = note(key)
+            met.note(item)
         } else {
             for combination in try row.groupKeys(accesses) where note(combination.key) { isNew = true }
         }

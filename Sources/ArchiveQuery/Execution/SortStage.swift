@@ -28,12 +28,10 @@ final class SortStage: RowStage {
         arrived += 1
         var values: [SortValue] = []
         if let first = keys.first {
-            // Mostly the end of it, and an array takes as long again.
-            let value = try row.sortValue(first)
-            if sorter.isBehindAll(value) { return true }
+            // Mostly the end of it; a string takes as long again, and so does an array.
+            if !first.access.isMany, sorter.isBehindAll(try row.itemIfReadable(first.access)) { return true }
             values.reserveCapacity(keys.count)
-            values.append(value)
-            for key in keys.dropFirst() { values.append(try row.sortValue(key)) }
+            for key in keys { values.append(try row.sortValue(key)) }
         }
         let tie = isByRecency ? UInt64.max - (row.cursor?.recency ?? 0) : arrived
         if sorter.isBehindAll(values, tie) { return true }

@@ -59,10 +59,19 @@ package enum SortValue: Sendable, Hashable {
         }
     }
 
+    /// The same of an item, without making a string of a text.
+    static func compare(_ item: StoredItem, _ value: SortValue, isDescending: Bool) -> Int {
+        guard case .text(let left) = item, case .text(let right) = value else {
+            return compare(SortValue(item), value, isDescending: isDescending)
+        }
+        let order = TextOrder.compare(left, right)
+        return isDescending ? -order : order
+    }
+
     private static func compare(_ left: SortValue, _ right: SortValue) -> Int {
         switch (left, right) {
         case (.number(let a), .number(let b)): NumberValue.compare(a, b) ?? 0
-        case (.text(let a), .text(let b)): a < b ? -1 : b < a ? 1 : 0
+        case (.text(let a), .text(let b)): TextOrder.compare(a, b)
         case (.date(let a), .date(let b)): a < b ? -1 : a > b ? 1 : 0
         case (.boolean(let a), .boolean(let b)): (a ? 1 : 0) - (b ? 1 : 0)
         case (.encoded(let a), .encoded(let b)):

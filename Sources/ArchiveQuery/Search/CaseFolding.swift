@@ -8,6 +8,71 @@ extension String {
     }
 }
 
+/// The same of stored texts, without making strings of them.
+enum CaseFolding {
+    /// Calls `body` with the folded text in UTF-8, if all of it consists of scalars that have one form only, before and after
+    /// (`hasOneForm`), and fold into few bytes; otherwise returns nil.
+    static func withFolded<Result>(
+        _ text: UnsafeRawBufferPointer, _ body: (UnsafeBufferPointer<UInt8>) -> Result
+    ) -> Result? {
+        // Two bytes become three at most.
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: text.count * 3 / 2 + 3) { room in
+            fold(text, into: room).map { body(UnsafeBufferPointer(rebasing: room[..<$0])) }
+        }
+    }
+
+    /// What the scalars of up to two bytes become: the first byte lowest, and how many bytes in the highest. 0 where that takes
+    /// more than three, or where there are other forms.
+    private static let short: [UInt32] = (UInt32(0)..<0x800).map { value in
+        guard let scalar = Unicode.Scalar(value), scalar.hasOneForm else { return 0 }
+        var folded = ""
+        scalar.appendFoldedCase(to: &folded)
+        guard folded.utf8.count <= 3, folded.unicodeScalars.allSatisfy(\.hasOneForm) else { return 0 }
+        return folded.utf8.reversed().reduce(0) { $0 << 8 | UInt32($1) } | UInt32(folded.utf8.count) << 24
+    }
+
+    /// How many bytes it has become; nil where it has other scalars.
+    private static func fold(
+        _ text: UnsafeRawBufferPointer, into room: UnsafeMutableBufferPointer<UInt8>
+    ) -> Int? {
+        short.withUnsafeBufferPointer { short in
+            var (place, end) = (0, 0)
+            while place < text.count {
+                guard let (scalar, next) = UTF8Text.scalar(text, at: place) else { return nil }
+                if scalar < 0x800 {
+                    let folded = short[Int(scalar)]
+                    guard folded != 0 else { return nil }
+                    for byte in 0..<folded >> 24 {
+                        room[end] = UInt8(truncatingIfNeeded: folded >> (8 * byte))
+                        end += 1
+                    }
+                } else {
+                    guard scalar.isWithoutCase else { return nil }
+                    for byte in text[place..<next] {
+                        room[end] = byte
+                        end += 1
+                    }
+                }
+                place = next
+            }
+            return end
+        }
+    }
+}
+
+extension UInt32 {
+    /// Whether it is a scalar of a script that knows no case, which has one form only.
+    fileprivate var isWithoutCase: Bool {
+        switch self {
+        case 0x2010...0x2027, 0x2030...0x205e, 0x3001...0x3020, 0x3041...0x3096, 0x30a1...0x30ff,
+            0x4e00...0x9fff,
+            0xac00...0xd7a3:
+            true
+        default: false
+        }
+    }
+}
+
 extension Unicode.Scalar {
     fileprivate func appendFoldedCase(to text: inout String) {
         switch value {

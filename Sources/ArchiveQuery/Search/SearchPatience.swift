@@ -1,7 +1,24 @@
 import Synchronization
 
-/// The time limit for all regular expressions of one query: one second, and one microsecond for each byte of text
-/// searched. ``TextPattern/patience`` limits a single text only, and an archive may have any number of them. Once
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// The processor time that this thread was given: what a search took, however many others ran meanwhile.
+enum ThreadTime {
+    static func now() -> Duration {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+    }
+}
+
+/// The time limit for all regular expressions of one query, in processor time: one second, and one microsecond for each byte of
+/// text searched. ``TextPattern/patience`` limits a single text only, and an archive may have any number of them. Once
 /// the time is used up, only texts that match or fail at once are still searched, for at most another second. Threads that
 /// go through an archive together share it. Safe to share between threads.
 package final class SearchPatience: Sendable {
@@ -37,7 +54,6 @@ package final class SearchPatience: Sendable {
 
     fileprivate func end(after taken: Duration, isGivenUp: Bool) {
         state.withLock { state in
-            // A process that was stopped in between didn't search for longer than the limit for one text.
             state.left -= min(taken, TextPattern.patience)
             if isGivenUp { state.givenUp += 1 }
         }
@@ -58,9 +74,9 @@ extension TextPattern {
     /// counted there instead of reported.
     package func matches(_ text: String, within patience: SearchPatience) -> Bool {
         guard let allowed = patience.begin(bytes: text.utf8.count) else { return false }
-        let start = ContinuousClock.now
+        let start = ThreadTime.now()
         let outcome = search(text, within: allowed)
-        patience.end(after: start.duration(to: .now), isGivenUp: outcome.isGivenUp)
+        patience.end(after: ThreadTime.now() - start, isGivenUp: outcome.isGivenUp)
         return outcome == .found
     }
 }

@@ -55,6 +55,12 @@ package struct TextSearch: Sendable, Hashable {
         if let bytes, let answer = isFound(bytes, in: text.assumingMemoryBound(to: UInt8.self)) {
             return answer
         }
+        if !caseSensitive, bytes != nil,
+            let answer = CaseFolding.withFolded(
+                text, { ByteSearch.place(of: composed, in: $0, from: 0) != nil })
+        {
+            return answer
+        }
         return isFound(in: String(decoding: text, as: UTF8.self))
     }
 
@@ -76,7 +82,7 @@ package struct TextSearch: Sendable, Hashable {
 
     /// Nil if the text isn't ASCII.
     private func isFound(_ bytes: [UInt8], in text: UnsafeBufferPointer<UInt8>) -> Bool? {
-        guard text.allSatisfy({ $0 < 0x80 }) else { return nil }
+        guard UTF8Text.isASCII(UnsafeRawBufferPointer(text)) else { return nil }
         guard let first = bytes.first else { return true }
         if text.count < bytes.count { return false }
         for start in 0...text.count - bytes.count where folded(text[start]) == first {
@@ -95,7 +101,7 @@ package struct TextSearch: Sendable, Hashable {
 extension Unicode.Scalar {
     /// Whether it is a character of its own beside others like it, and has no equivalent of such. True of letters of the most
     /// used scripts; of others false may be an oversight.
-    fileprivate var hasOneForm: Bool {
+    var hasOneForm: Bool {
         switch value {
         case ..<0x300, 0x388...0x3ce, 0x400...0x482, 0x48a...0x52f, 0x5d0...0x5ea, 0x621...0x64a,
             0x2010...0x2027,

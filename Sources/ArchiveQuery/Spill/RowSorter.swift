@@ -31,6 +31,8 @@ final class RowSorter {
     private var runs: [TemporaryFile] = []
     /// Whether the first `most` entries are sorted and the others dropped.
     private var isTrimmed = false
+    /// If so, the first value of the last one.
+    private var last = SortValue.absent
 
     /// - Parameter most: the number of rows that will be used.
     init(_ keys: [Key], most: Int, room: QueryRoom) {
@@ -39,10 +41,9 @@ final class RowSorter {
         self.room = room
     }
 
-    /// Whether the first key alone shows that the row comes after all kept ones.
-    func isBehindAll(_ value: SortValue) -> Bool {
-        guard isTrimmed, let first = keys.first else { return false }
-        return SortValue.compare(value, entries[most - 1].values[0], isDescending: first.isDescending) > 0
+    /// Whether the value of the first key alone shows that the row comes after all kept ones.
+    func isBehindAll(_ item: StoredItem) -> Bool {
+        isTrimmed && !keys[0].isGroup && SortValue.compare(item, last, isDescending: keys[0].isDescending) > 0
     }
 
     /// Whether the row comes after all kept ones.
@@ -138,6 +139,7 @@ final class RowSorter {
         entryBytes -= bytes
         entries.removeSubrange(most...)
         isTrimmed = most > 0
+        last = entries.last?.values.first ?? .absent
     }
 
     private func precedes(_ values: [SortValue], _ tie: UInt64, _ other: Entry) -> Bool {

@@ -92,6 +92,16 @@ struct LanguageTests {
             ])
     }
 
+    /// What broke: between the largest numbers the median was infinite, which is printed as null.
+    @Test func theMedianOfTheLargestNumbers() throws {
+        let source = try ListSource(json: [
+            #"{"n":1.7976931348623157e308}"#, #"{"n":-1.7976931348623157e308}"#,
+        ])
+        let rows = try QueryPlan(QueryPipeline("median n")).rows(of: source).rows
+        let median = try #require(rows.first?.columns.first ?? nil)
+        #expect(try CBORReader.decode(median) == .float(0))
+    }
+
     @Test func figures() throws {
         #expect(
             try orders.columns("count distinct c, count distinct city, count distinct none") == [

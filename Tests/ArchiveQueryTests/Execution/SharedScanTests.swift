@@ -74,7 +74,7 @@ struct SharedScanTests {
             "sum popluation", "find population contains \"3\" | count",
             "sort countrycode | select name | limit 9000",
         ]
-        for _ in 0..<40 { texts.append(queries.pipeline()) }
+        for _ in 0..<20 { texts.append(queries.pipeline()) }
         var shared = 0
         for text in texts {
             let (expected, alone) = try places.answer(text, threads: 1)
@@ -211,6 +211,54 @@ struct SharedScanTests {
             #expect(report.damaged == 1 && report.threads == 3)
             #expect(try places.answer(query, threads: 1).rows == rows)
         }
+    }
+
+    /// Without being told, a query takes all processors that it may use, up to eight.
+    @Test func allProcessorsAreUsed() throws {
+        let places = try Places()
+        #expect(places.count > 20_000)
+        let processors = min(8, ProcessInfo.processInfo.activeProcessorCount)
+        for query in ["find population > 0", "sort name | limit 3", "group by countrycode | count"] {
+            let report = try places.answer(query, threads: 1) { $0.mostThreads = nil }.report
+            #expect(report.threads == processors, "\(query)")
+        }
+    }
+
+    /// One query has one patience for its regular expressions, however many threads share the work: what one of them used up
+    /// isn't there for another.
+    @Test func threadsShareThePatienceForExpressions() throws {
+        let places = try Places(rounds: 0)
+        // Of the most recent entries the first part is the caller's own; then each thread has one, and who is ready takes
+        // the next.
+        let part = 8192
+        let last = 4 * part
+        let endless = String(repeating: "a", count: 60) + "b"
+        let slow = String(repeating: "a", count: 17) + "b"
+        func text(_ rank: Int) -> String? {
+            switch rank {
+            case part..<part + 12: endless
+            case last..<last + 5: "aa"
+            case (last + 5)...: slow
+            default: nil
+            }
+        }
+        for rank in (0..<last + 15).reversed() {
+            let value = text(rank).map { "{\"p\":\"\($0)\"}" } ?? "{\"q\":1}"
+            try places.archive.put(
+                try JSONTranscoder.cbor(from: value), forKey: "\(rank)", encoding: .cbor)
+        }
+        let query = "find p matches \"^(a+)+$\" | select p"
+        let (rows, report) = try places.answer(query, threads: 3)
+        #expect(report.threads == 3 && report.visited == last + 15)
+        // What matches at once is still found; what takes a while isn't searched to its end any more.
+        #expect(rows.count == 5)
+        #expect(report.givenUp == 12 + 10)
+        #expect(
+            report.warnings.count == 1 && report.warnings[0].hasPrefix("22 texts took"), "\(report.warnings)")
+        // By itself it is no text to be given up, unless the machine has no time for it.
+        let alone = try ListSource(json: ["{\"p\":\"\(slow)\"}"])
+        #expect(
+            try holds(within: 1) { try QueryPlan(QueryPipeline(query)).rows(of: alone).report.givenUp == 0 })
     }
 
     /// While another thread stores, deletes and moves entries, each that stays is visited once.

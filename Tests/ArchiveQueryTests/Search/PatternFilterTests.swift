@@ -41,6 +41,22 @@ struct PatternFilterTests {
         }
     }
 
+    /// Texts without the plain characters that every match has aren't given to the expression: these would be given up.
+    @Test(arguments: ["(a+)+bXY", "^(a+)+bXY$", "^(a+)+\\.XY"])
+    func onlyTextsWithItsPlainCharactersReachTheExpression(pattern: String) throws {
+        let plain = pattern.contains("bXY") ? "bXY" : ".XY"
+        let endless = String(repeating: "a", count: 60)
+        func givenUp(_ texts: [String]) throws -> Int {
+            let source = try ListSource(json: texts.map { "{\"p\":\"\($0)\"}" })
+            let plan = QueryPlan(QueryPipeline([.find(.matches(.named("p"), pattern: pattern))]))
+            let (rows, report) = try plan.rows(of: source)
+            #expect(rows.isEmpty)
+            return report.givenUp
+        }
+        #expect(try givenUp((0..<20).map { "\(endless)\($0)" } + [endless + "bX", endless + "b XY"]) == 0)
+        #expect(try givenUp(["\(endless)c \(plain)"]) == 1, "the expression itself takes that long")
+    }
+
     /// What broke: `matches` found a text in one normal form only, where `=` finds it in any.
     @Test func textsInAnyNormalFormMatch() throws {
         let source = try ListSource(json: ["{\"p\":\"caf\u{e9}\"}", "{\"p\":\"cafe\u{301}\"}"])

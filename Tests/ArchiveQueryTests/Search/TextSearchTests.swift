@@ -114,6 +114,44 @@ import Testing
         #expect(hits > 300 && hits < 2_700)
     }
 
+    /// Letters that are folded without making strings are found where Swift finds them.
+    @Test func eachShortLetterIsFolded() {
+        for value in UInt32(0)..<0x800 {
+            guard let scalar = Unicode.Scalar(value) else { continue }
+            let text = "a\(String(scalar))É"
+            for wanted in [
+                String(scalar), "A\(String(scalar).uppercased())", "é", "a", "ss", "k", "i", "j", "n", "s",
+            ] {
+                if contains(text, wanted, caseSensitive: false) != plainly(text.foldedCase, wanted.foldedCase)
+                {
+                    Issue.record("\(String(value, radix: 16)) \(wanted)")
+                }
+            }
+        }
+    }
+
+    /// What isn't UTF-8 is read as Swift reads it.
+    @Test func damagedBytes() {
+        var random = SeededGenerator.announced("texts that aren't UTF-8")
+        let search = TextSearch("É", caseSensitive: false)
+        let replaced = TextSearch("\u{fffd}é", caseSensitive: false)
+        let parts: [[UInt8]] = [
+            [0xc3, 0xa9], [0xc3, 0x89], [0x80], [0xc3], [0xc1, 0xa9], [0xe0, 0x83, 0xa9], [0xe3, 0x81],
+            [0xed, 0xa0, 0x80],
+            [0xe6, 0x97, 0xa5], [0xf0, 0x80, 0x83, 0xa9], [0xf4, 0x90, 0x80, 0x80], [0x61], [0xff],
+        ]
+        for _ in 0..<2_000 {
+            let bytes = (0..<Int.random(in: 1...5, using: &random)).flatMap { _ in
+                parts.randomElement(using: &random) ?? []
+            }
+            let text = String(decoding: bytes, as: UTF8.self)
+            for search in [search, replaced] {
+                let isFound = bytes.withUnsafeBytes { search.isFound(inUTF8: $0) }
+                #expect(isFound == search.isFound(in: text), "\(bytes)")
+            }
+        }
+    }
+
     /// What broke: long texts with many marks took time that grows with their square; half a minute for two megabytes of Hindi.
     @Test(arguments: [
         ("क्षत्रिय ", "x"), ("é" + String(repeating: "क्", count: 50), "क"), ("🇩🇪", "🇪🇩"),
