@@ -138,6 +138,20 @@ struct ExpiringTests {
         #expect(try store.archives()["A"]?["expirations"] as? Int == 0)
     }
 
+    /// What broke: whatever the command, the advice was `vellum rm`: who followed it deleted the entry.
+    @Test func theAdviceForAKeyThatIsAnOptionIsTheSameCommand() throws {
+        for key in ["--all", "b"] { try store.done("put", "--", "A", key, input: "1") }
+        let refused = try store.run("expire", "A", "--all", "--in", "1h", "--yes")
+        let advice = "vellum --store \(store.path) expire --in 1h --yes -- A --all"
+        #expect(
+            refused.status == 2 && refused.errors.hasSuffix("put it behind --: \(advice)\n"), "\(refused)")
+        let followed = try Vellum.run(
+            ["--store", store.path, "expire", "--in", "1h", "--yes", "--", "A", "--all"])
+        #expect(followed.status == 0 && followed.errors.hasPrefix("set 1 entry"), "\(followed)")
+        try store.done("put", "--", "A", "--dry-run", input: "1")
+        #expect(try store.run("rm", "A", "b", "--dry-run").errors.contains("rm -- A b --dry-run\n"))
+    }
+
     /// What broke: taking away deadlines that nobody had was an action, which then was the one to be undone.
     @Test func neverOfWhatHasNoDeadlineChangesNothing() throws {
         try store.done("put", "A", "a", input: "[1]")

@@ -348,9 +348,14 @@ public final class Archive: Sendable {
     /// files; above some 380,000 entries they are read several times, a part of the entries each time.
     public func check() throws(StorageError) -> CheckReport { try check(most: nil) }
 
-    /// Like ``check()``, with at most this many entries examined in one reading of the log.
-    package func check(most: Int?) throws(StorageError) -> CheckReport {
-        var report = try engine().check(most: most)
+    /// Like ``check()``.
+    /// - Parameters:
+    ///   - most: at most this many entries are examined in one reading of the log.
+    ///   - progress: hears the share done, 0 to 1, now and then.
+    package func check(
+        most: Int?, progress: (Double) -> Void = { _ in }
+    ) throws(StorageError) -> CheckReport {
+        var report = try engine().check(most: most, progress: progress)
         guard fixed == nil else { return report }
         // A writer that opened the archive during the check may have rebuilt the index and reclaimed segments; then
         // this report describes a log that no longer exists. So damage counts only if two checks in a row, each with a

@@ -27,10 +27,17 @@ extension Store {
     /// - Throws: `busy` while any process, including this one, has the archive open for writing; `readOnly`,
     ///   `noSuchArchive`, `unsupportedVersion` (a newer program's file; nothing is changed), `noSpace`, `system`.
     public func repair(archiveNamed name: String) throws(StorageError) -> RepairReport {
+        try repair(archiveNamed: name) { _ in }
+    }
+
+    /// The same; `progress` hears the share of the files that has been read, 0 to 1, now and then.
+    package func repair(
+        archiveNamed name: String, progress: (Double) -> Void
+    ) throws(StorageError) -> RepairReport {
         guard mode == .readWrite else { throw .readOnly(operation: "repair archive \"\(name)\"") }
         try ArchiveName.validate(name)
         guard try hasArchive(name) else { throw .noSuchArchive(name: name, store: path) }
         let inside = try folder.folder(named: ArchiveName.folder(for: name))
-        return try ArchiveRepair.run(on: inside, name: name, options: options)
+        return try ArchiveRepair.run(on: inside, name: name, options: options, progress)
     }
 }

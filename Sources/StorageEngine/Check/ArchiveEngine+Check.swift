@@ -20,12 +20,13 @@ extension ArchiveEngine {
     /// Reports no false alarms: a finding beside active writers counts only if a second pass repeats it.
     ///
     /// Reads the log once for each part of the keys. `most` limits the entries of a part; by default to as many as take
-    /// 64 MiB or, if that is more, a sixteenth of the log's size.
-    func check(most: Int? = nil) throws(StorageError) -> CheckReport {
+    /// 64 MiB or, if that is more, a sixteenth of the log's size. `progress` hears the share done, 0 to 1, of the first pass; it
+    /// may go back where more parts turn out to be needed.
+    func check(most: Int? = nil, progress: (Double) -> Void = { _ in }) throws(StorageError) -> CheckReport {
         let most = if let most { most } else { try bearableEntries() }
-        var report = try checkOnce(most)
+        var report = try checkOnce(most, progress)
         for _ in 0..<2 where !report.clean && isChanging(since: report.head) {
-            let again = try checkOnce(most)
+            let again = try checkOnce(most) { _ in }
             report.keep(foundIn: again)
         }
         var result = report.report
@@ -90,7 +91,10 @@ extension ArchiveEngine {
         return max(64 << 20, bytes / 16) / CheckPass.entryBytes
     }
 
-    private func checkOnce(_ most: Int) throws(StorageError) -> CheckFindings {
+    private func checkOnce(
+        _ most: Int, _ progress: (Double) -> Void
+    ) throws(StorageError) -> CheckFindings {
+        var done = 0.0
         var parts = [LogAccount.Part()]
         var findings = CheckFindings()
         findings.head = index.head
@@ -99,8 +103,10 @@ extension ArchiveEngine {
             // Otherwise all its entries would be reported as missing.
             try throwIfRemoved()
             var pass = try CheckPass(self, part, most: most, findings)
-            try pass.readLog()
+            let passes = done + 1 + Double(parts.count)
+            try pass.readLog { progress((done + $0) / passes) }
             try pass.compare()
+            done += 1
             parts += pass.otherParts
             findings = pass.findings
         }
@@ -271,7 +277,8 @@ private struct CheckPass {
 
     // MARK: The files
 
-    mutating func readLog() throws(StorageError) {
+    /// `progress` hears the share of the segments that have been read.
+    mutating func readLog(_ progress: (Double) -> Void) throws(StorageError) {
         defer { findings.hasLog = true }
         for conflict in try NameConflict.all(in: engine.folder) {
             add(ofLog: conflict.description + "; the archive can't be opened for writing")
@@ -289,6 +296,7 @@ private struct CheckPass {
             add(ofLog: "\(engine.log.path(of: number)): the segment is gone")
         }
         for (place, number) in numbers.enumerated() {
+            progress(Double(place) / Double(numbers.count))
             try read(number, next: place + 1 < numbers.count ? numbers[place + 1] : nil)
         }
         var counting: [LoggedFrame] = []

@@ -6,13 +6,15 @@ extension ArchiveRepair {
     /// Longer ranges are covered by several frames, so that no large buffer is needed.
     private static let mostVoidBytes = 16 << 20
 
-    mutating func mendSegments() throws(StorageError) {
+    /// Reads all segments twice; `progress` hears the share of that.
+    mutating func mendSegments(_ progress: (Double) -> Void) throws(StorageError) {
         let log = try SegmentLog(folder: folder, identity: identity, writable: true)
         try setStraysAside(log)
         let numbers = try log.segmentNames().numbers
         var oldest = numbers.first ?? 0
-        let (dropped, endsDamaged) = try droppedBatches(log, numbers)
-        for number in numbers {
+        let (dropped, endsDamaged) = try droppedBatches(log, numbers) { progress(0.5 * $0) }
+        for (place, number) in numbers.enumerated() {
+            progress(0.5 + 0.5 * Double(place) / Double(numbers.count))
             do throws(StorageError) {
                 oldest = max(oldest, try log.checkHeader(of: number).oldest)
             } catch {
@@ -85,12 +87,13 @@ extension ArchiveRepair {
     /// Finds incomplete batches that don't count, so that their frames can be removed and never will count. Also
     /// returns whether the log ends with a batch that counts although its last frames are damaged or gone.
     private mutating func droppedBatches(
-        _ log: SegmentLog, _ numbers: [UInt32]
+        _ log: SegmentLog, _ numbers: [UInt32], _ progress: (Double) -> Void
     ) throws(StorageError) -> ([BatchSieve<Frame>.Dropped], endsDamaged: Bool) {
         var sieve = BatchSieve<Frame>(kind: kind)
         var pins: [SegmentLog.Pin] = []
         defer { for pin in pins { log.unpin(pin) } }
-        for number in numbers {
+        for (place, number) in numbers.enumerated() {
+            progress(Double(place) / Double(numbers.count))
             guard let pin = try log.pinIfPresent(number) else { continue }
             defer { log.unpin(pin) }
             _ = try log.scan(pin, from: SegmentHeader.bytes) { (item) throws(StorageError) in

@@ -19,7 +19,8 @@ struct ArchiveRepair {
     var salvagedFrom: [UInt32: Int] = [:]
 
     static func run(
-        on folder: FileDescriptor, name: String, options: StoreOptions
+        on folder: FileDescriptor, name: String, options: StoreOptions,
+        _ progress: (Double) -> Void = { _ in }
     ) throws(StorageError) -> RepairReport {
         // First, because the locks are such files. No process can hold a lock on something that isn't a file.
         var conflicts: [String] = []
@@ -52,7 +53,7 @@ struct ArchiveRepair {
             try ArchiveOpening.replaceDescriptor(descriptor, in: folder)
             repair.report(ArchiveOpening.nameProblem(other, in: folder) + "; it has the folder's name now")
         }
-        try repair.mendSegments()
+        try repair.mendSegments(progress)
         return try repair.finish(
             ArchiveOpening(folder: folder, options: options), attachment: attachment)
     }

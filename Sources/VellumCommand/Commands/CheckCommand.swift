@@ -39,6 +39,8 @@ struct CheckCommand: ParsableCommand {
         let looked = try store.openForLooking()
         var (findings, isUnreadable) = try look(into: looked)
         if repair, !dryRun {
+            var progress = ProgressBar()
+            defer { progress.finish() }
             let store = try store.openForWriting(creating: false)
             defer { store.close() }
             for index in findings.indices where !findings[index].clean && findings[index].isRead {
@@ -48,7 +50,7 @@ struct CheckCommand: ParsableCommand {
                         try findings[index].removeFolder(in: store)
                         continue
                     }
-                    try findings[index].mend(in: store)
+                    try findings[index].mend(in: store, &progress)
                 } catch {
                     findings[index].problems.append(error.description)
                     isUnreadable = true
@@ -75,8 +77,13 @@ struct CheckCommand: ParsableCommand {
     private func look(into store: Store) throws -> (findings: [Finding], isUnreadable: Bool) {
         var findings: [Finding] = []
         var isUnreadable = false
+        var progress = ProgressBar()
+        defer { progress.finish() }
         try store.visitArchives { archive in
-            findings.append(Finding(archive.name, try archive.check()))
+            let report = try archive.check(most: nil) {
+                progress.update(share: $0, "checking \(TerminalSafe.column(archive.name))")
+            }
+            findings.append(Finding(archive.name, report))
         } unreadable: { name, error in
             let finding = Finding(name, error)
             findings.append(finding)
@@ -207,8 +214,10 @@ struct CheckCommand: ParsableCommand {
         }
 
         /// Repairs the archive, and looks again.
-        mutating func mend(in store: Store) throws(StorageError) {
-            let report = try store.repair(archiveNamed: name)
+        mutating func mend(in store: Store, _ progress: inout ProgressBar) throws(StorageError) {
+            let report = try store.repair(archiveNamed: name) {
+                progress.update(share: $0, "repairing \(TerminalSafe.column(name))")
+            }
             entries = report.entries
             valueBytes = report.valueBytes
             salvaged = report.salvaged

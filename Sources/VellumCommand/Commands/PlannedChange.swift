@@ -73,11 +73,18 @@ struct PlannedChange: Sendable {
 
     /// A word with a dash may be an option, and the key of an entry: nobody knows which one was meant.
     private func refuseAmbiguousWords(_ archive: Archive) throws {
-        for word in DashHint.options(ProgramArguments.withoutStore)
-        where (try? archive.metadata(word)) != nil {
+        let arguments = ProgramArguments.withoutStore
+        for word in DashHint.options(arguments) where (try? archive.metadata(word)) != nil {
+            // The same command: another one may do what nobody asked for.
+            var options = Array(arguments.dropFirst())
+            for other in [archive.name] + selection.keys + [word] {
+                if let place = options.firstIndex(of: other) { options.remove(at: place) }
+            }
             throw CommandFailure(
                 "\(word) is an option, and the key of an entry of \(archive.name); for the key put it behind --: "
-                    + ShellWord.vellum("rm", [archive.name, word], store: store.store), status: .usage)
+                    + ShellWord.vellum(
+                        arguments.first ?? "", [archive.name] + selection.keys + [word], options: options,
+                        store: store.store), status: .usage)
         }
     }
 

@@ -54,6 +54,7 @@ struct Exporter {
                 wrapsKeys ? .object([(Self.keyName, .text(key)), (Self.valueName, json)]) : json
             try line.writeLine(to: output)
             outcome.exported += 1
+            return nil
         }
         return outcome
     }
@@ -68,6 +69,7 @@ struct Exporter {
             let item = wrapsKeys ? .object([(Self.keyName, .text(key)), (Self.valueName, json)]) : json
             try item.write(to: output)
             outcome.exported += 1
+            return nil
         }
         try output.write(outcome.exported == 0 ? "]\n" : "\n]\n")
         return outcome
@@ -76,7 +78,10 @@ struct Exporter {
     /// A row an object, under the names of all properties that any object has. Reads every value twice.
     func writeTable(_ text: DelimitedText) throws -> Outcome {
         var columns = PropertyColumns()
-        _ = try forEachValue(isSilent: true) { key, value in columns.add(try object(key, value)) }
+        _ = try forEachValue(isSilent: true) { key, value in
+            columns.add(try object(key, value))
+            return nil
+        }
         if let objection = DelimitedText.objection(rows: snapshot.count, columns) {
             throw CommandFailure(objection, status: .usage)
         }
@@ -88,13 +93,12 @@ struct Exporter {
         (outcome.damaged, outcome.missed) = try forEachValue { key, value in
             guard let object = try object(key, value), case let row = table.row(of: object), row.isWhole
             else {
-                Narration.complain(
-                    "\(TerminalSafe.quoted(key)) is not an object that a row can hold; left out")
                 outcome.skipped += 1
-                return
+                return "\(TerminalSafe.quoted(key)) is not an object that a row can hold; left out"
             }
             try TerminalSafe.write(text.row(row.cells.map { $0?.encoded }, mixed: table.mixed), to: output)
             outcome.exported += 1
+            return nil
         }
         return outcome
     }
@@ -110,15 +114,26 @@ struct Exporter {
 
     /// Returns how many entries can't be read, and how many of the chosen ones aren't there any more as they were chosen;
     /// unless `isSilent`, each whose place is known is reported, and the others together. What can be read is not lost with
-    /// them.
+    /// them. `body` returns what is to be said of the entry.
     private func forEachValue(
-        isSilent: Bool = false, _ body: (String, RecognizedValue) throws -> Void
+        isSilent: Bool = false, _ body: (String, RecognizedValue) throws -> String?
     ) throws -> (damaged: Int, missed: Int) {
         var damaged = 0
         var found = 0
         var missing = 0
         var changed = 0
+        // Rows on the same terminal are progress enough.
+        var progress = output.isTerminal ? nil : ProgressBar()
+        defer { progress?.finish() }
+        func complain(_ text: String) {
+            progress?.finish()
+            Narration.complain(text)
+        }
         for number in (0..<snapshot.count).reversed() {
+            if number % 256 == 0 {
+                let done = snapshot.count - number
+                progress?.update(done: UInt64(done), total: UInt64(snapshot.count), entries: done)
+            }
             if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
             let key: String
             let entry: CurrentEntry
@@ -132,7 +147,7 @@ struct Exporter {
                 if (try? snapshot.intactKey(at: number)) == nil {
                     missing += 1
                 } else {
-                    if !isSilent { Narration.complain(error.description) }
+                    if !isSilent { complain(error.description) }
                     damaged += 1
                 }
                 continue
@@ -143,8 +158,9 @@ struct Exporter {
             }
             let value = RecognizedValue(entry.value, encoding: entry.encoding)
             if !isSilent, value.changesInJSON { changed += 1 }
-            try body(key, value)
+            if let complaint = try body(key, value) { complain(complaint) }
         }
+        progress?.finish()
         if changed > 0 {
             Narration.complain(
                 "\(Figures.count(changed, "value has", "values have")) dates, bytes or numbers that aren't finite: an "

@@ -1,4 +1,5 @@
 import StoreInspection
+import TerminalKit
 
 #if canImport(Darwin)
 import Darwin
@@ -25,15 +26,31 @@ struct ProgressBar {
 
     /// Draws the state, at most ten times a second. `total` of 0 or nil: not known.
     mutating func update(done: UInt64, total: UInt64?, entries: Int) {
-        guard isShown else { return }
-        let now = MonotonicClock.seconds()
-        guard now - drawn >= Self.interval else { return }
-        drawn = now
-        let rate = Double(entries) / max(now - start, 0.001)
+        guard let elapsed = timeToDraw() else { return }
+        let rate = Double(entries) / max(elapsed, 0.001)
         let figures = "\(Figures.count(entries, "entry", "entries")), \(Figures.rate(rate)) a second"
+        let share = total.flatMap { $0 > 0 ? Double(done) / Double($0) : nil }
+        draw(share, figures, elapsed)
+    }
+
+    /// The same of work whose share alone is known, 0 to 1.
+    mutating func update(share: Double, _ work: String) {
+        guard let elapsed = timeToDraw() else { return }
+        draw(share, work, elapsed)
+    }
+
+    /// The seconds since the beginning; nil: nothing is to be drawn now.
+    private mutating func timeToDraw() -> Double? {
+        guard isShown else { return nil }
+        let now = MonotonicClock.seconds()
+        guard now - drawn >= Self.interval else { return nil }
+        drawn = now
+        return now - start
+    }
+
+    private mutating func draw(_ share: Double?, _ figures: String, _ elapsed: Double) {
         var lines = [figures]
-        if let total, total > 0 {
-            let share = min(1, Double(done) / Double(total))
+        if let share = share.map({ min(1, max(0, $0)) }) {
             let filled = Int(share * Double(Self.cells))
             let bar =
                 "[" + String(repeating: "#", count: filled)
@@ -41,16 +58,23 @@ struct ProgressBar {
                 + "]"
             let percent = "\(Int(share * 100)) %"
             lines = ["\(bar) \(percent)  \(figures)", "\(percent)  \(figures)", percent]
+            // Before that a guess would jump about.
+            if elapsed > 2, share > 0.01 {
+                let left = Figures.interval((elapsed / share * (1 - share)).rounded(.up)) + " left"
+                lines.insert(
+                    contentsOf: ["\(bar) \(percent)  \(figures), \(left)", "\(percent)  \(left)"], at: 0)
+            }
         }
         // The widest that has room: a line that wraps can't be taken back.
         let room = (OutputWriter(descriptor: STDERR_FILENO).columns ?? 80) - 1
-        show(lines.first { $0.count <= room } ?? "")
+        show(lines.filter { TextWidth.width(of: $0) <= room }.max { $0.count < $1.count } ?? "")
     }
 
     private mutating func show(_ line: String) {
         guard !line.isEmpty || shown > 0 else { return }
-        Narration.write("\r" + line + String(repeating: " ", count: max(0, shown - line.count)))
-        shown = line.count
+        let columns = TextWidth.width(of: line)
+        Narration.write("\r" + line + String(repeating: " ", count: max(0, shown - columns)))
+        shown = columns
     }
 
     /// Takes the line off the screen.

@@ -14,6 +14,8 @@ struct FoundEntries {
         let plan = QueryPlan(try QueryProblem.condition(condition))
         var options = QueryOptions()
         options.looksForMistakes = true
+        // Also where nothing meets it.
+        options.progress = { _ in !Interruption.isRequested }
         let report: QueryReport
         do {
             report = try plan.run(over: archive, options: options) { row in
@@ -21,6 +23,7 @@ struct FoundEntries {
                 return !Interruption.isRequested
             }
         } catch let error as QueryError {
+            if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
             throw CommandFailure(error.description, status: .usage)
         }
         for warning in report.warnings { Narration.complain(warning) }

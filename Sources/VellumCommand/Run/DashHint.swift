@@ -4,7 +4,9 @@ import StoreInspection
 enum DashHint {
     /// Where help or the version was printed, and more than a command was named: the dash may have been meant as a key.
     static func forHelp(_ arguments: [String]) -> String? {
-        guard arguments.first != "help", words(arguments).count > 1, let option = options(arguments).first
+        // A shell that asks for completions shows nobody what is said.
+        guard arguments.first != "help", !arguments.contains("---completion"), words(arguments).count > 1,
+            let option = options(arguments).first
         else {
             return nil
         }
