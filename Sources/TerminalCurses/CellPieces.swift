@@ -2,9 +2,9 @@ import TerminalKit
 
 /// Splits a cell's text into pieces that every terminal shows with the frame's width. Stateless.
 ///
-/// Terminals disagree about the width of emoji with joiners or selectors. Such a cluster is sent in a form that all
-/// agree on: the first emoji of a joined sequence, an emoji without its selector followed by a blank, or a black
-/// flag without its region tags. A replacement sign stands for what the locale can't show.
+/// Terminals disagree about the width of emoji with selectors, or with the colour of a skin. Such a cluster is sent in a form
+/// that all agree on: without the colour, and without the selector but with a blank behind it. A replacement sign stands for
+/// what the locale can't show.
 package enum CellPieces {
     /// A spacing character with its combining characters, at a column of the cell.
     package struct Piece: Equatable {
@@ -38,8 +38,6 @@ package enum CellPieces {
             } else {
                 break
             }
-            // After a wide emoji a joiner would be followed by a second emoji.
-            if value == 0x200d, used == width { break }
         }
         if let last = pieces.indices.last, pieces[last].scalars.last == 0x200d {
             pieces[last].scalars.removeLast()

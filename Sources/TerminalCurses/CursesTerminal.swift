@@ -29,6 +29,7 @@ package final class CursesTerminal {
     let descriptor: Int32
     let ownsDescriptor: Bool
     private let knowsModes: Bool
+    private let usesMouse: Bool
     let hasDirectColors: Bool
     /// The 24-bit colors of an entry that knows only numbers.
     var palette = DirectPalette()
@@ -74,6 +75,7 @@ package final class CursesTerminal {
         colors = !drawsFrames || traits.depth == .mono ? 0 : Int(cnc_start_colors())
         hasDirectColors = colors > 256 && cnc_has_direct_colors()
         depth = traits.depth(colors: colors)
+        usesMouse = traits.usesMouse
         knowsModes = drawsFrames && traits.knowsModes(hasMouse: cnc_capability("kmous") != nil)
         decoder = InputDecoder(terminalSequences: drawsFrames ? CursesTerminal.terminalSequences() : [:])
         CursesTerminal.isOpen = true
@@ -136,7 +138,7 @@ package final class CursesTerminal {
         shown = nil
         if resizeToWindow() { queue.append(.resize(size)) }
         guard drawsFrames else { return }
-        if knowsModes { write(TerminalModes.enter) }
+        if knowsModes { write(TerminalModes.enter(mouse: usesMouse)) }
         cnc_invalidate()
     }
 

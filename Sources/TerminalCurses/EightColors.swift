@@ -21,6 +21,7 @@ extension Style {
             style.attributes.insert(.bold)
         case (0, _):
             style.foreground = basic
+            style.attributes.remove(.bold)
         default:
             style.foreground = basic
             if isBright { style.attributes.insert(.bold) }

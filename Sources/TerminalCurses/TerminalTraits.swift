@@ -7,6 +7,8 @@ package struct TerminalTraits: Sendable, Hashable {
     package var depth: ColorDepth
     /// The name of the terminal's terminfo entry.
     package var type: String
+    /// Whether the mouse is asked for. Not below GNU screen, which keeps an Escape until the next key while it is.
+    package var usesMouse: Bool
 
     /// Whether the terminal is related to xterm, and so obeys or ignores the private modes of ``TerminalModes``.
     /// Such terminals have a mouse in their terminfo entry. So does the Linux console (through another program),
@@ -19,6 +21,8 @@ package struct TerminalTraits: Sendable, Hashable {
     /// or a type ending in `-direct`, asks for 24-bit colors. Otherwise the entry's number of colors decides.
     package init(environment: [String: String]) {
         type = environment["TERM"] ?? "dumb"
+        let isScreen = type.hasPrefix("screen") && environment["TMUX"] == nil
+        usesMouse = environment["STY"]?.isEmpty != false && !isScreen
         depth = .indexed256
         if environment["NO_COLOR"]?.isEmpty == false {
             depth = .mono
@@ -44,7 +48,9 @@ package struct TerminalTraits: Sendable, Hashable {
 /// Terminal modes beside the screen's content, for which terminfo has no names.
 package enum TerminalModes {
     /// Mouse buttons (1000), drags (1002), coordinates in decimal (1006), bracketed paste (2004), focus (1004).
-    static let enter: [UInt8] = Array("\u{1b}[?1000;1002;1006;2004;1004h".utf8)
+    static func enter(mouse: Bool) -> [UInt8] {
+        Array("\u{1b}[?\(mouse ? "1000;1002;1006;" : "")2004;1004h".utf8)
+    }
     /// Also ends an interrupted synchronized update.
     static let leave: [UInt8] = Array("\u{1b}[?2026l\u{1b}[?1000;1002;1006;2004;1004l".utf8)
     /// Synchronized output, <https://gist.github.com/christianparpart/d8a62cc1ab659194337d73e399004036>: the

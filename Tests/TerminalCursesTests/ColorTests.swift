@@ -33,6 +33,9 @@ import Testing
         #expect(bar == Style(foreground: .indexed(7), background: .indexed(4), attributes: .bold))
         let placeholder = Style(foreground: .indexed(8), background: .indexed(7)).readableInEightColors
         #expect(placeholder == Style(foreground: .indexed(0), background: .indexed(7)))
+        // What broke: a button's bold black on cyan is grey on cyan.
+        let button = Style(foreground: .indexed(0), background: .indexed(6), attributes: .bold)
+        #expect(button.readableInEightColors == Style(foreground: .indexed(0), background: .indexed(6)))
         #expect(Style.plain.readableInEightColors == .plain)
     }
 }

@@ -38,4 +38,45 @@ import Testing
         try probe.report("key w")
         try probe.report("wake")
     }
+
+    /// Over a slow line the bytes of one key come apart: an arrow would close what is open, as Escape does, and type letters.
+    @Test(arguments: [
+        (["\u{1b}", "[A"], "up"), (["\u{1b}", "[", "B"], "down"), (["\u{1b}O", "C"], "right"),
+        (["\u{1b}[1;", "5D"], "ctrl+left"),
+    ])
+    func aKeyInPiecesIsOneKey(_ pieces: [String], _ key: String) throws {
+        let probe = try ProbeProcess()
+        try probe.report("ready")
+        // A machine that is busy may pause for so long that it is Escape indeed; that run shows nothing.
+        for _ in 0..<20 {
+            var pauses: [Duration] = []
+            var last = ContinuousClock.now
+            for (number, piece) in pieces.enumerated() {
+                if number > 0 { usleep(70_000) }
+                try probe.send(piece)
+                pauses.append(last.duration(to: .now))
+                last = .now
+            }
+            let report = try probe.report("key ")
+            if pauses.allSatisfy({ $0 < .milliseconds(180) }) {
+                #expect(report.hasPrefix("key \(key) "), "\(report)")
+                return
+            }
+            // What belongs to this run is through when a key that isn't in it was seen.
+            try probe.send("n")
+            try probe.report("key n ")
+        }
+        Issue.record("no run was quick enough")
+    }
+
+    /// A character that comes that long after Escape isn't one with Alt.
+    @Test func aLateCharacterIsAKeyOfItsOwn() throws {
+        let probe = try ProbeProcess()
+        try probe.report("ready")
+        try probe.send("\u{1b}")
+        usleep(70_000)
+        try probe.send("y")
+        #expect(try probe.report("key ").hasPrefix("key esc "))
+        #expect(try probe.report("key ").hasPrefix("key y "))
+    }
 }

@@ -49,7 +49,7 @@ import Testing
 
     @Test func clustersOfDisputedWidthAreSentPlain() throws {
         let (probe, _) = try started("<👩‍🚀> <❤\u{fe0f}>")
-        try probe.shows("<👩> <❤ >")
+        try probe.shows("<👩🚀> <❤ >")
         #expect(!probe.text.unicodeScalars.contains { $0.value == 0x200d || $0.value == 0xfe0f })
     }
 
@@ -122,13 +122,13 @@ import Testing
         try #require(compiler.status == 0, "tic, of ncurses-bin, is needed to make a terminfo entry")
         let (probe, ready) = try started("hello", ["TERM": "xterm-direct", "TERMINFO": folder.path])
         #expect(ready.contains("depth=trueColor"))
-        try probe.shows("38:2::108:182:255m")
+        try probe.shows("38:2::74:144:240m")
     }
 
     @Test func trueColorIsSentWhereOnlyTheTerminalHasIt() throws {
         let (probe, ready) = try started("hello", ["COLORTERM": "truecolor"])
         #expect(ready.contains("depth=trueColor"))
-        try probe.shows("38;2;108;182;255m")
+        try probe.shows("38;2;74;144;240m")
     }
 
     @Test func withoutColorsNoneAreSent() throws {

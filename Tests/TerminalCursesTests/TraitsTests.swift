@@ -18,6 +18,16 @@ import Testing
         #expect(traits.type == type)
     }
 
+    /// What broke: GNU screen keeps an Escape until the next key while a program uses the mouse.
+    @Test func noMouseIsAskedForInGNUScreen() {
+        func usesMouse(_ environment: [String: String]) -> Bool {
+            TerminalTraits(environment: environment).usesMouse
+        }
+        #expect(usesMouse(["TERM": "xterm"]) && usesMouse(["TERM": "xterm", "STY": ""]))
+        #expect(usesMouse(["TERM": "screen-256color", "TMUX": "/tmp/tmux-0/default,1,0"]))
+        #expect(!usesMouse(["TERM": "xterm", "STY": "1.pts-0.host"]) && !usesMouse(["TERM": "screen"]))
+    }
+
     @Test func terminfoLimitsTheDepth() {
         let wanted = TerminalTraits(environment: ["TERM": "xterm", "COLORTERM": "truecolor"])
         #expect(wanted.depth(colors: 1 << 24) == .trueColor)

@@ -24,7 +24,7 @@ import Testing
         ("\tx\n  \ty", 20, ["    x", "    y"]),
         ("    abcdef", 8, ["    abcd", "ef"]), ("東京都", 5, ["東京", "都"]),
         ("e\u{301}e\u{301}e", 2, ["e\u{301}e\u{301}", "e"]),
-        ("a\u{1b}[2J", 20, ["a\\e[2J"]), ("", 5, []), ("\n", 5, [""]), ("👩‍👩‍👧👩‍👩‍👧", 3, ["👩‍👩‍👧", "👩‍👩‍👧"]),
+        ("a\u{1b}[2J", 20, ["a\\e[2J"]), ("", 5, []), ("\n", 5, [""]), ("👩‍👩‍👧👩‍👩‍👧", 7, ["👩‍👩‍👧", "👩‍👩‍👧"]),
     ])
     func wraps(_ text: String, _ columns: Int, _ expected: [String]) {
         #expect(rows(text, columns: columns) == expected)

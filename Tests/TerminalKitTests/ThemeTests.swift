@@ -35,20 +35,40 @@ import Testing
         return 0.2126 * linear(parts.red) + 0.7152 * linear(parts.green) + 0.0722 * linear(parts.blue)
     }
 
+    /// The contrast of WCAG 2.1 between a style's colors, where the terminal's own ones have these luminances.
+    private func contrast(_ style: Style, front: Double, back: Double) -> Double {
+        let front = luminance(style.foreground, or: front)
+        let back = luminance(style.background, or: back)
+        return (max(front, back) + 0.05) / (min(front, back) + 0.05)
+    }
+
+    /// Not text.
+    private let decorations: Set<Role> = [
+        .border, .dialogBorder, .gaugeEmpty, .gaugeFill, .scrollTrack, .scrollThumb,
+    ]
+
+    private func style(_ role: Role, _ theme: Theme) -> Style {
+        [.titleDim, .titleGood, .titleWarning].contains(role) ? theme[role].over(theme[.title]) : theme[role]
+    }
+
     @Test(arguments: [Theme.Name.dark, .light, .darkSafe, .lightSafe], [ColorDepth.trueColor, .indexed256])
     func textIsReadable(_ name: Theme.Name, _ depth: ColorDepth) {
         let theme = Theme(name, depth: depth)
         let isDark = name == .dark || name == .darkSafe
-        let decorations: Set<Role> = [
-            .border, .dialogBorder, .gaugeEmpty, .gaugeFill, .scrollTrack, .scrollThumb,
-        ]
-        let onTitle: Set<Role> = [.titleDim, .titleGood, .titleWarning]
         for role in Role.allCases where !decorations.contains(role) {
-            let style = onTitle.contains(role) ? theme[role].over(theme[.title]) : theme[role]
-            let front = luminance(style.foreground, or: isDark ? 0.8 : 0)
-            let back = luminance(style.background, or: isDark ? 0.01 : 0.95)
-            let contrast = (max(front, back) + 0.05) / (min(front, back) + 0.05)
+            let contrast = contrast(style(role, theme), front: isDark ? 0.8 : 0, back: isDark ? 0.01 : 0.95)
             #expect(contrast >= 4.3, "\(role): \(contrast)")
+        }
+    }
+
+    /// What broke: the theme that is taken where nobody chose one had yellow and light blue text on a light terminal's white.
+    @Test(arguments: [Theme.Name.dark, .darkSafe], [ColorDepth.trueColor, .indexed256])
+    func theDarkOnesCanBeReadOnWhite(_ name: Theme.Name, _ depth: ColorDepth) {
+        let theme = Theme(name, depth: depth)
+        for role in Role.allCases where !decorations.contains(role) {
+            let contrast = contrast(style(role, theme), front: 0, back: 1)
+            // WCAG asks for 3 of large text.
+            #expect(contrast >= 2.9, "\(role): \(contrast)")
         }
     }
 

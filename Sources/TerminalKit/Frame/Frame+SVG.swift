@@ -11,6 +11,14 @@ package struct SVGAppearance: Sendable, Hashable {
         self.foreground = foreground
         self.background = background
     }
+
+    /// What the theme's colors are for: the light ones need a light page.
+    package static func page(of theme: Theme.Name) -> SVGAppearance {
+        switch theme {
+        case .light, .lightSafe: SVGAppearance(foreground: 0x1f2328, background: 0xffffff)
+        case .dark, .darkSafe, .mono: SVGAppearance()
+        }
+    }
 }
 
 extension Frame {

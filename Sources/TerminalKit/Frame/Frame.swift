@@ -39,6 +39,7 @@ package struct Frame: Sendable, Equatable {
     ) -> Int {
         let clip = clip.map(bounds.intersection) ?? bounds
         guard point.row >= clip.row, point.row < clip.endRow, !clip.isEmpty else { return 0 }
+        if let columns = writeASCII(text, at: point, style: style, clip: clip) { return columns }
         var column = point.column
         for character in isASCII ? TerminalText.ascii(text) : text {
             if column >= clip.endColumn { break }
@@ -52,6 +53,32 @@ package struct Frame: Sendable, Equatable {
         }
         return max(0, min(column, clip.endColumn) - point.column)
     }
+
+    /// What most text is: printable ASCII, a cell a byte. Takes a fraction of the time that characters do. `nil` for other text.
+    private mutating func writeASCII(
+        _ text: String, at point: Point, style: Style, clip: Rect
+    ) -> Int? {
+        let columns = text.utf8.withContiguousStorageIfAvailable { bytes -> Int? in
+            guard bytes.allSatisfy({ $0 >= 0x20 && $0 < 0x7f }) else { return nil }
+            let visible =
+                max(
+                    point.column, clip.column)..<max(
+                    point.column, clip.column, min(point.column + bytes.count, clip.endColumn))
+            if !visible.isEmpty {
+                detach(column: visible.lowerBound, row: point.row)
+                detach(column: visible.upperBound, row: point.row)
+            }
+            let start = point.row * size.columns
+            for column in visible {
+                let letter = Frame.letters[Int(bytes[column - point.column])]
+                cells[start + column] = Cell(text: letter, width: 1, style: style)
+            }
+            return max(0, min(point.column + bytes.count, clip.endColumn) - point.column)
+        }
+        return columns ?? nil
+    }
+
+    private static let letters = (UInt8(0)..<0x80).map { String(UnicodeScalar($0)) }
 
     /// Fills a rectangle with one character and style. A wide or harmful character counts as a space.
     package mutating func fill(_ rect: Rect, style: Style = .plain, character: Character = " ") {
@@ -107,14 +134,19 @@ package struct Frame: Sendable, Equatable {
         if width == 2 { cells[start + column + 1] = .continuation(style: style) }
     }
 
-    /// Puts a cluster that is wider than a cell, such as a syllable of Devanagari: each of its signs that takes room, with the
-    /// marks upon it, in cells of its own. Joiners take none and are left out.
+    /// Puts a cluster that is wider than a cell, such as a syllable of Devanagari or joined emoji: each of its signs that takes
+    /// room, with the marks upon it, in cells of its own. Joiners take none and are left out.
     private mutating func putParts(
         _ character: Character, column: inout Int, row: Int, style: Style, clip: Rect
     ) {
         var parts: [String.UnicodeScalarView] = []
         for scalar in character.unicodeScalars where !(0x200c...0x200d).contains(scalar.value) {
-            if TextWidth.width(of: scalar) > 0 || parts.isEmpty { parts.append(.init()) }
+            if TextWidth.isTag(scalar) {
+                if let letter = TextWidth.letter(ofTag: scalar) { parts.append(.init([letter])) }
+                continue
+            }
+            let hasRoom = TextWidth.width(of: scalar) > 0 && !TextWidth.isSkinTone(scalar)
+            if hasRoom || parts.isEmpty { parts.append(.init()) }
             parts[parts.count - 1].append(scalar)
         }
         for part in parts {

@@ -79,13 +79,14 @@ enum ThemeTable {
         }
     }
 
+    /// What stands on the terminal's own ground can be read on a light one too: it is taken where nothing tells what that is.
     private static let dark = Palette(
-        dim: Shade(0x8e96a3, 8), title: Shade(0x2b3245, 4), titleText: Shade(0xf2f4f8, 15),
+        dim: Shade(0x8b93a0, 8), title: Shade(0x2b3245, 4), titleText: Shade(0xf2f4f8, 15),
         titleGood: Shade(0x9fdc82, 10),
         header: Shade(0x1f2430, 0), headerText: Shade(0xb9c2d0, 14), selection: Shade(0x2f5d9b, 6),
-        selectionText: Shade(0xffffff, 0), selectionInactive: Shade(0x3a4254, 7), mark: Shade(0xf0c674, 11),
-        accent: Shade(0x6cb6ff, 14), good: Shade(0x8fce72, 10), warning: Shade(0xf2b950, 11),
-        danger: Shade(0xff7b72, 9), border: Shade(0x7a8496, 7), empty: Shade(0x4a5263, 8),
+        selectionText: Shade(0xffffff, 0), selectionInactive: Shade(0x3a4254, 7), mark: Shade(0xaf8f4a, 11),
+        accent: Shade(0x4a90f0, 14), good: Shade(0x2b9c2b, 10), warning: Shade(0xbf8700, 11),
+        danger: Shade(0xf0605a, 9), border: Shade(0x7a8496, 7), empty: Shade(0x4a5263, 8),
         match: Shade(0xf2d560, 3), matchText: Shade(0x1b1f27, 0), surface: Shade(0x232938, 7),
         surfaceText: Shade(0xe6e9ef, 0), onSignal: Shade(0x1b1f27, 0))
 
@@ -100,12 +101,12 @@ enum ThemeTable {
         surface: Shade(0xeef1f6, 7), surfaceText: Shade(0x1b1f27, 0), onSignal: Shade(0xffffff, 15))
 
     private static let darkSafe = Palette(
-        dim: Shade(0x8e96a3, 8), title: Shade(0x2b3245, 4), titleText: Shade(0xf2f4f8, 15),
+        dim: Shade(0x8b93a0, 8), title: Shade(0x2b3245, 4), titleText: Shade(0xf2f4f8, 15),
         titleGood: Shade(0x7cc7f5, 14),
         header: Shade(0x1f2430, 0), headerText: Shade(0xb9c2d0, 14), selection: Shade(0x0072b2, 6),
-        selectionText: Shade(0xffffff, 0), selectionInactive: Shade(0x3a4254, 7), mark: Shade(0xf0e442, 11),
-        accent: Shade(0x56b4e9, 14), good: Shade(0x56b4e9, 12), warning: Shade(0xe69f00, 11),
-        danger: Shade(0xf08a3c, 13), border: Shade(0x7a8496, 7), empty: Shade(0x4a5263, 8),
+        selectionText: Shade(0xffffff, 0), selectionInactive: Shade(0x3a4254, 7), mark: Shade(0x999900, 11),
+        accent: Shade(0x3a94d0, 14), good: Shade(0x3a94d0, 12), warning: Shade(0xbf8700, 11),
+        danger: Shade(0xdc6a14, 13), border: Shade(0x7a8496, 7), empty: Shade(0x4a5263, 8),
         match: Shade(0xf0e442, 3), matchText: Shade(0x1b1f27, 0), surface: Shade(0x232938, 7),
         surfaceText: Shade(0xe6e9ef, 0), onSignal: Shade(0x1b1f27, 0))
 

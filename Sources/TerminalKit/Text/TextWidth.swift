@@ -2,7 +2,8 @@
 ///
 /// The rule is UAX #11 (East Asian Width) for scalars and UTS #51 for emoji sequences: wide and fullwidth
 /// scalars take two columns, combining ones none, ambiguous ones one; a cluster with an emoji presentation
-/// selector, a joined emoji sequence and a flag take two.
+/// selector and a flag take two. Joined emoji take two each: terminals don't agree about the one picture that they are
+/// together, so they are shown side by side, and the tags of a region's flag as letters behind it.
 package enum TextWidth {
     /// The version of the Unicode data behind the table, such as `15.0.0`.
     package static var unicodeVersion: String { WidthTable.unicodeVersion }
@@ -36,6 +37,7 @@ package enum TextWidth {
         var sum = width(of: first)
         if rest.isEmpty { return sum }
         if isRegionalIndicator(first), let second = rest.first, isRegionalIndicator(second) { return 2 }
+        if first.value > 0xff, first.properties.isEmoji { return width(ofEmoji: scalars) }
         if let selector = rest.first, first.properties.isEmoji {
             if selector.value == 0xfe0f { return 2 }
             if selector.value == 0xfe0e {
@@ -43,10 +45,32 @@ package enum TextWidth {
                 rest = rest.dropFirst()
             }
         }
-        // Joined emoji, and one with the colour of its skin, are one picture.
-        let isEmoji = first.value > 0xff && first.properties.isEmoji
-        for scalar in rest where sum < 2 || !isEmoji { sum += width(of: scalar) }
+        for scalar in rest { sum += width(of: scalar) }
         return sum
+    }
+
+    private static func width(ofEmoji scalars: Character.UnicodeScalarView) -> Int {
+        var (sum, last) = (0, 0)
+        for scalar in scalars {
+            switch scalar.value {
+            case 0x200d: (sum, last) = (sum + last, 0)
+            case 0xfe0e: last = 1
+            case 0xfe0f: last = 2
+            case _ where isSkinTone(scalar) && last > 0: continue
+            default: last += letter(ofTag: scalar) == nil ? width(of: scalar) : 1
+            }
+        }
+        return sum + last
+    }
+
+    /// The colour of a skin, which takes no room behind another emoji.
+    static func isSkinTone(_ scalar: Unicode.Scalar) -> Bool { (0x1f3fb...0x1f3ff).contains(scalar.value) }
+
+    static func isTag(_ scalar: Unicode.Scalar) -> Bool { (0xe0020...0xe007f).contains(scalar.value) }
+
+    /// What a tag stands for in the flag of a region; `nil` of all else.
+    static func letter(ofTag scalar: Unicode.Scalar) -> Unicode.Scalar? {
+        (0xe0030...0xe007a).contains(scalar.value) ? Unicode.Scalar(scalar.value - 0xe0000) : nil
     }
 
     /// The columns of text as ``Frame/write(_:at:style:within:)`` draws it: harmful characters count as

@@ -52,11 +52,18 @@ extension Table {
         let marks = showsMarks ? 2 : 0
         var content = body.inset(left: marks, right: hasScrollBar ? 2 : 0)
         var shown = shownColumns(in: content.columns)
-        if let columnsBefore, columnsBefore > 0 || shown.count < columns.count {
-            // What is said of the others has room of its own at the header's end.
-            let rest = Table.rest(before: columnsBefore, behind: columns.count - shown.count)
-            content = content.inset(right: max(0, 1 + rest.count - (hasScrollBar ? 2 : 0)))
-            shown = shownColumns(in: content.columns)
+        if let columnsBefore {
+            // What is said of the others has room of its own at the header's end; that may leave out another one, of which it
+            // then says so.
+            let whole = content
+            var said = 0
+            while case let rest = Table.rest(before: columnsBefore, behind: columns.count - shown.count).count,
+                rest > said
+            {
+                said = rest
+                content = whole.inset(right: max(0, 1 + rest - (hasScrollBar ? 2 : 0)))
+                shown = shownColumns(in: content.columns)
+            }
         }
         let lengths = Layout.lengths(of: shown.map { columns[$0].width }, in: content.columns, gap: 1)
         var column = content.column
