@@ -65,6 +65,31 @@ struct ActionTests {
         #expect(browser.model.said == said)
     }
 
+    /// A key that no action of the screen has says whether it has one elsewhere, and what lists the keys.
+    @Test(arguments: [
+        ("j<enter>Z", "Z does nothing here; ? lists the keys."),
+        ("<ctrl+z>", "ctrl+z does nothing here; ? lists the keys."),
+        ("m", "m (Mark) is a key of the entries screen; ? lists the keys."),
+        ("j<enter><enter>m", "m (Mark) is a key of the entries screen; ? lists the keys."),
+        ("j<enter>a", "a (Ask every) is a key of the query screen; ? lists the keys."),
+        ("jj<enter>z", "z (Groups) is a key of the archives screen; ? lists the keys."),
+    ]) func aKeyWithoutAnActionSaysWhy(keys: String, said: String) throws {
+        let browser = try Fixture.browser(Fixture.source(), keys: keys)
+        #expect(browser.frame.lines[22] == said)
+    }
+
+    /// A key of what changes a store has no action where it is only read; the help's key is named as it was assigned.
+    @Test func aKeyWithoutAnActionIsSaidOfTheKeysThatThereAre() throws {
+        let readOnly = try Fixture.browser(Fixture.source(), isReadOnly: true, keys: "j<enter>D")
+        #expect(readOnly.frame.lines[22] == "D: the store is only read here; ? lists the keys.")
+        let model = Model(
+            size: Size(columns: 80, rows: 24), look: Fixture.unicode, store: Fixture.storePath,
+            now: Fixture.start, keyMap: Self.keyMap("help = Z"))
+        var browser = HeadlessBrowser(model, source: Fixture.source(), clock: { Fixture.start })
+        browser.press([.character("?")])
+        #expect(browser.frame.lines[22] == "? does nothing here; Z lists the keys.")
+    }
+
     @Test func helpIsSearchedAndRuns() throws {
         var browser = try Fixture.browser(Fixture.source(), keys: "j<enter>?")
         #expect(browser.frame.plainText.contains("Help: entries"))

@@ -39,7 +39,7 @@ struct CopyMenuTests {
             "j<enter>ys",
             "try Store.open(at: \"/home/ada/.cache/demo\", mode: .readOnly).archive(named: \"City\").peek(\"Jakarta\")"
         ),
-        ("jyc", "vellum --store /home/ada/.cache/demo keys City"),
+        ("jyc", "vellum --store /home/ada/.cache/demo keys City"), ("j<enter><enter>jya", "$.geonameid"),
     ])
     func copies(keys: String, text: String) throws {
         #expect(try copied(browser(keys)) == text)
@@ -54,6 +54,39 @@ struct CopyMenuTests {
             try JSONSerialization.jsonObject(with: Data(copied(browser("j<enter>yj")).utf8)) as? [String: Any]
         #expect((row?["meta"] as? [String: Any])?["key"] as? String == "Jakarta")
         #expect((row?["value"] as? [String: Any])?["geonameid"] as? Int == 1_642_911)
+    }
+
+    /// A row of a query is copied as its entry; its command and its Swift ask for all rows.
+    @Test(arguments: [("", "Bandung", 1_642_912), (" desc", "Jakarta", 1_642_911)])
+    func rowsOfAQueryAreCopied(order: String, key: String, number: Int) throws {
+        let source = Fixture.source()
+        try Fixture.addQueries(source)
+        let query = "find population > 4000000 | sort population\(order)"
+        func copied(_ letter: Character) throws -> String {
+            try self.copied(browser("jQ\(query)<enter>y\(letter)", source: source))
+        }
+        #expect(try copied("k") == key)
+        let row = try JSONSerialization.jsonObject(with: Data(copied("j").utf8)) as? [String: Any]
+        #expect(row?["key"] as? String == key)
+        #expect((row?["value"] as? [String: Any])?["geonameid"] as? Int == number)
+        #expect(try copied("v").hasPrefix("{\n  \"geonameid\": \(number),"))
+        #expect(try copied("c") == "vellum --store /home/ada/.cache/demo query City '\(query)'")
+        #expect(try copied("s").contains("archive.population(.greater(than: 4000000))"))
+        #expect(try copied("p") == "/home/ada/.cache/demo")
+    }
+
+    /// A row that is made of several entries has neither key nor value, and its JSON has its columns.
+    @Test func rowsOfSeveralEntriesAreCopied() throws {
+        let source = Fixture.source()
+        try Fixture.addQueries(source)
+        let keys = "jQgroup by capital | count<enter>y"
+        let menu = try browser(keys, source: source).frame.boxLines
+        #expect(menu.contains { $0.hasPrefix("j the row as JSON ") }, "\(menu)")
+        #expect(!menu.contains { $0.hasPrefix("k ") || $0.hasPrefix("v ") }, "\(menu)")
+        let row = try JSONSerialization.jsonObject(
+            with: Data(copied(browser(keys + "j", source: source)).utf8))
+        #expect((row as? [String: Any])?["capital"] as? Bool == true)
+        #expect((row as? [String: Any])?["count"] as? Int == 16)
     }
 
     @Test func messagesAreCopied() throws {

@@ -1,4 +1,6 @@
 import BrowserCore
+import StorageEngine
+import StoreInspection
 import TerminalKit
 import Testing
 
@@ -33,6 +35,65 @@ struct DeleteTests {
         #expect(browser.frame.plainText.contains("• \\r\\nx\\n"))
         if shown == 3 { #expect(browser.frame.plainText.contains("• last")) }
         #expect(browser.frame.plainText.contains(columns < 24 ? "[Cancel] [Delete]" : "[ Cancel ]"))
+    }
+
+    /// What is more than is kept for an undo can be undone until so much has been written; how soon that may be follows
+    /// from what is written now.
+    @Test(arguments: [
+        (left: UInt64(100_000), records: UInt64(40), isMore: false, soon: false), (400, 0, true, false),
+        (400, 40, true, true), (400, 1, true, true),
+    ])
+    func planSaysHowMuchMayBeWritten(
+        left: UInt64, records: UInt64, isMore: Bool, soon: Bool
+    ) throws {
+        let source = Fixture.source()
+        source.with { state in
+            state.summaries["City"]?.undoBudget.values = 4_194_304
+            state.summaries["City"]?.undoBudget.valuesLeft = left
+            state.summaries["City"]?.undoBudget.room = 67_108_864
+            state.summaries["City"]?.undoBudget.roomLeft = 67_108_864
+        }
+        let clock = TestClock()
+        var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>")
+        for _ in 0..<4 {
+            clock.advance(1)
+            source.with { $0.summaries["City"]?.records += records }
+            browser.refresh()
+        }
+        browser.press(try Key.script("gmmmD"))
+        #expect(browser.frame.boxWords.contains("3 entries, 593 B, in City"))
+        let written = isMore ? "65.5 kB are written, or " : ""
+        let sentence =
+            (isMore ? "More than is kept for an undo: " : "")
+            + "u undoes it for ten minutes, or until \(written)a put finds the disk full."
+        #expect(browser.frame.boxWords.contains(sentence), "\(browser.frame.plainText)")
+        #expect(browser.frame.boxWords.contains("More than is kept") == isMore)
+        // A put writes a value of the usual size, and some hundred bytes besides.
+        let value = source.with { state in
+            let sizes = state.archives["City"]?.map(\.entry.valueBytes) ?? []
+            return Double(sizes.reduce(0, +)) / Double(max(1, sizes.count))
+        }
+        let seconds = 65_536 / (Double(records) * (value + 100))
+        let estimate = "As City is written to now, that is some \(Figures.interval(seconds))."
+        #expect(browser.frame.boxWords.contains("As City is written") == soon, "\(browser.frame.plainText)")
+        if soon {
+            #expect(browser.frame.boxWords.contains(estimate), "\(estimate) \(browser.frame.plainText)")
+        }
+    }
+
+    /// A change of deadlines keeps what was before in the log alone, so it always has such a bound.
+    @Test func planOfDeadlinesSaysHowMuchMayBeWritten() throws {
+        let source = Fixture.source()
+        source.with { state in
+            state.summaries["City"]?.undoBudget.values = 4_194_304
+            state.summaries["City"]?.undoBudget.room = 67_108_864
+        }
+        let plan = try Fixture.browser(source, keys: "j<enter>gx<ctrl+u>1h<enter>").frame.boxWords
+        #expect(
+            plan.contains(
+                "u undoes it for ten minutes, or until 4.19 MB are written, or a put finds the disk full."),
+            "\(plan)")
+        #expect(!plan.contains("More than is kept"))
     }
 
     @Test(arguments: ["<enter>", "<esc>", "n", "<tab><tab><enter>"])
@@ -82,6 +143,30 @@ struct DeleteTests {
         test.effects = [delete]
         test.settle(source)
         #expect(!test.text.contains("stopping"))
+    }
+
+    /// Long work says how much of it is done, in per cent and in entries.
+    @Test func aLongDeleteSaysItsShare() throws {
+        let source = Fixture.source()
+        var test = UpdateTest(Fixture.model(columns: 100, rows: 24))
+        test.settle(source)
+        for key in try Key.script("j<enter>M") { _ = test.press(key, source) }
+        test.press(.character("D"))
+        test.press(.character("y"), expecting: ["delete 16 of City"])
+        let delete = try #require(test.effects.first)
+        test.send(.clock(Fixture.start.adding(seconds: 1)))
+        for (share, words) in [
+            (0, "deleting 16, Esc stops"), (0.25, "25% deleting 4 of 16, Esc stops"),
+            (0.5, "50% deleting 8 of 16, Esc stops"), (0.99, "99% deleting 15 of 16, Esc stops"),
+        ] {
+            test.send(.progress(ticket: delete.ticket ?? 0, share))
+            #expect(test.text.contains(words), "\(test.text)")
+        }
+        let shown = Browser.frame(test.model).lines[22]
+        #expect(shown.contains("█"), "a bar stands beside it: \(shown)")
+        test.effects = [delete]
+        test.settle(source)
+        #expect(!test.text.contains("deleting") && test.text.contains("Deleted 16 entries"))
     }
 
     /// What was replaced while the plan was open is left alone and listed; what is gone is counted.

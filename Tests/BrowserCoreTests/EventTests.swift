@@ -88,6 +88,40 @@ struct EventTests {
         #expect(browser.sent.count == 1)
     }
 
+    /// What an alarm says while it rings stands out: in the bar, in the line below, and at its graph.
+    @Test func anAlarmThatRingsHasItsColor() throws {
+        let (source, clock) = (source(), TestClock())
+        var browser = try graphs(source, clock, seconds: 6)
+        browser.press(try Key.script("A<lt> 80%<enter>"))
+        let look = Fixture.unicode
+        /// The styles of a text in the row that has it.
+        func styles(_ text: String) -> Set<Style> {
+            let row = browser.frame.lines.firstIndex { $0.contains(text) }
+            return Set(row.map { browser.frame.cells(of: text, row: $0).map(\.style) } ?? [])
+        }
+        /// The colors of the bars in the graph of the hit ratio, which is the first.
+        func bars() -> Set<Color> {
+            let cells = (3..<6).flatMap { row in (0..<40).map { browser.frame[$0, row] } }
+            return Set(cells.filter { "▁▂▃▄▅▆▇█".contains($0.text) && $0.text != "" }.map(\.style.foreground))
+        }
+        source.pass(3, hits: 90, misses: 10, clock, &browser)
+        let bound = " alarm < 80% "
+        #expect(styles(bound).map(\.foreground) == [look[.dim].foreground], "\(browser.frame.plainText)")
+        #expect(!bars().isEmpty && !bars().contains(look[.danger].foreground))
+        source.pass(8, hits: 50, misses: 50, clock, &browser)
+        #expect(browser.sent == [[7]])
+        let badge = Set([look[.badge].background])
+        #expect(badge != [look[.title].background] && badge != [look[.text].background])
+        #expect(Set(styles(" ALARM ").map(\.background)) == badge, "\(browser.frame.plainText)")
+        #expect(Set(styles(bound).map(\.background)) == badge)
+        #expect(bars() == [look[.danger].foreground])
+        #expect(styles("ALARM: hit ratio of City is").map(\.foreground) == [look[.error].foreground])
+        source.pass(6, hits: 95, misses: 5, clock, &browser)
+        #expect(styles(" ALARM ").isEmpty)
+        #expect(styles(bound).map(\.foreground) == [look[.dim].foreground])
+        #expect(!bars().contains(look[.danger].foreground))
+    }
+
     @Test(arguments: [
         ("80%<enter>", "No alarm was set: begin with < or >, as in < 80%"),
         ("<lt> 180%<enter>", "No alarm was set: 180% is no bound for it; write < 80%"),

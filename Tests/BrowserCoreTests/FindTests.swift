@@ -36,8 +36,9 @@ struct FindTests {
         let source = source(Self.long(12_000_000, needles: needles))
         var browser = try Fixture.browser(source, keys: "<enter><enter>\(view)/needle<enter>")
         #expect(browser.frame.plainText.contains("1 of 3"))
-        #expect(
-            browser.frame.plainText.contains(view.isEmpty ? "Needle" : "4e 65 65 64 6c 65") || !view.isEmpty)
+        // In bytes it goes on in the next row.
+        let seen = view.isEmpty ? ["iNeedle  "] : ["69 4e 65 65   ", "400000  64 6c 65 20 "]
+        for text in seen { #expect(browser.frame.plainText.contains(text), "\(browser.frame.plainText)") }
         browser.press(try Key.script("n"))
         #expect(browser.frame.plainText.contains("2 of 3  byte 9,000,000 of 12,000,000"))
         browser.press(try Key.script("n"))
@@ -65,6 +66,20 @@ struct FindTests {
         #expect(browser.frame.plainText.contains("1 of 2  byte 200,000 of 300,000"), "as bytes, and as text")
         browser.press(try Key.script("/0xabc"))
         #expect(browser.frame.plainText.contains("0x needs pairs of digits"))
+    }
+
+    /// Bytes on both sides of the edge of two readings, as in ``findsInAllOfALongValue(view:)`` a text.
+    @Test func findsBytesInAllOfALongValue() throws {
+        var bytes = [UInt8](repeating: 0, count: 9_000_000)
+        bytes.replaceSubrange((4 << 20) - 2..<(4 << 20) + 2, with: [0xde, 0xad, 0xbe, 0xef])
+        bytes.replaceSubrange(8_999_996..<9_000_000, with: [0xde, 0xad, 0xbe, 0xef])
+        var browser = try Fixture.browser(source(bytes), keys: "<enter><enter>/0xdeadbeef<enter>")
+        #expect(browser.frame.plainText.contains("1 of 2  byte 4,194,302 of 9,000,000"))
+        #expect(browser.frame.lines.contains { $0.hasPrefix("400000  be ef 00 ") })
+        browser.press(try Key.script("n"))
+        #expect(browser.frame.plainText.contains("2 of 2  byte 8,999,996 of 9,000,000"))
+        browser.press(try Key.script("/<ctrl+u>0xdeadbeee<enter>"))
+        #expect(browser.frame.plainText.contains("\"0xdeadbeee\" no match"))
     }
 
     @Test func aSearchIsStopped() throws {
@@ -167,6 +182,60 @@ struct FindTests {
             "a row that doesn't show it is found by it")
         browser.press(try Key.script("<esc>k<enter>"))
         #expect(browser.frame.plainText.contains("All of it is in its row."))
+    }
+
+    /// Up to its limit a tree is read as a whole, though a value of that size is shown in parts elsewhere.
+    @Test func allOfALongTreeIsShownAndSearched() throws {
+        let items = (0..<20_000).map { "{\"name\":\"item \($0)\",\"number\":\($0)}" }
+            .joined(separator: ",")
+        let bytes = Array("{\"first\":1,\"items\":[\(items)],\"last\":\"the needle\"}".utf8)
+        #expect(bytes.count > 500_000)
+        var browser = try Fixture.browser(source(bytes, encoding: .json), keys: "<enter><enter>")
+        #expect(browser.frame.plainText.contains("▸ items [20,000]\n  · last \"the needle\"\n"))
+        browser.press(try Key.script("EG"))
+        #expect(browser.frame.plainText.contains("· number 19999 "), "\(browser.frame.plainText)")
+        #expect(
+            browser.frame.lines[22].hasPrefix("$.last ")
+                && browser.frame.lines[22].hasSuffix("60,004 of 60,004"))
+        browser.press(try Key.script("g/item 19999<enter>"))
+        #expect(browser.frame.lines[22].hasPrefix("$.items[19999].name "), "\(browser.frame.plainText)")
+        #expect(browser.frame.lines[22].contains("\"item 19999\" 1 of 1 "))
+        browser.press(try Key.script("/<ctrl+u>the needle<enter>"))
+        #expect(browser.frame.lines[22].hasPrefix("$.last ") && browser.frame.lines[22].contains(" 1 of 1 "))
+        browser.press(try Key.script("/<ctrl+u>item 20000<enter>"))
+        #expect(browser.frame.lines[22].contains("\"item 20000\" no match"))
+    }
+
+    /// What broke: of a tree that is cut what stands behind was said not to be there.
+    @Test func whatIsBehindTheEndOfACutTreeIsFound() throws {
+        let count = ValueTree.maximumNodes + 1_000
+        let bytes = Array("[\((0..<count).map(String.init).joined(separator: ","))]".utf8)
+        var browser = try Fixture.browser(source(bytes, encoding: .json), keys: "<enter><enter>")
+        #expect(browser.frame.plainText.contains("cut after "))
+        browser.press(try Key.script("/\(count - 1)<enter>"))
+        #expect(browser.frame.plainText.contains("\"\(count - 1)\" 1 of 1 "), "\(browser.frame.plainText)")
+        // Back in the tree the next one is looked for in the text again.
+        browser.press(try Key.script("tt"))
+        #expect(
+            browser.frame.plainText.contains("cut after ") && !browser.frame.plainText.contains("no match"))
+        browser.press(try Key.script("n"))
+        #expect(browser.frame.plainText.contains("\"\(count - 1)\" 1 of 1 "), "\(browser.frame.plainText)")
+    }
+
+    /// In its row a text of a tree is one line; opened it has its own.
+    @Test func aTextOfATreeHasItsLines() throws {
+        let bytes = Array("{\"text\":\"first line\\n    second, indented\\n\\nthe last\",\"other\":1}".utf8)
+        var browser = try Fixture.browser(source(bytes, encoding: .json), keys: "<enter><enter>j")
+        #expect(
+            browser.frame.plainText.contains(
+                "· text \"first line\\n    second, indented\\n\\nthe last\"\n  · other 1\n"))
+        browser.press([Key(.enter)])
+        #expect(
+            browser.frame.plainText.contains("\nfirst line\n    second, indented\n\nthe last\n"),
+            "\(browser.frame.plainText)")
+        #expect(browser.frame.lines[22].hasPrefix("$.text "))
+        browser.press(try Key.script("/indented<enter>"))
+        #expect(browser.frame.lines[22].contains("\"indented\" 1 of 1  byte 23 of 41"))
     }
 
     /// A value that was stored anew is never shown as a part of the one before.

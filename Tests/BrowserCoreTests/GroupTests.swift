@@ -35,6 +35,8 @@ struct GroupTests {
         #expect(text.contains("3 groups by key up to \":\""), "\(text)")
         let images = try #require(line(browser, "img:"))
         #expect(images.contains(" 3 ") && images.contains("3 kB") && images.contains("98.0%"), "\(images)")
+        // Of all groups, and of what the archive may have.
+        #expect(text.contains("share of limit") && images.filter { $0 == "%" }.count == 2, "\(images)")
         let users = try #require(line(browser, "user:"))
         #expect(users.contains(" 5 ") && users.contains("50 B"), "\(users)")
         #expect(line(browser, "(other keys)")?.contains("10 B") == true)

@@ -1,4 +1,5 @@
 import BrowserCore
+import StorageEngine
 import TerminalKit
 import Testing
 
@@ -133,6 +134,25 @@ struct LogTests {
         #expect(browser.frame.plainText.contains("Nothing was looked for yet; f does."))
     }
 
+    /// Behind `!` all others are found, by a plain text and by an expression.
+    @Test func messagesThatDoNotMatchAreFound() throws {
+        var browser = try Fixture.browser(source(), columns: 120, keys: "jj<enter>gf!panic<enter>")
+        #expect(browser.frame.plainText.contains("find \"!panic\": 1 of 50"), "\(browser.frame.plainText)")
+        browser.press(try Key.script("nnn"))
+        // The fourth message is a panic.
+        #expect(browser.frame.plainText.contains("\"!panic\": 4 of 50"))
+        #expect(browser.model.cursorRow == 4)
+        browser.press(try Key.script("N"))
+        #expect(browser.frame.plainText.contains("\"!panic\": 3 of 50"))
+        #expect(browser.model.cursorRow == 2)
+        browser.press(try Key.script("gf<ctrl+u>!^1.*PANIC<enter>"))
+        #expect(browser.frame.plainText.contains("\"!^1.*PANIC\": 1 of 59"), "\(browser.frame.plainText)")
+        // Only among what the filter lets through.
+        browser.press(try Key.script("/panic<enter>gf<ctrl+u>!^1<enter>"))
+        #expect(browser.frame.plainText.contains("10 of 60 messages"))
+        #expect(browser.frame.plainText.contains("\"!^1\": 1 of 9"), "\(browser.frame.plainText)")
+    }
+
     @Test func bytesOfAMessageAreShown() throws {
         let source = source()
         source.append(
@@ -158,5 +178,47 @@ struct LogTests {
         #expect(browser.frame.plainText.contains("Deleted 60 messages"))
         #expect(!browser.frame.plainText.contains("undoes"))
         #expect(browser.frame.plainText.contains("No messages."))
+    }
+
+    /// A log of a store, of more messages than are read at once: what matches is found in all of it, and among what comes
+    /// later.
+    @Test func aStoresLogIsFilteredAndSearched() throws {
+        let folder = try EngineSourceTests.Folder()
+        let store = try Store.open(at: folder.path + "/store")
+        defer { store.close() }
+        let log = try store.archive(
+            named: "Trace", orCreate: ArchiveConfiguration(kind: .log, diskLimit: 1_000_000, memoryLimit: nil)
+        )
+        for number in 0..<2_500 {
+            try log.append(Array("\(number) \(number % 100 == 7 ? "Error" : "info") of a request".utf8))
+        }
+        let clock = TestClock()
+        var browser = HeadlessBrowser(
+            Model(
+                size: Size(columns: 120, rows: 40), look: Fixture.ascii, folder: folder.path,
+                store: folder.path + "/store", now: clock.now),
+            source: EngineSource(folder: folder.path), clock: clock.function)
+        browser.press(try Key.script("<enter>/error<enter>"))
+        #expect(browser.frame.plainText.contains("25 of 2,500 messages  filter \"error\""))
+        #expect(
+            browser.frame.plainText.contains(" 7 Error of")
+                && browser.frame.plainText.contains(" 2407 Error of"))
+        #expect(!browser.frame.plainText.contains("info"))
+        try log.append(Array("2500 info".utf8))
+        try log.append(Array("2501 error again".utf8))
+        browser.refresh()
+        #expect(browser.frame.plainText.contains("26 of 2,502 messages"))
+        #expect(browser.frame.plainText.contains("2501 error again"))
+        browser.press(try Key.script("/<ctrl+u>!info|^2501<enter>"))
+        #expect(browser.frame.plainText.contains("25 of 2,502 messages"), "\(browser.frame.plainText)")
+        browser.press(try Key.script("<esc>gf^[12].*07 error<enter>"))
+        // 107 and 207, 1007 to 1907, 2007 to 2407.
+        #expect(
+            browser.frame.plainText.contains("\"^[12].*07 error\": 1 of 17"), "\(browser.frame.plainText)")
+        #expect(browser.model.cursorRow == 107)
+        browser.press(try Key.script("N"))
+        #expect(browser.frame.plainText.contains("17 of 17") && browser.model.cursorRow == 2_407)
+        browser.press(try Key.script("gf<ctrl+u>!info<enter>"))
+        #expect(browser.frame.plainText.contains("\"!info\": 1 of 26") && browser.model.cursorRow == 7)
     }
 }

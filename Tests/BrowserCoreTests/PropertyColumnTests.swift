@@ -160,4 +160,77 @@ struct PropertyColumnTests {
         _ = browser.frame
         #expect(source.values.withLock { $0 } == before, "drawing reads nothing")
     }
+
+    // MARK: Sideways
+
+    /// The columns that are to be seen, the key aside.
+    private func all(_ properties: [String]) -> [String] {
+        properties + ["size", "tier", "idle", "expires", "hits", "owner"]
+    }
+
+    /// Rows of too many columns.
+    private func narrow(_ columns: Int, _ properties: [String]) throws -> HeadlessBrowser {
+        let source = Fixture.source()
+        source.with { state in
+            let properties = properties.compactMap { try? QueryProperty($0) }
+            state.columns = [ChosenColumns(archive: "City", properties: properties, hidden: ["age"])]
+        }
+        return try browser(source, "", columns: columns)
+    }
+
+    /// The columns in view, and how many are said to be left out before and behind them.
+    private func view(
+        _ browser: HeadlessBrowser, of all: [String]
+    ) -> (shown: [String], before: Int, behind: Int) {
+        let words = lines(browser)[2].split(separator: " ").map(String.init)
+        func count(_ sign: Character) -> Int {
+            words.compactMap { $0.first == sign ? Int($0.dropFirst()) : nil }.first ?? 0
+        }
+        return (all.filter(words.contains), count("<"), count("+"))
+    }
+
+    /// Where not all columns fit, the title line says how many are left out; `>` takes the one beside the key away for
+    /// others, and `<` brings it back.
+    @Test(arguments: [(60, [String]()), (44, []), (60, ["population", "place.zone"])])
+    func scrollSideways(columns: Int, properties: [String]) throws {
+        var browser = try narrow(columns, properties)
+        let all = all(properties)
+        let first = lines(browser)[2]
+        let start = view(browser, of: all)
+        #expect(start.shown.first == all[0] && start.before == 0 && start.behind > 0, "\(first)")
+        var steps = 0
+        while view(browser, of: all).behind > 0, steps < all.count {
+            let (shown, before, behind) = view(browser, of: all)
+            let header = lines(browser)[2]
+            #expect(before == steps && shown.count + before + behind == all.count, "\(header)")
+            #expect(header.split(separator: " ").first == "key", "the key stays: \(header)")
+            browser.press([.character(">")])
+            #expect(!view(browser, of: all).shown.contains(all[steps]), "\(all[steps]): \(lines(browser)[2])")
+            steps += 1
+        }
+        let last = lines(browser)[2]
+        let end = view(browser, of: all)
+        #expect(steps > 0 && end.behind == 0 && end.before == steps, "\(last)")
+        #expect(end.shown == Array(all.dropFirst(steps)) && end.shown.last == "owner", "\(last)")
+        #expect(lines(browser)[3].hasPrefix("  Jakarta "))
+        browser.press([Key(.right, modifiers: .shift)])
+        #expect(browser.frame.plainText.contains("There is no column further right."))
+        #expect(lines(browser)[2] == last)
+        for _ in 0..<steps { browser.press([.character("<")]) }
+        #expect(lines(browser)[2] == first)
+        browser.press([Key(.left, modifiers: .shift)])
+        #expect(browser.frame.plainText.contains("There is no column further left."))
+    }
+
+    /// On the way to the right each column is in view once: what stands beside the key isn't left out for its little weight.
+    @Test(arguments: [60, 44]) func noColumnIsPassedUnseen(columns: Int) throws {
+        var browser = try narrow(columns, [])
+        let all = all([])
+        var seen = Set(view(browser, of: all).shown)
+        for _ in all {
+            browser.press([.character(">")])
+            seen.formUnion(view(browser, of: all).shown)
+        }
+        #expect(all.filter { !seen.contains($0) } == [])
+    }
 }

@@ -60,6 +60,8 @@ struct RandomTests {
             let widest =
                 frame.plainText.split(separator: "\n").map { TextWidth.width(of: String($0)) }.max() ?? 0
             #expect(widest <= frame.size.columns, "seed \(seed), step \(step)")
+            // The pane's value is that of the row under the cursor, whatever happened.
+            #expect(browser.disagreement == nil, "seed \(seed), step \(step)")
             guard browser.exit == nil else { return }
         }
     }

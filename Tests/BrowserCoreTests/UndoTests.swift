@@ -159,6 +159,32 @@ struct UndoTests {
         #expect(test.text.contains("Stopped: restored 1 entry, 190 B; u takes back the rest."))
     }
 
+    /// An undo says how much of it is done, and whether it can be stopped.
+    @Test(arguments: [
+        (kind: ReversibleAction.Kind.deadline, end: ", Esc stops"), (.delete, ""), (.expire, ""),
+    ])
+    func aLongUndoSaysItsShare(kind: ReversibleAction.Kind, end: String) throws {
+        let source = Fixture.source()
+        Fixture.addUndoable(source)
+        source.with { state in
+            state.undoable["City"]?[0].action.kind = kind
+            state.undoable["City"]?[0].action.entries = 1_204
+        }
+        var test = UpdateTest(Fixture.model(columns: 100, rows: 24))
+        test.settle(source)
+        for key in try Key.script("ju") { _ = test.press(key, source) }
+        test.press(.character("y"), expecting: ["undo 8 of City"])
+        let undo = try #require(test.effects.first)
+        test.send(.clock(Fixture.start.adding(seconds: 1)))
+        func status() -> String { Browser.frame(test.model).lines[22] }
+        #expect(status().hasSuffix(" undoing 1,204\(end)"), "\(status())")
+        test.send(.progress(ticket: undo.ticket ?? 0, 0.5))
+        #expect(status().hasPrefix("50% undoing 602 of 1,204\(end) "), "\(status())")
+        test.effects = [undo]
+        test.settle(source)
+        #expect(!test.text.contains("undoing"))
+    }
+
     /// What broke: other work that began beside a change took its place, and Esc reached that instead.
     @Test func escapeReachesTheChangeBesideOtherWork() throws {
         let source = Fixture.source()

@@ -50,6 +50,17 @@ struct ValueTests {
         #expect(browser.frame.plainText.contains("ab ab"))
     }
 
+    /// An entry that nobody hit since it was recorded was never used, though its place in the order has a time; of another
+    /// it is said when.
+    @Test func theLastUseOfAnEntryIsSaid() throws {
+        var browser = try Fixture.browser(Fixture.source(), keys: "j<enter><enter>b")
+        #expect(browser.frame.boxLines.contains("hits 0"), "\(browser.frame.plainText)")
+        #expect(browser.frame.boxLines.contains("accessed never"), "\(browser.frame.plainText)")
+        browser.press(try Key.script("<esc><esc>j<enter>b"))
+        #expect(browser.frame.boxLines.contains("hits 37"), "\(browser.frame.plainText)")
+        #expect(browser.frame.boxLines.contains("accessed 2026-02-02 02:39:53, 7s ago"))
+    }
+
     @Test func foldsAndFinds() throws {
         var browser = try Fixture.browser(Fixture.source(), keys: "j<enter><enter>C")
         #expect(!browser.frame.plainText.contains("Djakarta"))

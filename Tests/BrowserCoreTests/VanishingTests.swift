@@ -2,6 +2,7 @@ import BrowserCore
 import StorageEngine
 import StoreInspection
 import TerminalKit
+import TestSupport
 import Testing
 
 /// Rows whose entries go while a person looks at them.
@@ -63,6 +64,43 @@ struct VanishingTests {
         browser.press([.character("G")])
         #expect(browser.frame.plainText.contains("The entry is gone."))
         #expect(browser.frame.plainText.contains("\nx key 29"))
+    }
+
+    /// Whatever goes while a person moves about, the pane's value is that of the row under the cursor.
+    @Test(arguments: 1...4 as ClosedRange<UInt64>, [(120, 30), (80, 24)])
+    func paneAndCursorAgree(seed: UInt64, size: (columns: Int, rows: Int)) throws {
+        var numbers = SeededGenerator(seed: seed)
+        let source = source(300)
+        let clock = TestClock()
+        var browser = try Fixture.browser(
+            source, columns: size.columns, rows: size.rows, clock: clock, keys: "j<enter>")
+        let keys = try Key.script("jjkG<pgdn><pgdn><pgup>2r4")
+        var shown = 0
+        for step in 0..<120 {
+            let count = source.with { $0.archives["City"]?.count ?? 0 }
+            switch Int.random(in: 0..<8, using: &numbers) {
+            case 0: evict(min(count, .random(in: 1...9, using: &numbers)), source)
+            case 1:
+                // The one under the cursor, or any other.
+                let other = "key \(Int.random(in: 0..<300, using: &numbers))"
+                source.remove(
+                    (Bool.random(using: &numbers) ? browser.model.cursorKey : nil) ?? other, archive: "City")
+            case 2:
+                source.access(
+                    "key \(Int.random(in: 0..<300, using: &numbers))", archive: "City", at: clock.now)
+            case 3:
+                clock.advance(.random(in: 0...4, using: &numbers))
+                browser.refresh()
+            default: if let key = keys.randomElement(using: &numbers) { browser.press([key]) }
+            }
+            #expect(browser.disagreement == nil, "seed \(seed), step \(step)")
+            guard browser.paneKey != nil, let key = browser.model.cursorKey else { continue }
+            shown += 1
+            // A bar, the line of figures and the titles stand above the rows.
+            let row = browser.frame.lines[3 + browser.model.cursorRow - browser.model.firstRow].dropFirst(2)
+            #expect(row.hasPrefix(key + " "), "seed \(seed), step \(step): \(key) in \(row)")
+        }
+        #expect(shown > 40, "the pane shows values most of the time")
     }
 
     /// A row that was seen keeps its key, and the pane says that its entry is gone.

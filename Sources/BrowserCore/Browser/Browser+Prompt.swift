@@ -17,9 +17,8 @@ extension Browser {
             return move(&model, action.id)
         case .tab where prompt.isOfScreen: return model.parts.promptTab(&model, backwards: false)
         case .backTab where prompt.isOfScreen: return model.parts.promptTab(&model, backwards: true)
-        case .backspace where prompt.field.text.isEmpty:
-            model.prompt = nil
-            return []
+        // Held down to empty it, it would leave the prompt, and then one screen after the other.
+        case .backspace where prompt.field.text.isEmpty: return []
         default:
             guard prompt.field.handle(key) else { return [] }
             model.prompt = prompt

@@ -20,13 +20,19 @@ package final class EngineSource: StoreSource {
     private let open = Mutex<[ExactText: Store]>([:])
 
     private let state: StateFolder?
+    private let settled: SettledChoices
 
     /// - Parameters:
     ///   - folder: where ``stores()`` looks.
     ///   - state: where it is kept what a person asked and chose; nil keeps nothing.
-    package init(folder: String = CachesFolder.path(), state: StateFolder? = nil) {
+    ///   - settled: what holds until then.
+    package init(
+        folder: String = CachesFolder.path(), state: StateFolder? = nil,
+        settled: SettledChoices = SettledChoices()
+    ) {
         self.folder = StorePath.whole(folder)
         self.state = state
+        self.settled = settled
     }
 
     package func pastQueries() throws(SourceError) -> [PastQuery] { try state?.queries.read() ?? [] }
@@ -36,7 +42,7 @@ package final class EngineSource: StoreSource {
     }
 
     package func savedQueries() throws(SourceError) -> [SavedQuery] {
-        try state?.savedQueries.read() ?? []
+        try settled.queries + (state?.savedQueries.read() ?? [])
     }
 
     package func save(_ query: SavedQuery) throws(SourceError) {
@@ -48,7 +54,7 @@ package final class EngineSource: StoreSource {
     }
 
     package func columns(of archive: ArchiveAddress) throws(SourceError) -> ChosenColumns? {
-        try state?.columns.read().last { ExactText($0.archive) == ExactText(archive.name) }
+        try state?.columns.read().of(archive.name) ?? settled.columns.of(archive.name)
     }
 
     package func keep(_ columns: ChosenColumns) throws(SourceError) {

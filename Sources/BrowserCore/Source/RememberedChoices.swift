@@ -8,11 +8,20 @@ package struct SavedQuery: Sendable, Hashable, Codable {
     package var archive: String
     package var text: String
 
+    /// Where the person's settings say it: it is for all archives, and stays.
+    package var setting: String?
+
     /// Queries that are kept.
     package static let most = 500
 
     package init(name: String, archive: String, text: String) {
         (self.name, self.archive, self.text) = (name, archive, text)
+    }
+
+    /// One of the person's settings; `place` is the file and the line.
+    package init(name: String, text: String, setting place: String) {
+        self.init(name: name, archive: "", text: text)
+        setting = place
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -54,6 +63,8 @@ package struct ChosenColumns: Sendable, Hashable, Codable {
     package static let most = 200
     /// Properties that can be chosen.
     package static let mostProperties = 32
+    /// Names of the other columns, all but the key.
+    package static let hideable = EntriesView.hideable
 
     package init(archive: String, properties: [QueryProperty], hidden: Set<String>) {
         self.archive = archive
@@ -67,7 +78,19 @@ package struct ChosenColumns: Sendable, Hashable, Codable {
     }
 }
 
+/// What a person's settings say of queries and columns; what was chosen since wins. A value; safe to share between threads.
+package struct SettledChoices: Sendable {
+    package var queries: [SavedQuery] = []
+    package var columns: [ChosenColumns] = []
+
+    package init() {}
+}
+
 extension [ChosenColumns] {
+    func of(_ archive: String) -> ChosenColumns? {
+        last { ExactText($0.archive) == ExactText(archive) }
+    }
+
     package mutating func remember(_ chosen: ChosenColumns) {
         removeAll { ExactText($0.archive) == ExactText(chosen.archive) }
         append(chosen)

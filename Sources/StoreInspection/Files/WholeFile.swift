@@ -103,8 +103,13 @@ package final class WholeFile {
 
     // MARK: Where it is written
 
-    /// A path as a person types it: `~` is the home folder.
-    package static func path(typed path: String) -> String { NSString(string: path).expandingTildeInPath }
+    /// A path as a person types it: `~` is the home folder, as shells have it `$HOME`.
+    package static func path(typed path: String) -> String {
+        guard path == "~" || path.hasPrefix("~/"), let home = ProcessInfo.processInfo.environment["HOME"],
+            !home.isEmpty
+        else { return NSString(string: path).expandingTildeInPath }
+        return home + path.dropFirst()
+    }
 
     /// Whether there is a file that writing there would replace.
     package static func replacesFile(at path: String) -> Bool {

@@ -1,4 +1,5 @@
 import ArchiveQuery
+import TerminalKit
 
 /// Sendable value type. How a query was carried out, for a person or as JSON.
 package struct QueryExplanation: Sendable {
@@ -22,6 +23,58 @@ package struct QueryExplanation: Sendable {
     }
 
     package var lines: [String] {
+        var steps: [String] = []
+        func add(_ time: Duration?, _ rows: String, _ stage: String) {
+            let time = Self.padded(time.map(Figures.elapsed) ?? "", 9)
+            steps.append("\(time)  \(Self.padded(rows, 21))  \(stage)")
+        }
+        add(report.preparation, "", "(list of the entries)")
+        for stage in report.stages {
+            let rows = "\(Figures.count(stage.rowsIn)) > \(Figures.count(stage.rowsOut)) rows"
+            add(stage.duration, rows, stage.text)
+        }
+        return facts + steps + outcome
+    }
+
+    /// With the stages as a picture: how many rows go from one to the next, and beside each its share of the time, where that is
+    /// known.
+    package func picture(_ glyphs: Glyphs) -> [String] {
+        typealias Step = (text: String, time: Duration?, rows: Int)
+        let list: Step = ("list of the entries", report.preparation, report.visited)
+        let steps =
+            [list] + report.stages.map { stage -> Step in (stage.text, stage.duration, stage.rowsOut) }
+        let longest = steps.compactMap(\.time).max() ?? .zero
+        let drawn = steps.enumerated().flatMap { place, step in
+            let share = step.time.map { longest > .zero ? $0 / longest : 0 } ?? 0
+            let time = Self.padded(step.time.map(Figures.elapsed) ?? "", 9)
+            let unit = place == 0 ? ("entry", "entries") : ("row", "rows")
+            let amount = Figures.count(step.rows, unit.0, unit.1)
+            return [
+                "\(time)  \(Self.bar(share, glyphs))  \(step.text)",
+                "\(Self.padded(String(glyphs.descending), 12)) \(amount)",
+            ]
+        }
+        return facts + drawn + outcome
+    }
+
+    private static let barCells = 16
+
+    /// Something is shown of every share above 0.
+    private static func bar(_ share: Double, _ glyphs: Glyphs) -> String {
+        let steps = glyphs.gaugeSteps.count
+        let filled = share > 0 ? max(1, Int((share * Double(barCells * steps)).rounded())) : 0
+        let (whole, part) = filled.quotientAndRemainder(dividingBy: steps)
+        let bar =
+            String(repeating: glyphs.gaugeSteps[steps - 1], count: whole)
+            + (part > 0 ? String(glyphs.gaugeSteps[part - 1]) : "")
+        return bar + String(repeating: " ", count: barCells - bar.count)
+    }
+
+    private static func padded(_ text: String, _ count: Int) -> String {
+        String(repeating: " ", count: max(0, count - text.count)) + text
+    }
+
+    private var facts: [String] {
         let pipeline = plan.pipeline
         let values = Figures.count(report.valuesRead, "value", "values")
         var lines = [
@@ -36,20 +89,14 @@ package struct QueryExplanation: Sendable {
         if report.transcoded > 0 { lines.append("made CBOR   \(Figures.count(report.transcoded))") }
         let files =
             report.temporary > 0 ? ", \(Figures.bytes(UInt64(report.temporary))) in temporary files" : ""
-        lines += ["kept        \(Figures.bytes(UInt64(report.memory))) in memory at a time\(files)", ""]
-        func add(_ time: Duration?, _ rows: String, _ stage: String) {
-            func padded(_ text: String, _ count: Int) -> String {
-                String(repeating: " ", count: max(0, count - text.count)) + text
-            }
-            lines.append("\(padded(time.map(Figures.elapsed) ?? "", 9))  \(padded(rows, 21))  \(stage)")
-        }
-        add(report.preparation, "", "(list of the entries)")
-        for stage in report.stages {
-            let rows = "\(Figures.count(stage.rowsIn)) > \(Figures.count(stage.rowsOut)) rows"
-            add(stage.duration, rows, stage.text)
-        }
-        lines += ["", "\(Figures.count(report.rows, "row", "rows")) in \(Figures.elapsed(report.duration))"]
-        return lines + report.warnings
+        return lines + [
+            "kept        \(Figures.bytes(UInt64(report.memory))) in memory at a time\(files)", "",
+        ]
+    }
+
+    private var outcome: [String] {
+        ["", "\(Figures.count(report.rows, "row", "rows")) in \(Figures.elapsed(report.duration))"]
+            + report.warnings
     }
 
     private var source: String {

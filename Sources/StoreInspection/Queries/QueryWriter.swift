@@ -14,13 +14,16 @@ package protocol QueryWriter {
 package enum QueryFormat: Sendable {
     /// An object a line: `{"key":…,"value":…}`, or the columns by their names.
     case jsonLines
+    /// One array of such objects.
+    case jsonArray
     case delimited(DelimitedText)
 
-    /// By the name's end, `.csv` or `.tsv`; of any other an object a line.
+    /// By the name's end, `.json`, `.csv` or `.tsv`; of any other an object a line.
     package init(fileName: String) {
         switch FileFormat(fileName: fileName) {
         case .csv: self = .delimited(.commas)
         case .tsv: self = .delimited(.tabs)
+        case nil where fileName.lowercased().hasSuffix(".json"): self = .jsonArray
         default: self = .jsonLines
         }
     }
@@ -32,6 +35,7 @@ package enum QueryFormat: Sendable {
     ) -> any QueryWriter {
         switch self {
         case .jsonLines: QueryLines(columns: plan.columns, output: output)
+        case .jsonArray: QueryArray(plan, output)
         case .delimited(let text):
             QueryDelimited(
                 text, plan, output, RowSpool(memoryLimit: memoryLimit, temporaryLimit: temporaryLimit))
@@ -60,23 +64,23 @@ extension QueryRow {
 }
 
 /// One JSON array, a row an item. For one thread.
-package struct QueryArray: QueryWriter {
+private struct QueryArray: QueryWriter {
     private let columns: [String]?
     private let output: OutputWriter
     private var isEmpty = true
 
-    package init(_ plan: QueryPlan, _ output: OutputWriter) {
+    init(_ plan: QueryPlan, _ output: OutputWriter) {
         columns = plan.columns
         self.output = output
     }
 
-    package mutating func write(_ row: QueryRow) throws {
+    mutating func write(_ row: QueryRow) throws {
         try output.write(isEmpty ? "[\n" : ",\n")
         isEmpty = false
         try row.json(columns).write(to: output)
     }
 
-    package func finish() throws {
+    func finish() throws {
         try output.write(isEmpty ? "[]\n" : "\n]\n")
         try output.flush()
     }

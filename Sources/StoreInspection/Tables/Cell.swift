@@ -80,7 +80,7 @@ package enum Cell: Sendable {
     package var plain: String {
         switch self {
         case .text(let text): TerminalSafe.column(text)
-        case .item(let item): TerminalSafe.column(Cell.json(item) ?? "")
+        case .item(let item): TerminalSafe.column(json: Cell.json(item) ?? "")
         case .number(let text): text
         case .bytes(let number), .count(let number): String(number)
         case .decimal(let number), .ratio(let number), .rate(let number), .interval(let number):

@@ -7,7 +7,14 @@ package enum TerminalSafe {
 
     /// A text as a column of a line: control characters and line separators, which would end the column or the line, are
     /// spelled as ``TerminalText`` does.
-    package static func column(_ text: String) -> String {
+    package static func column(_ text: String) -> String { escaping(text, TerminalText.escape) }
+
+    /// The same of JSON, as JSON spells them: it stays what it is.
+    package static func column(json text: String) -> String {
+        escaping(text) { "\\u" + TerminalText.hexadecimal($0.value, digits: 4) }
+    }
+
+    private static func escaping(_ text: String, _ escape: (Unicode.Scalar) -> String) -> String {
         func ends(_ scalar: Unicode.Scalar) -> Bool {
             switch scalar.value {
             case ..<0x20, 0x7f..<0xa0, 0x2028, 0x2029: true
@@ -17,7 +24,7 @@ package enum TerminalSafe {
         guard text.unicodeScalars.contains(where: ends) else { return text }
         return text.unicodeScalars.reduce(into: "") { result, scalar in
             if ends(scalar) {
-                result += TerminalText.escape(scalar)
+                result += escape(scalar)
             } else {
                 result.unicodeScalars.append(scalar)
             }

@@ -150,7 +150,7 @@ package struct ValueTree: Sendable {
         return number.sign == .minus && number == 0 ? "-0.0" : "\(Int64(number)).0"
     }
 
-    /// Where a node stands, such as `$.tags[2].name`.
+    /// Where a node stands, such as `$.tags[2].name`; a name of other characters is spelled as in JSON: `$["a\"b"]`.
     package func path(of index: Int) -> String {
         var parts: [String] = []
         var current: Int? = index
@@ -160,7 +160,8 @@ package struct ValueTree: Sendable {
                 parts.append("[\(name)]")
             } else {
                 let isPlain = !name.isEmpty && name.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" }
-                parts.append(isPlain ? ".\(name)" : "[\"\(name)\"]")
+                parts.append(
+                    isPlain ? ".\(name)" : "[\(TerminalSafe.column(json: JSONTree.text(name).text))]")
             }
             current = parent
         }

@@ -122,7 +122,7 @@ struct BrowseCommand: ParsableCommand {
         if let size {
             ConfigurationReport.complain()
             let frame = session.frame(size: size.size, keys: keys?.keys ?? [])
-            return try (format ?? .text).print(frame)
+            return try (format ?? .text).print(frame, session.theme)
         }
         let exit = try lines ? session.runInLines() : session.runInTerminal(recording: record)
         if exit == .startDemo { try DemoCommand.parse(lines ? ["--lines"] : []).run() }
@@ -136,7 +136,7 @@ struct BrowseCommand: ParsableCommand {
             var replay = try Replay(
                 recording, named: path, look: Look(theme: Theme(theme, depth: ScreenFormat.depth)))
             try replay.move(to: at ?? recording.duration)
-            return try format.print(replay.frame)
+            return try format.print(replay.frame, theme)
         }
         var screen = try TerminalScreen.open(substitute: "--replay with --print text")
         defer { screen.close() }

@@ -67,7 +67,7 @@ struct BrowserSession: Sendable {
             surroundings.demoProblem = error.message
         }
         // Without a terminal nobody asks who will want it again.
-        let source = source is EngineSource ? EngineSource(folder: source.folder, state: state) : source
+        let source = settled(source, state: state)
         return BrowserLoop.run(
             model(
                 size: screen.size, look: look, surroundings,
@@ -76,13 +76,21 @@ struct BrowserSession: Sendable {
             clock: { .now() })
     }
 
+    private func settled(_ source: any StoreSource, state: StateFolder?) -> any StoreSource {
+        guard source is EngineSource else { return source }
+        // What is wrong with them is said with the other settings.
+        var problems: [String] = []
+        let choices = SettledChoices(Configuration.current, problems: &problems)
+        return EngineSource(folder: source.folder, state: state, settled: choices)
+    }
+
     /// Presses keys on a screen that nobody sees.
     func frame(size: Size, keys: [Key]) -> Frame {
         var browser = HeadlessBrowser(
             model(
                 size: size, look: Look(theme: Theme(theme, depth: ScreenFormat.depth)),
                 Surroundings(environment: ProcessInfo.processInfo.environment)),
-            source: source, clock: { .now() })
+            source: settled(source, state: nil), clock: { .now() })
         browser.press(keys)
         return browser.frame
     }
@@ -92,10 +100,12 @@ struct BrowserSession: Sendable {
         size: Size, look: Look, _ surroundings: Surroundings, problems: [String]? = nil
     ) -> Model {
         let keys = KeyAssignments(Configuration.current)
+        var more = keys.problems
+        _ = SettledChoices(Configuration.current, problems: &more)
         return Model(
             size: size, look: look, folder: source.folder, store: store.map(StorePath.whole),
             isReadOnly: isReadOnly, now: .now(),
-            keyMap: keys.keyMap, problems: problems.map { $0 + keys.problems } ?? [],
+            keyMap: keys.keyMap, problems: problems.map { $0 + more } ?? [],
             surroundings: surroundings)
     }
 }

@@ -36,14 +36,17 @@ struct ConfigCommand: ParsableCommand {
             return try output.flush()
         }
         let keys = KeyAssignments(configuration)
-        try output.write(text(configuration, keys))
+        var problems = configuration.problems + keys.problems
+        let choices = SettledChoices(configuration, problems: &problems)
+        try output.write(text(configuration, keys, choices))
         try output.flush()
-        let problems = configuration.problems + keys.problems
         for problem in problems { Narration.complain(problem) }
         if !problems.isEmpty { throw CommandFailure(nil, status: .nothing) }
     }
 
-    private func text(_ configuration: Configuration, _ keys: KeyAssignments) -> String {
+    private func text(_ configuration: Configuration, _ keys: KeyAssignments, _ choices: SettledChoices)
+        -> String
+    {
         let file = configuration.path ?? "no file, for neither XDG_CONFIG_HOME nor HOME is set"
         let isMissing = !configuration.isThere && configuration.path != nil
         var lines = ["# \(TerminalSafe.column(file))" + (isMissing ? " (not there)" : ""), ""]
@@ -54,10 +57,10 @@ struct ConfigCommand: ParsableCommand {
                 "\(value == nil ? "# " : "")\(name) = \(Self.quoted(value ?? "/FOLDER"))  # \(origin)")
             lines.append("")
         }
-        func choices(_ names: [String]) -> String { names.joined(separator: ", ") }
+        func list(_ names: [String]) -> String { names.joined(separator: ", ") }
         let theme = configuration.theme(option: theme)
         add(
-            "The browser's colors: \(choices(Theme.Name.allCases.map(\.rawValue))).", "theme", theme,
+            "The browser's colors: \(list(Theme.Name.allCases.map(\.rawValue))).", "theme", theme,
             theme.value.rawValue)
         let refresh = configuration.refresh
         add(
@@ -65,7 +68,7 @@ struct ConfigCommand: ParsableCommand {
             DurationText.text(.microseconds(Int64((refresh.value * 1e6).rounded()))))
         let times = configuration.times
         add(
-            "Whose time people are shown: \(choices(Configuration.Times.allCases.map(\.rawValue))).", "times",
+            "Whose time people are shown: \(list(Configuration.Times.allCases.map(\.rawValue))).", "times",
             times, times.value.rawValue)
         let store = configuration.store(option: self.store.store)
         add(
@@ -89,7 +92,30 @@ struct ConfigCommand: ParsableCommand {
             let comment = "  # \(TerminalSafe.column(origin)). \(action.help)"
             lines.append((line == nil ? "# " : "") + "\(action.id.rawValue) = [\(list)]" + comment)
         }
+        lines += tables(choices)
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// The tables of columns and queries, with an example where there is none.
+    private func tables(_ choices: SettledChoices) -> [String] {
+        var lines = [
+            "", "# Columns of entries, by archive: properties of their values; -NAME hides one that all have",
+            "# (\(ChosenColumns.hideable.joined(separator: ", "))). What is chosen in the browser wins.",
+            "[\(Configuration.columnsTable)]",
+        ]
+        if choices.columns.isEmpty { lines.append("# cities = [\"name\", \"population\", \"-owner\"]") }
+        for chosen in choices.columns {
+            let list = chosen.properties.map(\.description) + chosen.hidden.map { "-" + $0 }
+            lines.append(
+                "\(Self.quoted(chosen.archive)) = [\(list.map(Self.quoted).joined(separator: ", "))]")
+        }
+        lines += ["", "# Queries with names, for all archives.", "[\(Configuration.queriesTable)]"]
+        if choices.queries.isEmpty { lines.append("# \"most hit\" = \"sort @hits desc | limit 20\"") }
+        for query in choices.queries {
+            let origin = TerminalSafe.column(query.setting ?? "")
+            lines.append("\(Self.quoted(query.name)) = \(Self.quoted(query.text))  # \(origin)")
+        }
+        return lines
     }
 
     /// A basic string of TOML.
@@ -116,8 +142,10 @@ enum ConfigurationReport {
     static var problems: [String] {
         let configuration = Configuration.current
         // Every command asks: without assignments the table of actions isn't made.
-        guard !configuration.assignments.isEmpty else { return configuration.problems }
-        return configuration.problems + KeyAssignments(configuration).problems
+        var problems = configuration.problems
+        if !configuration.assignments.isEmpty { problems += KeyAssignments(configuration).problems }
+        _ = SettledChoices(configuration, problems: &problems)
+        return problems
     }
 
     /// Says it on standard error.

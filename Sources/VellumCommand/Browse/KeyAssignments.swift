@@ -14,12 +14,12 @@ struct KeyAssignments: Sendable {
         var used: [Configuration.Assignment] = []
         func object(_ assignment: Configuration.Assignment, _ reason: String) {
             problems.append(
-                "\(configuration.path ?? ""):\(assignment.line): \(Configuration.keysTable).\(assignment.action): \(reason)"
+                "\(configuration.path ?? ""):\(assignment.line): \(Configuration.keysTable).\(assignment.name): \(reason)"
             )
         }
         for assignment in configuration.assignments {
-            guard ActionID(rawValue: assignment.action) != nil else {
-                let near = Suggestion.nearest(to: assignment.action, among: ActionID.allCases.map(\.rawValue))
+            guard ActionID(rawValue: assignment.name) != nil else {
+                let near = Suggestion.nearest(to: assignment.name, among: ActionID.allCases.map(\.rawValue))
                 object(
                     assignment,
                     "there is no such action; \(near.map { "did you mean \($0)?" } ?? "vellum config lists them")"
@@ -29,9 +29,9 @@ struct KeyAssignments: Sendable {
             do throws(KeySpellingError) {
                 var keys: [String] = []
                 var reason: String?
-                for spelling in assignment.keys {
+                for spelling in assignment.texts {
                     let key = try Key(parsing: spelling)
-                    reason = reason ?? Self.objection(to: key, for: assignment.action)
+                    reason = reason ?? Self.objection(to: key, for: assignment.name)
                     keys.append(key.description)
                 }
                 if let reason {
@@ -39,10 +39,10 @@ struct KeyAssignments: Sendable {
                     continue
                 }
                 // It leaves the browser from everywhere, whatever else does.
-                if assignment.action == ActionID.quit.rawValue, !keys.contains("ctrl+c") {
+                if assignment.name == ActionID.quit.rawValue, !keys.contains("ctrl+c") {
                     keys.append("ctrl+c")
                 }
-                text += "\(assignment.action) = \(keys.joined(separator: ", "))\n"
+                text += "\(assignment.name) = \(keys.joined(separator: ", "))\n"
                 used.append(assignment)
             } catch {
                 object(assignment, error.reason)
@@ -51,7 +51,7 @@ struct KeyAssignments: Sendable {
         let mistakes = keyMap.remap(text)
         for (number, assignment) in used.enumerated() {
             guard let mistake = mistakes.first(where: { $0.line == number + 1 }) else {
-                lines[assignment.action] = assignment.line
+                lines[assignment.name] = assignment.line
                 continue
             }
             object(assignment, mistake.reason)

@@ -29,13 +29,13 @@ enum ScreenFormat: String, CaseIterable, Sendable, ExpressibleByArgument {
     /// The colors that it has.
     static var depth: ColorDepth { SystemText.environment("NO_COLOR") != nil ? .mono : .trueColor }
 
-    /// Prints a screen on standard output.
-    func print(_ frame: Frame) throws {
+    /// Prints a screen of the theme on standard output.
+    func print(_ frame: Frame, _ theme: Theme.Name) throws {
         var picture =
             switch self {
             case .text: frame.plainText
             case .ansi: frame.ansiText(depth: ScreenFormat.depth)
-            case .svg: frame.svg()
+            case .svg: frame.svg(.page(of: theme))
             }
         if picture.last != "\n" { picture += "\n" }
         let output = OutputWriter()

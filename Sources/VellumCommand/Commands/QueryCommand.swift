@@ -140,7 +140,7 @@ struct QueryCommand: ParsableCommand {
         var writer: any QueryWriter =
             switch format {
             case .table: QueryTable(plan, output)
-            case .json: QueryArray(plan, output)
+            case .json: writer(.jsonArray)
             case .ndjson: writer(.jsonLines)
             case .csv: writer(.delimited(spreadsheet ? .spreadsheet : .commas))
             case .tsv: writer(.delimited(.tabs))

@@ -33,10 +33,10 @@ struct Configuration: Sendable {
     /// Whose time of day people are shown.
     enum Times: String, Sendable, CaseIterable { case local, utc }
 
-    /// Which keys do what the action of that name does.
+    /// A line of a table: the keys of an action, the columns of an archive, or a query.
     struct Assignment: Sendable {
-        var action: String
-        var keys: [String]
+        var name: String
+        var texts: [String]
         var line: Int
     }
 
@@ -46,7 +46,12 @@ struct Configuration: Sendable {
     private(set) var times = Setting(value: Times.local)
     /// The store where none is named.
     private(set) var store: Setting<String?> = Setting(value: nil)
+    /// Which keys do what the action of that name does.
     private(set) var assignments: [Assignment] = []
+    /// The columns of archives.
+    private(set) var columns: [Assignment] = []
+    /// Queries with names.
+    private(set) var queries: [Assignment] = []
     /// Nil where there is no home.
     let path: String?
     let isThere: Bool
@@ -55,6 +60,9 @@ struct Configuration: Sendable {
 
     static let names = ["theme", "refresh", "times", "store"]
     static let keysTable = "keys"
+    static let columnsTable = "columns"
+    static let queriesTable = "queries"
+    private static let tables = [keysTable, columnsTable, queriesTable]
     /// Seconds.
     private static let refreshes = 0.1...60.0
 
@@ -62,6 +70,9 @@ struct Configuration: Sendable {
     static let current = Configuration(environment: ProcessInfo.processInfo.environment)
 
     init(environment: [String: String]) {
+        if let ground = environment["COLORFGBG"], Self.isLight(ground) {
+            theme = Setting(value: .light, origin: .environment("COLORFGBG"))
+        }
         path = ConfigurationFile.standardPath(environment: environment)
         problems = []
         guard let path else {
@@ -77,15 +88,23 @@ struct Configuration: Sendable {
         problems = file.problems
     }
 
+    /// Some terminals say what they draw with: the numbers of two of sixteen colors, with others between them.
+    private static func isLight(_ colors: String) -> Bool {
+        guard colors.contains(";"), let ground = colors.split(separator: ";").last.flatMap({ UInt8($0) })
+        else {
+            return false
+        }
+        return ground == 7 || 9...15 ~= ground
+    }
+
     private mutating func take(_ item: ConfigurationFile.Item, _ file: inout ConfigurationFile) {
         let origin = SettingOrigin.file(file.path, line: item.line)
         func object(_ reason: String) { file.object(line: item.line, item.name, reason) }
         guard Self.names.contains(item.name) else {
-            let isTable = item.name == Self.keysTable
             return object(
-                isTable
-                    ? "a table is expected: [keys]"
-                    : Self.unknown("setting", item.name, among: Self.names + [Self.keysTable]))
+                Self.tables.contains(item.name)
+                    ? "a table is expected: [\(item.name)]"
+                    : Self.unknown("setting", item.name, among: Self.names + Self.tables))
         }
         guard let texts = item.texts, texts.count == 1, let text = texts.first else {
             return object("a text in quotes is expected")
@@ -121,20 +140,24 @@ struct Configuration: Sendable {
     private mutating func takeTable(
         _ name: String, _ line: Int, _ items: [ConfigurationFile.Item], _ file: inout ConfigurationFile
     ) {
-        guard name == Self.keysTable else {
+        guard Self.tables.contains(name) else {
             let isSetting = Self.names.contains(name)
             return file.object(
                 line: line, name,
-                isSetting
-                    ? "a text in quotes is expected" : Self.unknown("table", name, among: [Self.keysTable]))
+                isSetting ? "a text in quotes is expected" : Self.unknown("table", name, among: Self.tables))
         }
         for item in items {
-            guard let keys = item.texts else {
-                file.object(
-                    line: item.line, "keys.\(item.name)", "a key in quotes or a list of them is expected")
+            guard let texts = item.texts else {
+                let reason = "a text in quotes or a list of them is expected"
+                file.object(line: item.line, "\(name).\(item.name)", reason)
                 continue
             }
-            assignments.append(Assignment(action: item.name, keys: keys, line: item.line))
+            let assignment = Assignment(name: item.name, texts: texts, line: item.line)
+            switch name {
+            case Self.columnsTable: columns.append(assignment)
+            case Self.queriesTable: queries.append(assignment)
+            default: assignments.append(assignment)
+            }
         }
     }
 
@@ -144,7 +167,7 @@ struct Configuration: Sendable {
             "there is no such \(what)\(near.isEmpty ? "; there are \(names.joined(separator: ", "))" : near)"
     }
 
-    private static func noChoice(_ text: String, among names: [String]) -> String {
+    static func noChoice(_ text: String, among names: [String]) -> String {
         let near = Suggestion.nearest(to: text, among: names).map { "; did you mean \($0)?" } ?? ""
         return "\(TerminalSafe.quoted(text)) is none of \(names.joined(separator: ", "))\(near)"
     }

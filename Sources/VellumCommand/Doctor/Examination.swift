@@ -182,6 +182,8 @@ enum Examination {
         case .corrupted: repair(path)
         case .permissionDenied: "run it as the user whose store it is"
         case .ownedByAnotherUser: "VELLUM_TRUST_OWNER=1 says that its owner is trusted, for looking"
+        // Its marker can be written anew.
+        case .notAStore where error.description.contains("--repair"): repair(path)
         default: error.ringFileHint.map { String($0.dropFirst(2)) }
         }
     }

@@ -120,6 +120,26 @@ enum Fixture {
         }
     }
 
+    /// Has queries answered by a store with the same entries: those of the mock get the numbers that they have there.
+    static func addQueries(_ source: MockSource) throws {
+        let folder = try EngineSourceTests.Folder()
+        let store = try Store.open(at: folder.path + "/store")
+        defer { store.close() }
+        for (name, records) in source.with({ $0.archives }) {
+            let archive = try store.archive(named: name, orCreate: ArchiveConfiguration(kind: .collection))
+            var records = records
+            for index in records.indices.reversed() {
+                let entry = records[index].entry
+                try archive.put(records[index].bytes, forKey: entry.key, encoding: entry.encoding)
+                if let stored = try archive.metadata(entry.key) {
+                    records[index].entry.sequence = stored.sequence
+                }
+            }
+            source.with { [records] in $0.archives[name] = records }
+        }
+        source.with { $0.queried = folder }
+    }
+
     /// What tests write by names without a folder lies beside other temporary files, and not where they run.
     static var surroundings: Surroundings {
         var surroundings = Surroundings()

@@ -45,6 +45,8 @@ final class MockSource: StoreSource {
         /// What can be undone, latest first, with what it took away and the deadlines that it changed.
         var undoable: [String: [Undoable]] = [:]
         var nextAction: UInt32 = 1
+        /// A store that answers queries in place of the mock, which has none itself; nil: none are answered.
+        var queried: EngineSourceTests.Folder?
         var now = Fixture.start
 
         func hasExpired(_ record: Record) -> Bool { record.entry.expires.map { $0 <= now } ?? false }
@@ -152,6 +154,17 @@ final class MockSource: StoreSource {
             if let item = try? CBORReader.decode(value.item) { sample.add(nil, item) }
         }
         return sample
+    }
+
+    /// Of a store that has what the mock had when ``Fixture/addQueries(_:)`` made it.
+    func query(
+        _ request: QueryRequest, progress: (Double) -> Bool
+    ) throws(SourceError) -> QueryAnswer? {
+        try check()
+        guard let folder = with({ $0.queried }) else { throw SourceError("no query is answered here") }
+        var request = request
+        request.archive = ArchiveAddress(request.archive.name, in: folder.path + "/store")
+        return try EngineSource(folder: folder.path).query(request, progress: progress)
     }
 
     // MARK: What is kept

@@ -14,6 +14,10 @@ struct Scene: Sendable, CustomStringConvertible {
     var programs: @Sendable (TerminalProgram) -> Result<Int32, SourceError> = { _ in .success(0) }
     /// Refreshes after the keys, a second apart.
     var refreshes = 0
+    /// What happens in the store before each of them.
+    var meanwhile: @Sendable (MockSource) -> Void = { _ in }
+    /// Whether it says how long something took, as only wide screens do on lines of their own.
+    var isTimed = false
 
     var description: String { name }
 
@@ -119,8 +123,83 @@ struct Scene: Sendable, CustomStringConvertible {
             name: "new entry", keys: "j<enter>nOslo<enter>",
             programs: { Scene.edit($0, "", "{\n  \"name\": \"Oslo\"\n}\n") }),
         Scene(
-            name: "store gone", keys: "j<enter>jR", prepare: { _ in }, refreshes: 1),
+            name: "store gone", keys: "j<enter>jR", refreshes: 1,
+            meanwhile: { $0.with { $0.problem = "there is no store at \(Fixture.storePath)" } }),
+        Scene(
+            name: "query", keys: "jQfind population > 1000000 | sort population desc<enter>j",
+            prepare: Scene.answerQueries, isTimed: true),
+        Scene(
+            name: "query, changed and gone since",
+            keys: "jQfind population > 1000000 | sort population desc<enter>j",
+            prepare: Scene.answerQueries, refreshes: 1,
+            meanwhile: { source in
+                source.record("Bandung", Array("{}".utf8), archive: "City", at: Fixture.start)
+                source.remove("東京都", archive: "City")
+            }, isTimed: true),
+        Scene(
+            name: "explain", keys: "jQfind population > 1000000 | sort population desc | limit 3<enter>e",
+            prepare: Scene.answerQueries, isTimed: true),
+        Scene(name: "find in a tree", keys: "j<enter><enter>/jakarta"),
+        Scene(name: "found in a tree", keys: "j<enter><enter>/jakarta<enter>n"),
+        Scene(name: "found in a text", keys: "<enter>j<enter>/zeile<enter>"),
+        Scene(name: "found in bytes", keys: "<enter><enter>/0x2021<enter>"),
+        Scene(name: "not found", keys: "j<enter><enter>/nowhere<enter>"),
+        Scene(
+            name: "log filtered", keys: "jj<enter>/warning|tokyo|panic<enter>",
+            prepare: { Fixture.addMessages($0) }),
+        Scene(name: "log, a mistake", keys: "jj<enter>/pan(ic", prepare: { Fixture.addMessages($0) }),
+        Scene(
+            name: "found in a log", keys: "jj<enter>gf!^1|panic<enter>n", prepare: { Fixture.addMessages($0) }
+        ),
+        Scene(name: "several stores", keys: "hk<enter>h", prepare: Scene.rememberStores),
+        Scene(name: "the second store", keys: "hk<enter>j<enter>", prepare: Scene.rememberStores),
+        Scene(name: "favourites and recent ones", keys: "j", store: nil, prepare: Scene.rememberStores),
+        Scene(
+            name: "plan beyond what is kept", keys: "j<enter>gmmD", prepare: Scene.keepLittle, refreshes: 3),
+        Scene(name: "columns scrolled", keys: "j<enter>p<gt><gt>", prepare: Fixture.chooseColumns),
+        Scene(name: "help, its legend", keys: "j<enter>?that"),
     ]
+
+    /// Without a store for them the picture says that they are not answered.
+    private static func answerQueries(_ source: MockSource) { try? Fixture.addQueries(source) }
+
+    /// A favourite elsewhere, and when stores were opened.
+    private static func rememberStores(_ source: MockSource) {
+        source.with { state in
+            state.stores[1].isFavourite = true
+            state.stores[0].opened = Fixture.start.adding(seconds: -90)
+            var elsewhere = StoreSummary(
+                name: "backup", path: "/mnt/disk/backup", archives: 2, entries: 1_204, diskBytes: 241_000)
+            (elsewhere.isElsewhere, elsewhere.opened) = (true, Fixture.start.adding(seconds: -86_400 * 3))
+            state.stores = [state.stores[1], state.stores[0], state.stores[2], elsewhere]
+        }
+    }
+
+    /// A cache of which hardly anything is kept for an undo.
+    private static func keepLittle(_ source: MockSource) {
+        source.with { state in
+            state.summaries["City"]?.undoBudget.values = 4_194_304
+            state.summaries["City"]?.undoBudget.valuesLeft = 100
+        }
+    }
+
+    /// The screen's text, without the times that something took and the bars that show them: these are others each time.
+    static func withoutTimes(_ text: String) -> String {
+        let bars = Set("█▉▊▋▌▍▎▏#")
+        return withoutFigures(text).split(separator: "\n", omittingEmptySubsequences: false).map { line in
+            line.contains("TIME") ? String(line.map { bars.contains($0) ? " " : $0 }) : String(line)
+        }.joined(separator: "\n")
+    }
+
+    private static func withoutFigures(_ text: String) -> String {
+        text.replacing(#/ *\b[0-9][0-9.,]* (µs|ms|s)\b *(?<end>\n?)/#) { match in
+            let isEnd = !match.output.end.isEmpty
+            let word = " TIME"
+            let columns = match.output.0.count - (isEnd ? 1 : 0)
+            // What stands behind it stays where it is.
+            return isEnd ? word + "\n" : word + String(repeating: " ", count: max(0, columns - word.count))
+        }
+    }
 
     /// Replaces something in the text that an editor is given.
     private static func edit(
@@ -141,9 +220,7 @@ struct Scene: Sendable, CustomStringConvertible {
             clock: clock,
             keys: keys, programs: programs)
         for second in 0..<refreshes {
-            if name == "store gone" {
-                source.with { $0.problem = "there is no store at \(Fixture.storePath)" }
-            }
+            meanwhile(source)
             clock.advance(1)
             source.with { state in
                 state.summaries["City"]?.hits += UInt64(40 + second * 7 % 23)

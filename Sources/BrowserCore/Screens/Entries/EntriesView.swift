@@ -85,8 +85,10 @@ enum EntriesView {
         let look = model.look
         let now = model.shownNow
         let seen = entries?.seen ?? SeenRows()
+        let columnsBefore = scrolled(entries)
         return Table(
-            columns: shown.map { columns[$0] }.map { column in
+            columns: shown.enumerated().map { place, index in
+                let column = columns[index]
                 let title = column.title
                 var arrow: Table.Column.Order?
                 var width = column.width
@@ -108,13 +110,15 @@ enum EntriesView {
                 case .column(.owner) where !seen.hasOwner: priority += 10
                 default: break
                 }
+                // Who scrolls wants to see each once.
+                if columnsBefore > 0, place == 2 { priority = 0 }
                 if arrow != nil, priority > 0 { priority = 1 }
                 return Table.Column(
                     title, width: width, alignment: column.alignment,
                     priority: priority, order: arrow)
             }, rowCount: entries?.count ?? 0, firstRow: entries?.top ?? 0,
             selectedRow: entries?.count == 0 ? nil : entries?.cursor,
-            showsMarks: entries?.marks.isEmpty == false, columnsBefore: scrolled(entries),
+            showsMarks: entries?.marks.isEmpty == false, columnsBefore: columnsBefore,
             emptyText: emptyText(model)
         ) { row in
             guard let entries else { return Table.Row([]) }

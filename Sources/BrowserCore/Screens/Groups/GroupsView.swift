@@ -2,7 +2,7 @@ import StorageEngine
 import StoreInspection
 import TerminalKit
 
-/// Groups of entries, with their share of all that is grouped.
+/// Groups of entries, with their share of all that is grouped and of the archive's limit.
 enum GroupsView {
     static let columns = GroupColumn.allCases
 
@@ -12,6 +12,8 @@ enum GroupsView {
         let order = level?.order ?? []
         let all = level?.groups
         let now = model.shownNow
+        let limit = limit(state, model)
+        let ofLimit = Table.Column("of limit", width: .fixed(8), alignment: .trailing, priority: 4)
         return Table(
             columns: columns.map { column in
                 let isOrder = column == state?.column
@@ -20,9 +22,8 @@ enum GroupsView {
                     alignment: column == .group ? .leading : .trailing, priority: priority(column),
                     order: !isOrder ? nil : state?.isDescending == true ? .descending : .ascending)
             } + [
-                Table.Column("share", width: .fixed(6), alignment: .trailing, priority: 3),
-                Table.Column("", width: .fixed(10), priority: 6),
-            ],
+                Table.Column("share", width: .fixed(6), alignment: .trailing, priority: 3)
+            ] + (limit == nil ? [] : [ofLimit]) + [Table.Column("", width: .fixed(10), priority: 6)],
             rowCount: order.count, firstRow: level?.top ?? 0,
             selectedRow: order.isEmpty ? nil : level?.cursor,
             emptyText: emptyText(state)
@@ -30,14 +31,20 @@ enum GroupsView {
             guard let all, order.indices.contains(row) else { return Table.Row([]) }
             let group = all.groups[order[row]]
             let share = share(of: group, in: all, isOfEntries: state?.column == .entries)
-            return Table.Row([
+            let cells = [
                 Table.Cell(group.name), Table.Cell(Figures.count(group.entries)),
                 Table.Cell(Figures.bytes(group.bytes)), Table.Cell(Figures.count(group.hits)),
                 Table.Cell(Figures.duration(now.seconds(since: group.accessed), separator: "")),
                 Table.Cell(Figures.percent(share)),
-                Table.Cell("", gauge: share),
-            ])
+            ]
+            let part = limit.map { Table.Cell(Figures.percent(Double(group.bytes) / Double($0))) }
+            return Table.Row(cells + (part.map { [$0] } ?? []) + [Table.Cell("", gauge: share)])
         }
+    }
+
+    /// The archive's limit on disk in bytes, if it has one.
+    private static func limit(_ state: GroupsState?, _ model: Model) -> UInt64? {
+        state.flatMap { model.sample($0.archive)?.diskLimit }.flatMap { $0 > 0 ? $0 : nil }
     }
 
     private static func title(_ column: GroupColumn, _ level: GroupsState.Level?) -> String {
@@ -102,7 +109,7 @@ enum GroupsView {
         ]
         if let scope = state.scope.words {
             spans.append(Span("  \(scope)", look[.accent]))
-        } else if let limit = model.sample(state.archive)?.diskLimit, limit > 0 {
+        } else if let limit = limit(state, model) {
             let share = Figures.percent(Double(groups.bytes) / Double(limit))
             spans.append(Span(" (\(share) of the limit)", look[.dim]))
         }

@@ -96,7 +96,7 @@ extension QueryScreen {
         }
     }
 
-    static func promptNote(_ model: Model) -> String { "  .ndjson, .csv or .tsv" }
+    static func promptNote(_ model: Model) -> String { "  .ndjson, .json, .csv or .tsv" }
 
     static func promptEnded(_ model: inout Model, _ prompt: Prompt, isKept: Bool) -> [Effect] {
         isKept ? export(&model, to: prompt.field.text) : []
@@ -180,6 +180,8 @@ extension QueryScreen {
         let ticket = model.ticket()
         query.ticket = ticket
         query.asked = text
+        // An example would pass for what was asked.
+        query.field.placeholder = text.isEmpty ? "all entries" : QueryState.example
         query.problem = nil
         query.completions = []
         query.cycle = nil
@@ -312,7 +314,9 @@ extension QueryScreen {
             return
         }
         model.overlay = .message(
-            MessageBox(title: "How it was carried out", lines: answer.explanation.lines.map(\.keepingIndent)))
+            MessageBox(
+                title: "How it was carried out",
+                lines: answer.explanation.picture(model.look.glyphs).map(\.keepingIndent)))
     }
 
     private static func showSwift(_ model: inout Model) {

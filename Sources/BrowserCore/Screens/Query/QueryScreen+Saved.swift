@@ -110,8 +110,11 @@ extension QueryScreen {
     /// Those of the archive come first.
     private static func showSaved(_ model: inout Model) {
         guard let query = model.query else { return }
-        let own = model.savedQueries.filter { $0.archive == query.archive.name }
-        let others = model.savedQueries.filter { $0.archive != query.archive.name }
+        func isOwn(_ saved: SavedQuery) -> Bool {
+            saved.setting != nil || saved.archive == query.archive.name
+        }
+        let own = model.savedQueries.filter(isOwn)
+        let others = model.savedQueries.filter { !isOwn($0) }
         let all =
             own.sorted { $0.name < $1.name } + others.sorted { ($0.archive, $0.name) < ($1.archive, $1.name) }
         guard !all.isEmpty else {
@@ -121,8 +124,7 @@ extension QueryScreen {
             title: "Saved queries",
             all.map { saved in
                 SearchList.Item(
-                    origin: saved.archive == query.archive.name
-                        ? saved.name : "\(saved.archive): \(saved.name)",
+                    origin: isOwn(saved) ? saved.name : "\(saved.archive): \(saved.name)",
                     text: saved.text)
             }, placeholder: "part of a name or of a query", nothing: "No saved query holds that."
         ) { model, number in
@@ -139,6 +141,9 @@ extension QueryScreen {
     }
 
     private static func askToForget(_ model: inout Model, _ query: SavedQuery) {
+        if let place = query.setting {
+            return model.say("\(query.name) is a setting: \(place). Take it away there.", role: .warning)
+        }
         model.overlay = .choice(
             Choice(
                 title: "Delete the saved query?", lines: ["\(query.name): \(query.text)"], button: "Delete"

@@ -6,7 +6,8 @@ import TerminalKit
 /// The screen of queries of one archive: a line to write them in, and what came of the last one.
 struct QueryState: Sendable {
     let archive: ArchiveAddress
-    var field = TextField(placeholder: "find population > 1000000 | sort name | limit 10")
+    var field = TextField(placeholder: example)
+    static let example = "find population > 1000000 | sort name | limit 10"
     /// Whether the keyboard writes; else it moves in the result.
     var isTyping = true
     /// What is wrong with the text, as it is now.

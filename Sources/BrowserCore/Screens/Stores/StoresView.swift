@@ -64,7 +64,8 @@ enum StoresView {
         var words = "\(Figures.count(here, "store", "stores")) in \(model.folder)"
         if here < stores.count { words += ", \(Figures.count(stores.count - here)) elsewhere" }
         if !model.stores.filter.isEmpty {
-            words = "\(Figures.count(model.stores.rows.count)) of \(words)  filter \"\(model.stores.filter)\""
+            words =
+                "\(Figures.count(model.stores.rows.count)) of \(Figures.count(stores.count)), \(words)  filter \"\(model.stores.filter)\""
         }
         var spans = [Span(words, look[.dim])]
         if let problem = model.stores.unremembered {

@@ -10,14 +10,21 @@ extension ValueScreen {
         var isSame = true
     }
 
-    static func askWhatToFind(_ model: inout Model) {
-        guard let value = model.value else { return }
+    /// What stands behind the part that a tree shows would be said not to be there; the text has all.
+    static func leaveCutTree(_ model: inout Model) -> [Effect] {
+        guard let value = model.value, value.mode == .tree, value.tree?.isCut == true else { return [] }
+        return turn(&model) { $0.turn(to: .text) }
+    }
+
+    static func askWhatToFind(_ model: inout Model) -> [Effect] {
+        guard let value = model.value else { return [] }
         let isHex = value.mode == .hex
         model.prompt = Prompt(
-            label: "find ",
+            label: value.mode == .text && value.tree?.isCut == true ? "find in the text " : "find ",
             field: TextField(placeholder: isHex ? "text, or bytes such as 0x1f8b" : "text to find"),
             before: value.find.text, keys: [("enter", "Keep"), ("esc", "Leave")])
         model.value?.find.start = value.place
+        return []
     }
 
     static func promptNote(_ model: Model) -> String {
@@ -28,7 +35,10 @@ extension ValueScreen {
             }
             if pattern.bytes != nil { return "  as bytes: \(find.note)" }
         }
-        return "  " + find.note
+        guard let value = model.value, value.mode == .text, value.load?.content.isSpellingCut == true else {
+            return "  " + find.note
+        }
+        return "  \(find.note) in the first \(Figures.bytes(UInt64(value.size))) of its JSON"
     }
 
     static func promptChanged(_ model: inout Model, _ text: String) -> [Effect] {
@@ -69,7 +79,9 @@ extension ValueScreen {
 
     private static func search(_ value: ValueState, _ ticket: Int) -> Effect? {
         if value.mode == .tree {
-            guard let tree = value.tree, let pattern = SearchText(value.find.text) else { return nil }
+            guard let tree = value.tree, !tree.isCut, let pattern = SearchText(value.find.text) else {
+                return nil
+            }
             return ask(value, ticket) { context in Outcome(found: tree.find(pattern, context.progress)) }
         }
         let text = value.find.text
@@ -130,6 +142,8 @@ extension ValueScreen {
         }
         guard let found = value.find.found else {
             guard value.find.ticket == nil else { return [] }
+            let turning = leaveCutTree(&model)
+            if !turning.isEmpty { return turning }
             model.value?.find.start = value.place
             return find(&model)
         }

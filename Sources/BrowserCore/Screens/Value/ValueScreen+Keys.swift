@@ -34,7 +34,7 @@ extension ValueScreen {
         case .foldAll:
             guard let nodes = value.tree?.nodes else { break }
             foldAll(&model, Set(nodes.indices.filter { $0 > 0 && nodes[$0].isContainer }))
-        case .find: askWhatToFind(&model)
+        case .find: return leaveCutTree(&model) + askWhatToFind(&model)
         case .findNext: return findNext(&model, forward: true)
         case .findPrevious: return findNext(&model, forward: false)
         case .biography: showBiography(&model)
@@ -44,7 +44,7 @@ extension ValueScreen {
     }
 
     /// Shows something else of the value; what is looked for is looked for there.
-    private static func turn(_ model: inout Model, _ change: (inout ValueState) -> Void) -> [Effect] {
+    static func turn(_ model: inout Model, _ change: (inout ValueState) -> Void) -> [Effect] {
         guard var value = model.value else { return [] }
         change(&value)
         value.find.start = value.place

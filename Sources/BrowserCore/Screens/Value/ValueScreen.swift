@@ -116,6 +116,17 @@ enum ValueScreen: ScreenParts {
         return spans
     }
 
+    /// What the entry has, and where the part that the cursor is on stands in its value.
+    static func copyable(_ model: Model) -> [CopyItem] {
+        var items = Browser.chosenEntry(model).map(CopyItem.items) ?? []
+        guard let value = model.value, value.mode == .tree, let tree = value.tree, let node = value.node
+        else {
+            return items
+        }
+        items.append(CopyItem("a", "the path of the part", value.part?.path ?? tree.path(of: node)))
+        return items
+    }
+
     static func isOfUse(_ id: ActionID, _ model: Model) -> Bool {
         guard let value = model.value else { return true }
         switch id {

@@ -1,0 +1,63 @@
+import ArchiveQuery
+import BrowserCore
+import StoreInspection
+
+extension SettledChoices {
+    /// What the file says of columns and queries.
+    /// - Parameter problems: gets what of it can't be used; a line each.
+    init(_ configuration: Configuration, problems: inout [String]) {
+        self.init()
+        let path = configuration.path ?? ""
+        func take(
+            _ assignments: [Configuration.Assignment], _ table: String,
+            _ body: (Configuration.Assignment) throws(SourceError) -> Void
+        ) {
+            for assignment in assignments {
+                do throws(SourceError) { try body(assignment) } catch {
+                    problems.append(
+                        "\(path):\(assignment.line): \(table).\(assignment.name): \(error.description)")
+                }
+            }
+        }
+        take(configuration.columns, Configuration.columnsTable) { (setting) throws(SourceError) in
+            columns.remember(try Self.columns(setting))
+        }
+        take(configuration.queries, Configuration.queriesTable) { (setting) throws(SourceError) in
+            queries.append(try Self.query(setting, "\(path):\(setting.line)"))
+        }
+    }
+
+    private static func query(
+        _ setting: Configuration.Assignment, _ place: String
+    ) throws(SourceError) -> SavedQuery {
+        guard setting.texts.count == 1, let text = setting.texts.first else {
+            throw SourceError("a query in quotes is expected")
+        }
+        do throws(QuerySyntaxError) { _ = try QueryPipeline(text) } catch {
+            throw SourceError(error.description)
+        }
+        return SavedQuery(name: setting.name, text: text, setting: place)
+    }
+
+    /// The properties that are shown; a dash stands before a column of every entry that is not.
+    private static func columns(_ setting: Configuration.Assignment) throws(SourceError) -> ChosenColumns {
+        var properties: [QueryProperty] = []
+        var hidden: Set<String> = []
+        for text in setting.texts {
+            if text.hasPrefix("-") {
+                let name = String(text.dropFirst())
+                guard ChosenColumns.hideable.contains(name) else {
+                    throw SourceError(Configuration.noChoice(name, among: ChosenColumns.hideable))
+                }
+                hidden.insert(name)
+            } else {
+                do throws(QuerySyntaxError) { properties.append(try QueryProperty(text)) } catch {
+                    let name = TerminalSafe.quoted(text)
+                    throw SourceError(
+                        "\(name) is no property: \(error); other names stand in quotes within: '\"a b\"'")
+                }
+            }
+        }
+        return ChosenColumns(archive: setting.name, properties: properties, hidden: hidden)
+    }
+}

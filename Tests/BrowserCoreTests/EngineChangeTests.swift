@@ -1,0 +1,214 @@
+import BrowserCore
+import Foundation
+import StorageEngine
+import StoreInspection
+import TerminalKit
+import Testing
+
+/// What a person changes in a real store: what was said before is what is there afterwards.
+struct EngineChangeTests {
+    private let folder: EngineSourceTests.Folder
+    private let store: Store
+    private let archive: StorageEngine.Archive
+    private var path: String { folder.path + "/store" }
+
+    /// A cache with room for 4 MiB.
+    init() throws {
+        folder = try EngineSourceTests.Folder()
+        store = try Store.open(at: folder.path + "/store")
+        archive = try store.archive(
+            named: "City", orCreate: ArchiveConfiguration(diskLimit: 4 << 20, memoryLimit: nil))
+    }
+
+    private func model(_ now: Timestamp) -> Model {
+        Model(
+            size: Size(columns: 90, rows: 30), look: Fixture.unicode, folder: folder.path, store: path,
+            now: now, surroundings: Fixture.surroundings)
+    }
+
+    private func browser(
+        _ keys: String,
+        programs: @escaping @Sendable (TerminalProgram) -> Result<Int32, SourceError> = { _ in .success(0) }
+    ) throws -> HeadlessBrowser {
+        var browser = HeadlessBrowser(
+            model(Timestamp.now()), source: EngineSource(folder: folder.path), clock: { Timestamp.now() },
+            programs: programs)
+        browser.press(try Key.script(keys))
+        return browser
+    }
+
+    private func planned() throws -> [PlannedEntry] {
+        let entries = try archive.entries()
+        return try entries.indices.compactMap { index in
+            try entries.metadata(at: index).map { PlannedEntry(key: $0.key, sequence: $0.sequence) }
+        }
+    }
+
+    // MARK: Plans
+
+    /// Entries, bytes and what may be written before an undo is impossible.
+    @Test func aPlanSaysWhatTheDeleteDoes() throws {
+        let value = [UInt8](repeating: 7, count: 260_000)
+        // A delete before it takes most of what is kept for an undo.
+        for number in 0..<10 { try archive.put(value, forKey: "old \(number)") }
+        #expect(try archive.carryOut(.delete, on: planned()).entries == 10)
+        for number in 0..<10 { try archive.put(value, forKey: "big \(number)") }
+        for number in 0..<3 { try archive.put([1, 2, 3], forKey: "other \(number)") }
+        var browser = try browser("<enter>/big<enter>M<esc>D")
+        let plan = browser.frame.boxWords
+        #expect(plan.contains("10 entries, 2.6 MB, in City"), "\(plan)")
+        let bound = "More than is kept for an undo: u undoes it for ten minutes, or until 210 kB are written"
+        #expect(plan.contains(bound), "\(plan)")
+        let before = try archive.status()
+        #expect(before.entries == 13, "nothing is written yet")
+        browser.press([.character("y")])
+        #expect(browser.frame.lines[28].hasPrefix("Deleted 10 entries, 2.6 MB; u undoes it."))
+        let after = try archive.status()
+        #expect(after.entries == 3 && before.diskBytes - after.diskBytes == 2_600_000)
+        let action = try #require(try archive.reversibleActions().first)
+        #expect(action.entries == 10 && action.bytes == 2_600_000 && action.kind == .delete)
+        #expect(action.bytesLeft == 209_715, "as the plan said")
+        try archive.put([UInt8](repeating: 1, count: 210_000), forKey: "more")
+        #expect(try !archive.reversibleActions().contains { $0.id == action.id })
+    }
+
+    /// Of what fits into what is kept, nothing that is written shortens the time.
+    @Test func aPlanWithoutABoundHasNone() throws {
+        for number in 0..<20 { try archive.put([1, 2, 3], forKey: "small \(number)") }
+        var browser = try browser("<enter>MD")
+        #expect(browser.frame.boxWords.contains("20 entries, 60 B, in City"))
+        #expect(
+            browser.frame.boxWords.contains(
+                "u undoes it for ten minutes, or until a put finds the disk full."))
+        browser.press([.character("y")])
+        let action = try #require(try archive.reversibleActions().first)
+        #expect(action.entries == 20 && action.bytes == 60 && action.bytesLeft == nil)
+        for number in 0..<10 {
+            try archive.put([UInt8](repeating: 1, count: 400_000), forKey: "new \(number)")
+        }
+        #expect(try archive.reversibleActions().first?.id == action.id)
+        browser.press(try Key.script("uy"))
+        #expect(try archive.peek("small 7") == [1, 2, 3])
+    }
+
+    // MARK: Progress
+
+    /// What the status line says with each report of long work.
+    private func reports(of effect: Effect, _ test: inout UpdateTest) -> [String] {
+        let clock = TestClock()
+        let performer = EffectPerformer(source: EngineSource(folder: folder.path)) {
+            // Each report is far enough from the one before to be sent.
+            clock.advance(1)
+            return clock.now
+        }
+        var messages: [Message] = []
+        performer.perform(effect, isStopped: { false }, send: { messages.append($0) })
+        test.send(.clock(Fixture.start.adding(seconds: 1)))
+        var lines: [String] = []
+        for message in messages {
+            guard case .progress = message else { continue }
+            test.send(message)
+            lines.append(Browser.frame(test.model).lines[28])
+        }
+        return lines
+    }
+
+    /// Deleting many says how far it is, and so does giving many their deadlines back.
+    @Test func longChangesSayTheirShare() throws {
+        for number in 0..<1_500 { try archive.put([1], forKey: "city \(number)") }
+        #expect(try archive.carryOut(.setLifetime(.seconds(86_400)), on: planned()).entries == 1_500)
+        for (keys, title) in [("<enter>u", "undoing"), ("<enter>MD", "deleting")] {
+            var test = UpdateTest(model(Fixture.start))
+            let source = EngineSource(folder: folder.path)
+            test.settle(source)
+            for key in try Key.script(keys) { _ = test.press(key, source) }
+            #expect(test.model.isPlanOpen, "\(test.text)")
+            let effect = try #require(test.press(.character("y"), source, settling: false).first)
+            let lines = reports(of: effect, &test)
+            let shares = try lines.compactMap { line -> (percent: Int, done: Int)? in
+                let match = try Regex("^([0-9]+)% \(title) ([0-9,]+) of 1,500, Esc stops ").firstMatch(
+                    in: line)
+                guard let percent = match?[1].substring, let done = match?[2].substring else { return nil }
+                return (Int(percent) ?? -1, Int(done.filter { $0 != "," }) ?? -1)
+            }
+            #expect(shares.count > 1 && shares.count >= lines.count - 1, "\(title): \(lines)")
+            #expect(shares.map(\.done) == shares.map(\.done).sorted())
+            #expect(shares.contains { 10..<90 ~= $0.percent }, "\(title): \(lines)")
+            for (percent, done) in shares { #expect(abs(percent - done * 100 / 1_500) <= 1, "\(lines)") }
+        }
+        #expect(try archive.status().entries == 0)
+    }
+
+    // MARK: New entries
+
+    /// `{"name": "Oslo"}` as CBOR.
+    private static let document: [UInt8] = [0xa1, 0x64] + Array("name".utf8) + [0x64] + Array("Oslo".utf8)
+
+    @Test(arguments: [
+        (
+            typed: "{\"name\": \"Oslo\"}\n", stored: document, encoding: ValueEncoding.cbor,
+            shown: "· name \"Oslo\""
+        ), (typed: "north of it\n", stored: Array("north of it".utf8), encoding: .text, shown: "north of it"),
+    ])
+    func aNewEntryIsThereAfterwards(
+        typed: String, stored: [UInt8], encoding: ValueEncoding, shown: String
+    ) throws {
+        try archive.put([1], forKey: "Bergen")
+        var browser = try browser("<enter>nOslo<enter>") { program in
+            guard let path = program.arguments.first,
+                (try? Data(typed.utf8).write(to: URL(fileURLWithPath: path))) != nil
+            else { return .failure(SourceError("there is no file to edit")) }
+            return .success(0)
+        }
+        #expect(browser.frame.plainText.contains("New entry Oslo?"), "\(browser.frame.plainText)")
+        #expect(try archive.peek("Oslo") == nil && archive.status().entries == 1)
+        browser.press([.character("y")])
+        #expect(try archive.peek("Oslo") == stored)
+        #expect(try archive.metadata("Oslo")?.encoding == encoding)
+        #expect(try archive.status().entries == 2 && archive.peek("Bergen") == [1])
+        #expect(browser.frame.lines[28].hasPrefix("Stored Oslo, \(stored.count) B."))
+        #expect(browser.frame.lines[0].contains("writes 1 "))
+        // Another one who looks finds it, too, and nobody holds the store.
+        let other = try self.browser("<enter>/Oslo<enter><enter>")
+        #expect(other.frame.plainText.contains(shown), "\(other.frame.plainText)")
+        #expect(try archive.processes().filter(\.isAlive).count == 1)
+    }
+
+    /// The default button stores nothing, and an entry that came first stays.
+    @Test func aNewEntryReplacesNothing() throws {
+        let (archive, folder) = (archive, folder)
+        try archive.put([1], forKey: "Bergen")
+        var surroundings = Fixture.surroundings
+        // The text is kept where it can't be stored.
+        surroundings.temporaryFolder = folder.path
+        for (keys, first) in [("<enter>", nil), ("y", [9])] as [(String, [UInt8]?)] {
+            var browser = HeadlessBrowser(
+                Model(
+                    size: Size(columns: 90, rows: 30), look: Fixture.unicode, folder: folder.path,
+                    store: path, now: Timestamp.now(), surroundings: surroundings),
+                source: EngineSource(folder: folder.path), clock: { Timestamp.now() },
+                programs: { program in
+                    try? Data("text".utf8).write(to: URL(fileURLWithPath: program.arguments[0]))
+                    if let first { try? archive.put(first, forKey: "Oslo") }
+                    return .success(0)
+                })
+            browser.press(try Key.script("<enter>nOslo<enter>" + keys))
+            #expect(browser.frame.boxWords.contains("Nothing was stored"), "\(browser.frame.plainText)")
+            #expect(try archive.peek("Oslo") == first)
+        }
+    }
+
+    // MARK: Last use
+
+    /// The engine gives an entry that was never hit the time of its recording as its place in the order: that is no use.
+    @Test func theLastUseIsThatOfAHit() throws {
+        try archive.put([1], forKey: "Oslo")
+        var lines = try browser("<enter><enter>b").frame.boxLines
+        #expect(lines.contains("accessed never") && lines.contains { $0 == "hits 0" }, "\(lines)")
+        _ = try archive.access("Oslo")
+        lines = try browser("<enter><enter>b").frame.boxLines
+        let accessed = try #require(lines.first { $0.hasPrefix("accessed ") })
+        #expect(accessed.hasSuffix(" ago") || accessed.hasSuffix(", just now"), "\(accessed)")
+        #expect(lines.contains { $0.hasPrefix("hits 1") })
+    }
+}
