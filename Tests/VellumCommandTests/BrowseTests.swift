@@ -96,6 +96,20 @@ struct BrowseTests {
         #expect(text.contains("filter") && text.contains("gamma, size"))
     }
 
+    /// A terminal that can't show screens is told so before anything is sent to it, and there is a way without a screen.
+    @Test func aTerminalWithoutScreensIsRefusedWithAWord() async throws {
+        let environment = ["TERM": "dumb"]
+        let (status, text) = try PseudoTerminal.run("--store '\(store.path)'", environment: environment)
+        // The exit status of wrong usage.
+        #expect(status == 2, "\(text)")
+        #expect(text.contains("dumb") && text.contains("can't show screens"), "\(text)")
+        #expect(text.contains("browse --size 100x30 --print text"), "\(text)")
+        #expect(!text.contains("\u{1b}"))
+        let lines = try await PseudoTerminal.run(
+            "--store '\(store.path)' --lines", typing: [("lists the keys", "q")], environment: environment)
+        #expect(lines.status == 0 && !lines.text.contains("\u{1b}"), "\(lines)")
+    }
+
     @Test func whatIsRecordedIsReplayed() throws {
         let file = store.folder / "recording.cast"
         func record() throws -> (status: Int32, text: String) {

@@ -84,6 +84,52 @@ struct ColumnTests {
         #expect(try importing("a.ndjson", "{\"id\":1}", "--types", "id=text").status == 2)
     }
 
+    /// Nothing is a truth value but the two words and null; of a column that is one by itself nothing is said.
+    @Test func truthValuesAreAKindOfTheirOwn() throws {
+        let content = "id,flag,all\n1,true,true\n2,yes,false\n3,null,\n4,false,true\n"
+        let result = try importing("a.csv", content + "5,1,true\n", "--types", "flag=boolean,all=boolean")
+        #expect(
+            try values(result) == [
+                "{\"id\":1,\"flag\":true,\"all\":true}", "{\"id\":3,\"flag\":null}",
+                "{\"id\":4,\"flag\":false,\"all\":true}",
+            ])
+        for line in [3, 6] {
+            #expect(result.errors.contains("a.csv:\(line): column \"flag\" is no true or false\n"))
+        }
+        #expect(result.errors.contains("2 records skipped"), "\(result.errors)")
+        try store.done("drop", "A", "--yes")
+        let mixed = try importing("a.csv", content)
+        #expect(mixed.errors.contains("column \"flag\" is mixed and stays text: \"yes\" (line 3)"))
+        #expect(mixed.errors.contains("--types flag=boolean") && !mixed.errors.contains("column \"all\""))
+        #expect(try values(mixed)[1] == "{\"id\":2,\"flag\":\"yes\",\"all\":false}")
+        #expect(try importing("a.csv", content, "--types", "flag=bool").status == 2)
+    }
+
+    /// The same decisions without quotes.
+    @Test func columnsOfTSVAreDecidedAsAWhole() throws {
+        let rows = [
+            "id\tprice\tn\tflag", "1\t19.99\t5\ttrue", "2\t20.00\tn/a\tfalse", "3\t5.50\tnull\tnull",
+            "4\t\t7\t",
+        ]
+        let result = try importing("a.tsv", rows.joined(separator: "\n"))
+        #expect(
+            try values(result) == [
+                "{\"id\":1,\"price\":19.99,\"n\":\"5\",\"flag\":true}",
+                "{\"id\":2,\"price\":20.0,\"n\":\"n/a\",\"flag\":false}",
+                "{\"id\":3,\"price\":5.5,\"n\":\"null\",\"flag\":null}", "{\"id\":4,\"n\":\"7\"}",
+            ])
+        let said = result.errors.split(separator: "\n").filter { $0.hasPrefix("column ") }
+        #expect(said.count == 2, "\(result.errors)")
+        #expect(result.errors.contains("column \"n\" is mixed and stays text: \"n/a\" (line 3)"))
+        #expect(result.errors.contains("the spelling of \"20.00\" (line 3) is not kept"))
+        #expect(try store.done("query", "A", "find price > 5 | count").text == "3\n")
+        let typed = try importing("a.tsv", rows.joined(separator: "\n"), "--types", "n=number,price=text")
+        #expect(typed.errors.contains("a.tsv:3: column \"n\" is no number"), "\(typed.errors)")
+        #expect(
+            try store.done("get", "A", "1", "--json").text
+                == "{\"id\":1,\"price\":\"19.99\",\"n\":5,\"flag\":true}\n")
+    }
+
     /// More than is read at once: the kind shows in the last row.
     @Test func aPipeIsDecidedAsAFileIs() throws {
         let rows =

@@ -61,9 +61,64 @@ struct ConfigurationTests {
                 .contains("store = \"/t\"  # option: --store"))
     }
 
+    /// Some terminals say what their ground is.
+    @Test(arguments: [
+        ("0;15", "light"), ("0;default;15", "light"), ("0;7", "light"), ("15;0", "dark"), ("7;8", "dark"),
+        ("15", "dark"),
+        ("x;y", "dark"), ("", "dark"), ("15;default", "dark"),
+    ])
+    func theThemeFitsTheTerminalsGround(colors: String, theme: String) throws {
+        let origin = theme == "light" ? "environment: COLORFGBG" : "default"
+        #expect(
+            try run("config", also: ["COLORFGBG": colors]).lines.contains("theme = \"\(theme)\"  # \(origin)")
+        )
+        try write("theme = \"dark-safe\"")
+        #expect(
+            try run("config", also: ["COLORFGBG": colors]).lines.contains(
+                "theme = \"dark-safe\"  # \(path):1"))
+    }
+
+    /// What broke: both could be chosen in the browser only, and not be given to others or kept with other settings.
+    @Test func columnsAndQueriesAreThere() throws {
+        let store = try TestStore()
+        try store.done(
+            "import", "City", "-", "--key", "id", input: #"{"id":"bogor","people":950334,"wet":true}"#)
+        try write(
+            """
+            [columns]
+            City = ["people", "-owner", "-hits"]
+
+            [queries]
+            "most people" = "sort people desc | limit 3"
+
+            """)
+        func screen(_ keys: String) throws -> String {
+            try run("browse", "--store", store.path, "--size", "130x24", "--keys", keys).text
+        }
+        let entries = try screen("<enter>")
+        #expect(
+            entries.contains("950334") && !entries.contains("HITS") && !entries.contains("OWNER"),
+            "\(entries)")
+        #expect(try screen("<enter>Q<ctrl+o>").contains("sort people desc | limit 3"))
+        #expect(try screen("<enter>Q<ctrl+o><enter><enter>").contains("950334"))
+        // What a person chooses is the person's; what the settings say stays there.
+        #expect(try screen("<enter>Q<ctrl+o><ctrl+x>").contains("most people is a setting: \(path):5"))
+    }
+
     /// What is printed is a file that says the same.
     @Test func whatIsPrintedCanBeTheFile() throws {
-        try write("times = \"utc\"\n[keys]\nopen = [\"o\", \"\\\"\"]\nmark = \"comma\"\n")
+        try write(
+            """
+            times = "utc"
+            [keys]
+            open = ["o", "\\""]
+            mark = "comma"
+            [columns]
+            "my cities" = ["address.city", "-age"]
+            [queries]
+            "most \\"hit\\"" = "sort @hits desc | find name = \\"a\\""
+
+            """)
         let first = try run("config")
         #expect(first.status == 0, "\(first.errors)")
         try write(first.text)
@@ -96,6 +151,19 @@ struct ConfigurationTests {
         ("[keys]\nopen = \"o\"\nquit = \"o\"", "3: keys.quit: o was given to open above"),
         ("[keys]\nopen = \"ctrl+C\"", "2: keys.open: ctrl+c always leaves the browser"),
         ("[keys]\nopen = \"ctrl+z\"", "2: keys.open: ctrl+z always suspends the browser"),
+        (
+            "[columns]\nCity = [\"a..b\"]",
+            "2: columns.City: \"a..b\" is no property: at 3: found \".\", expected a property; "
+                + "other names stand in quotes within: '\"a b\"'"
+        ),
+        (
+            "[columns]\nCity = \"-hit\"",
+            "2: columns.City: \"hit\" is none of size, tier, idle, age, expires, hits, owner; did you mean hits?"
+        ),
+        ("[columns]\nCity = 5", "2: columns.City: a text in quotes or a list of them is expected"),
+        ("[queries]\na = \"\"\nb = \"sort\"", "3: queries.b: at 5: found the end, expected a property"),
+        ("[queries]\na = [\"count\", \"count\"]", "2: queries.a: a query in quotes is expected"),
+        ("columns = \"a\"", "1: columns: a table is expected: [columns]"),
         ("[keys]\nopen = \"ctrl+i\"", "2: keys.open: terminals send tab for ctrl+i; write tab"),
     ])
     func mistakesAreNamedWithTheirLine(text: String, problem: String) throws {
@@ -175,5 +243,68 @@ struct ConfigurationTests {
         try write("[keys]\nopen = \"o\"\n")
         let screen = try run("browse", "--store", store.path, "--size", "80x24", "--keys", "o")
         #expect(screen.text.contains("bogor") && screen.text.contains("o Open"))
+    }
+
+    /// The colors that a screen has.
+    private func colors(_ text: String) -> Set<Substring> {
+        Set(text.matches(of: /[34]8;2;[0-9]+;[0-9]+;[0-9]+/).map(\.0))
+    }
+
+    /// Without a terminal and on one.
+    @Test func theThemeIsTheBrowsers() async throws {
+        let store = try TestStore()
+        try store.done("put", "City", "bogor", input: "1")
+        func printed(_ options: String...) throws -> Set<Substring> {
+            let arguments = ["browse", "--store", store.path, "--size", "100x30", "--print", "ansi"]
+            let variables = environment.merging(["NO_COLOR": ""]) { $1 }
+            return colors(try Vellum.run(arguments + options, environment: variables).text)
+        }
+        func shown() async throws -> Set<Substring> {
+            let variables = ["COLORTERM": "truecolor", "NO_COLOR": ""].merging(environment) { $1 }
+            let (status, text) = try await PseudoTerminal.run(
+                "--store '\(store.path)'", typing: [("City", "q")], environment: variables)
+            #expect(status == 0)
+            return colors(text)
+        }
+        let (dark, light) = (try printed("--theme", "dark"), try printed("--theme", "light"))
+        let (ofDark, ofLight) = (dark.subtracting(light), light.subtracting(dark))
+        #expect(!ofDark.isEmpty && !ofLight.isEmpty)
+        #expect(try printed() == dark)
+        #expect(try await !shown().isDisjoint(with: ofDark))
+        try write("theme = \"light\"\n")
+        #expect(try printed() == light)
+        let used = try await shown()
+        #expect(used.isDisjoint(with: ofDark) && !used.isDisjoint(with: ofLight), "\(used)")
+        // An option wins.
+        #expect(try printed("--theme", "dark") == dark)
+    }
+
+    /// Two browsers look at the same store: the one that is to ask once a minute hasn't seen what the other shows.
+    @Test func theStoreIsAskedAsOftenAsIsSet() async throws {
+        let store = try TestStore()
+        try store.done("put", "City", "first", input: "1")
+        func start(_ refresh: String) async throws -> Spawned {
+            try write("refresh = \"\(refresh)\"\n")
+            let browser = try PseudoTerminal.start("--store '\(store.path)'", environment: environment)
+            try await browser.until("the archives") { browser.text.contains("City") }
+            browser.type("\r")
+            // A title of theirs: the key may stand beside the archives already.
+            try await browser.until("the entries") { browser.text.contains("expires") }
+            try await browser.until("the first entry") { browser.text.contains("first") }
+            return browser
+        }
+        let (slow, quick) = (try await start("60s"), try await start("100ms"))
+        for key in ["second", "third", "fourth"] {
+            try store.done("put", "City", key, input: "1")
+            try await quick.until(key) { quick.text.contains(key) }
+        }
+        #expect(!slow.text.contains("second"))
+        // It does when it is told to.
+        slow.type("R")
+        try await slow.until("fourth") { slow.text.contains("fourth") }
+        for browser in [slow, quick] {
+            browser.type("q")
+            #expect(try await browser.finish() == 0)
+        }
     }
 }

@@ -31,23 +31,85 @@ struct DocumentTests {
         return (root.subcommands ?? []).filter { $0.shouldDisplay && $0.commandName != "help" }
     }
 
+    private func asset(_ name: String) throws -> String {
+        try String(contentsOf: Vellum.root.appendingPathComponent("Assets/\(name)"), encoding: .utf8)
+    }
+
+    /// The options that the page names under each command, there and nowhere else.
+    private func described(in page: String) throws -> [String: Set<String>] {
+        let sections = page.components(separatedBy: "\n.Sh ")
+        let commands = try #require(sections.first { $0.hasPrefix("COMMANDS\n") })
+        var options: [String: Set<String>] = [:]
+        for item in commands.components(separatedBy: "\n.It Cm ").dropFirst() {
+            let words = item.split { $0 == " " || $0 == "\n" }.map(String.init)
+            var named: Set<String> = []
+            for (place, word) in words.enumerated().dropFirst() where word.hasPrefix("-") {
+                guard words[place - 1] == "Fl" else { continue }
+                named.insert(String(word.dropFirst()))
+                // `get --json|--raw|--hex` is written as one group.
+                var next = place + 1
+                while next + 1 < words.count, words[next] == "|", words[next + 1] != "Fl" {
+                    named.insert(words[next + 1])
+                    next += 2
+                }
+            }
+            options[words[0], default: []].formUnion(named)
+        }
+        return options
+    }
+
+    /// Each option stands under its own command: one of the same name may be another command's.
     @Test func theManPageNamesEveryCommandAndOptionAndNoOther() throws {
-        let path = Vellum.root.appendingPathComponent("Assets/man/vellum.1")
-        let page = try String(contentsOf: path, encoding: .utf8)
+        let page = try asset("man/vellum.1")
+        let described = try described(in: page)
         let commands = try commands()
         #expect(commands.count == 35)
+        #expect(described.keys.sorted() == commands.map(\.commandName).sorted())
+        // What all commands take stands before them.
+        let common: Set = ["help", "version", "store"]
+        let before = try #require(page.components(separatedBy: "\n.Sh COMMANDS").first)
+        for option in common { #expect(before.contains("Fl -\(option)"), "--\(option)") }
         for command in commands {
-            #expect(page.contains(".It Cm \(command.commandName) "), "\(command.commandName)")
-            // `get --json|--raw|--hex` is written as one group.
-            for option in command.options {
-                #expect(page.contains("Fl -\(option)") || page.contains("| \(option)"), "--\(option)")
-            }
+            let missing = Set(command.options).subtracting(common)
+                .subtracting(described[command.commandName] ?? [])
+            #expect(missing.isEmpty, "\(command.commandName): \(missing.sorted())")
         }
         let known = Set(commands.flatMap(\.options)).union(["help", "version"])
         let words = page.split { $0 == " " || $0 == "\n" }
         for (word, next) in zip(words, words.dropFirst()) where word == "Fl" && next.hasPrefix("-") {
             #expect(known.contains(String(next.dropFirst())), "--\(next.dropFirst())")
         }
+        // The line that an entry begins with has options of that command alone.
+        for line in page.split(separator: "\n") where line.hasPrefix(".It Cm ") {
+            let words = line.split(separator: " ").dropFirst(2)
+            guard let command = commands.first(where: { $0.commandName == words.first.map(String.init) })
+            else { continue }
+            for (word, next) in zip(words, words.dropFirst()) where word == "Fl" && next.hasPrefix("-") {
+                #expect(command.options.contains(String(next.dropFirst())), "\(line)")
+            }
+        }
+    }
+
+    /// One number for all who read it: people, Homebrew, and who looks for what has changed.
+    @Test func theVersionIsTheSameEverywhere() throws {
+        let version = try Vellum.run(["--version"]).text.prefix { $0.isNumber || $0 == "." }
+        #expect(version.split(separator: ".").count == 3)
+        let formula = try asset("homebrew/vellum.rb")
+        #expect(formula.contains("\n  version \"\(version)\"\n"), "\(version)")
+        for archive in formula.matches(of: /vellum-(\d+\.\d+\.\d+)\.tar/) {
+            #expect(archive.output.1 == version)
+        }
+        let newest = try asset("CHANGELOG.md").split(separator: "\n").first { $0.hasPrefix("## ") }
+        #expect(newest == "## \(version)")
+        // The Debian package takes it from there.
+        let source = try String(
+            contentsOf: Vellum.root.appendingPathComponent("Sources/VellumCommand/Run/Version.swift"),
+            encoding: .utf8)
+        #expect(source.contains("static let number = \"\(version)\""))
+        let doctor = try JSON.array(
+            Vellum.run(["doctor", "--json", "--store", "/nonexistent"]).output)
+        let finding = doctor.first { $0["subject"] as? String == "version" }?["finding"] as? String
+        #expect(finding?.hasPrefix(version) == true)
     }
 
     /// They are made with `vellum --generate-completion-script SHELL > Assets/completions/FILE`.

@@ -105,6 +105,35 @@ struct DumpTests {
         #expect(try store.run("backup", store.path + "/A.archive/inner").status != 0)
     }
 
+    /// What can't be dumped leaves no file, and the old one stays.
+    @Test func whatCannotBeDumpedLeavesWhatWasThere() throws {
+        try store.done("put", "A", "a", input: "[1]")
+        let old = try store.folder.file("old.dump", "old")
+        let new = store.folder / "new.dump"
+        for file in [old, new] {
+            let unknown = try store.run("dump", file, "A", "Aa")
+            #expect(unknown.status == 1 && unknown.errors.contains("no archive \"Aa\""), "\(unknown.errors)")
+            let nowhere = try Vellum.run(["dump", file, "--store", store.folder / "none"])
+            #expect(nowhere.status == 3 && nowhere.errors.contains("no store at"), "\(nowhere.errors)")
+        }
+        let inside = try store.run("dump", store.path + "/A.archive/dump")
+        #expect(inside.status == 2 && inside.errors.contains("in the folder of a store"), "\(inside.errors)")
+        let terminal = try PseudoTerminal.run("dump - --store '\(store.path)'")
+        #expect(terminal.status == 2 && terminal.text.contains("no text for a terminal"), "\(terminal.text)")
+        #expect(try String(contentsOfFile: old, encoding: .utf8) == "old")
+        let left = try FileManager.default.contentsOfDirectory(atPath: store.folder.path).sorted()
+        #expect(left == ["old.dump", "store"], "\(left)")
+        // Where there is something already nothing is restored.
+        try store.done("dump", new)
+        let taken = try Vellum.run(["restore", new, old])
+        #expect(taken.status == 2 && taken.errors.contains("exists already"), "\(taken.errors)")
+        #expect(try String(contentsOfFile: old, encoding: .utf8) == "old")
+        // As a dump, but from standard input and of nothing.
+        let empty = try Vellum.run(["restore", "-", store.folder / "target"], input: "")
+        #expect(empty.status == 1 && empty.errors.contains("no dump of a store"), "\(empty.errors)")
+        #expect(!FileManager.default.fileExists(atPath: store.folder / "target"))
+    }
+
     /// What broke: what a killed one left opened as a store, and its check was clean, although archives were missing.
     @Test func whatAKilledRestoreLeftIsNoStore() async throws {
         try store.done("put", "A", "a", input: "[1]")

@@ -26,6 +26,36 @@ struct EndingTests {
         #expect(!result.errors.hasPrefix("vellum: Error"))
     }
 
+    /// Nothing is made of them, and one line says which one it is.
+    @Test func aMissingFileAndAFolderWhereAFileIsNeededAre2() throws {
+        let folder = store.folder / "folder"
+        let target = store.folder / "target"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        var commands: [(path: String, arguments: [String])] = []
+        for path in [store.folder / "missing", folder] {
+            commands += [
+                (path, ["query", "A", "--file", path]), (path, ["put", "B", "k", path]),
+                (path, ["import", "B", path, "--key", "id"]), (path, ["restore", path, target]),
+            ]
+        }
+        for path in [store.folder / "missing/file.csv", folder] {
+            commands += [
+                (path, ["query", "A", "--output", path, "--format", "csv"]),
+                (path, ["export", "A", path, "--format", "csv"]), (path, ["dump", path]),
+            ]
+        }
+        for (path, arguments) in commands {
+            let result = try Vellum.run(arguments + ["--store", store.path])
+            #expect(result.status == 2 && result.output.isEmpty, "\(arguments): \(result)")
+            #expect(result.errors.hasPrefix("vellum: \(path)"), "\(arguments): \(result.errors)")
+            #expect(result.errors.split(separator: "\n").count == 1, "\(arguments): \(result.errors)")
+        }
+        let left = try FileManager.default.contentsOfDirectory(atPath: store.folder.path).sorted()
+        #expect(left == ["folder", "store"], "\(left)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
+        #expect(try store.archives().keys.sorted() == ["A"])
+    }
+
     @Test(arguments: [
         ["get", "A", "nothing"], ["keys", "Nothing"], ["rm", "A", "nothing", "--yes"], ["export", "B"],
     ])

@@ -33,6 +33,19 @@ struct LogTests {
         #expect(try store.done("check").text.hasPrefix("L: clean, 6 entries"))
     }
 
+    /// What broke: a message with a tab or the end of a line in it was several columns and lines.
+    @Test func aMessageIsOneLineInAPipe() throws {
+        let message = "one\ttwo\nthree\rfour\u{2028}five\n"
+        try store.done("append", "L", "--whole", "--disk", "1KB", input: message)
+        let line = try store.done("tail", "L").text
+        #expect(line.hasSuffix("\tone\\ttwo\\nthree\\rfour\\u{2028}five\\n\n"), "\(line)")
+        #expect(line.unicodeScalars.count { $0 == "\n" } == 1, "\(line)")
+        #expect(line.unicodeScalars.count { $0 == "\t" } == 2, "\(line)")
+        #expect(try store.done("tail", "L", "--raw").text == message + "\n")
+        let object = try JSON.object(try store.done("tail", "L", "--json").text)
+        #expect(object["text"] as? String == message)
+    }
+
     @Test func whatIsNotTextIsBase64() throws {
         try store.done("append", "L", "x", "--disk", "1KB")
         let file = store.folder / "bytes"

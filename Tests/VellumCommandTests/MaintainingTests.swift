@@ -59,6 +59,46 @@ struct MaintainingTests {
         #expect(missing.status == 1 && missing.errors.contains("did you mean \"B\"?"))
     }
 
+    /// On a terminal: only a yes removes anything.
+    @Test func dropAsks() throws {
+        try store.done("put", "A", "k", input: "[1]")
+        try store.done("append", "L", "one", "--disk", "1MB")
+        for answer in ["n\n", "\n", "yet\n", "\u{4}"] {
+            let (status, text) = try PseudoTerminal.run("drop A --store '\(store.path)'", input: answer)
+            #expect(status == 1 && text.contains("nothing was removed"), "\(text)")
+            #expect(
+                text.contains("Remove archive A with 1 entry, 2 B? This can't be undone. [y/N]"), "\(text)")
+        }
+        #expect(try store.keys("A") == ["k"])
+        let (status, text) = try PseudoTerminal.run("drop A --store '\(store.path)'", input: "y\n")
+        #expect(status == 0 && text.contains("removed archive A with 1 entry, 2 B"), "\(text)")
+        #expect(try store.archives().keys.sorted() == ["L"])
+        let log = try PseudoTerminal.run("drop L --store '\(store.path)'", input: "yes\n")
+        #expect(log.status == 0 && log.text.contains("Remove archive L with 1 message, 3 B?"), "\(log.text)")
+        #expect(try store.archives().isEmpty)
+    }
+
+    /// What the other process stored meanwhile would be lost.
+    @Test func whatOthersHaveOpenIsNotRenamed() throws {
+        try store.done("put", "A", "k", input: "[1]")
+        let opened = try Store.open(at: store.path)
+        let held = try opened.archive(named: "A")
+        let refused = try store.run("rename", "A", "B")
+        #expect(refused.status == 1 && refused.output.isEmpty)
+        #expect(
+            refused.errors.contains("has archive \"A\" open; end them, or use vellum copy"),
+            "\(refused.errors)")
+        #expect(try store.archives().keys.sorted() == ["A"])
+        #expect(try held.peek("k") != nil)
+        // What is advised can be done.
+        try store.done("copy", "A", "B")
+        try held.put([0x81, 0x02], forKey: "k2", encoding: .cbor)
+        opened.close()
+        try store.done("rename", "A", "C")
+        #expect(try store.archives().keys.sorted() == ["B", "C"])
+        #expect(try store.keys("C") == ["k2", "k"])
+    }
+
     @Test func aLogIsEmptied() throws {
         for text in ["one", "two"] { try store.done("append", "L", text, "--disk", "1MB") }
         #expect(try store.done("rm", "L", "--all", "--dry-run").text == "would delete 2 messages, 6 B\n")

@@ -66,6 +66,41 @@ struct QueryTests {
         #expect(try lines("limit 3", "--csv")[0].hasPrefix("key,geonameid,name,"))
     }
 
+    /// Each format of the same rows, to the output and to a file whose name tells it; a file of its own has the query.
+    @Test func formatsAndFiles() throws {
+        let folder = try TemporaryFolder()
+        let query =
+            #"find countrycode = "ID" | sort population desc | limit 2 | select name, population, timezone"#
+        try Data("\u{feff}\(query)\n".utf8).write(to: URL(fileURLWithPath: folder / "largest.query"))
+        let cells = [["Jakarta", "8540121", "Asia/Jakarta"], ["Surabaya", "3018022", "Asia/Jakarta"]]
+        let delimited = { (separator: String) in
+            ([["name", "population", "timezone"]] + cells).map { $0.joined(separator: separator) }
+        }
+        let objects = cells.map { #"{"name":"\#($0[0])","population":\#($0[1]),"timezone":"\#($0[2])"}"# }
+        let expected: [(format: String, lines: [String])] = [
+            ("ndjson", objects), ("json", ["[", objects[0] + ",", objects[1], "]"]), ("csv", delimited(",")),
+            ("tsv", delimited("\t")),
+        ]
+        for (format, lines) in expected {
+            let printed = try Vellum.run(["query", "City", query, "--format", format, "-s", store.path])
+            #expect(
+                printed.status == 0 && printed.errors.isEmpty && printed.lines == lines,
+                "\(format): \(printed)")
+            let path = folder / "rows.\(format)"
+            let written = try store.run(
+                "query", "City", "--file", folder / "largest.query", "--output", path)
+            #expect(written.status == 0 && written.text.isEmpty, "\(format): \(written)")
+            #expect(try String(contentsOfFile: path, encoding: .utf8) == lines.joined(separator: "\n") + "\n")
+        }
+        let none = try store.run("query", "City", "find population > 99999999", "--format", "json")
+        #expect(none.text == "[]\n")
+        let table = try lines(query, "--format", "table")
+        #expect(
+            table.first?.split(separator: " ").map { $0.lowercased() } == ["name", "population", "timezone"])
+        let piped = try store.run("query", "City", "--file", "-", "--format", "csv", input: query)
+        #expect(piped.status == 0 && piped.lines == delimited(","))
+    }
+
     @Test func nothingMatched() throws {
         let result = try store.run("query", "City", "find population > 99999999")
         #expect(result.status == 1 && result.output.isEmpty && result.errors.isEmpty)

@@ -5,9 +5,10 @@ import Testing
 /// The built program on a terminal of its own. Arguments are in the shell's syntax.
 enum PseudoTerminal {
     /// What makes the terminal, with what it takes there. It passes the exit status on; its two spellings differ.
-    private static func words(_ arguments: String, columns: Int) -> [String] {
+    private static func words(_ arguments: String, columns: Int, pidFile: String? = nil) -> [String] {
+        let note = pidFile.map { "echo $$ >'\($0)'; " } ?? ""
         // The shell is gone before the program begins: one that waits would take an interrupt for its own.
-        let command = "stty cols \(columns) rows 30; exec '\(Vellum.executable.path)' \(arguments)"
+        let command = "stty cols \(columns) rows 30; \(note)exec '\(Vellum.executable.path)' \(arguments)"
         #if os(Linux)
         return ["-qec", command, "/dev/null"]
         #else
@@ -19,12 +20,14 @@ enum PseudoTerminal {
         ["TERM": "xterm-256color", "LC_ALL": "C.UTF-8", "SHELL": "/bin/sh"].merging(own) { $1 }
     }
 
-    /// Starts the program and doesn't wait for it; what it says is all standard output.
+    /// Starts the program and doesn't wait for it; what it says is all standard output. `pidFile` gets the program's number:
+    /// that of what is returned is the terminal's.
     static func start(
-        _ arguments: String, environment: [String: String] = [:], columns: Int = 100
+        _ arguments: String, environment: [String: String] = [:], columns: Int = 100, pidFile: String? = nil
     ) throws -> Spawned {
         try Spawned(
-            words(arguments, columns: columns), executable: "/usr/bin/script", holdsInput: true,
+            words(arguments, columns: columns, pidFile: pidFile), executable: "/usr/bin/script",
+            holdsInput: true,
             environment: variables(environment))
     }
 

@@ -51,6 +51,8 @@ final class Spawned {
 
     func signal(_ number: Int32) { process.signal(number) }
 
+    var hasEnded: Bool { process.hasEnded() }
+
     func type(_ text: String) {
         let bytes = Array(text.utf8)
         #expect(write(inputEnd, bytes, bytes.count) == bytes.count)

@@ -1,0 +1,81 @@
+import Foundation
+import Testing
+
+/// What the browser remembers for its user is whole, whoever writes it at once and whoever dies meanwhile.
+@Suite(.serialized, .timeLimit(.minutes(10)))
+struct BrowserMemoryTests {
+    private let store: TestStore
+    private var state: String { store.folder / "state" }
+    private var file: String { state + "/vellum/saved-queries" }
+
+    init() throws {
+        store = try TestStore()
+        try store.done("put", "City", "oslo", input: "{\"name\":\"Oslo\",\"size\":709037}")
+    }
+
+    private func start(pidFile: String? = nil) async throws -> Spawned {
+        let browser = try PseudoTerminal.start(
+            "--store '\(store.path)'", environment: ["XDG_STATE_HOME": state], pidFile: pidFile)
+        try await browser.until("the archives") { browser.text.contains("City") }
+        browser.type("\rQ")
+        try await browser.until("the query line") { browser.text.contains("find population") }
+        return browser
+    }
+
+    /// Writes so many queries and saves each.
+    private func save(_ count: Int, named prefix: String, in browser: Spawned) {
+        browser.type((1...count).map { "\u{15}limit \($0)\u{13}\u{15}\(prefix)\($0)\r" }.joined())
+    }
+
+    /// The names that the file has; fails on a line that isn't whole.
+    private func names(location: SourceLocation = #_sourceLocation) throws -> [String] {
+        guard let bytes = FileManager.default.contents(atPath: file) else { return [] }
+        let text = String(decoding: bytes, as: UTF8.self)
+        #expect(text.isEmpty || text.hasSuffix("\n"), "\(text.suffix(200))", sourceLocation: location)
+        return try text.split(separator: "\n").map { line in
+            let record = try JSON.object(String(line))
+            let name = try #require(record["name"] as? String, sourceLocation: location)
+            let number = String(name.reversed().prefix { $0.isNumber }.reversed())
+            #expect(record["query"] as? String == "limit \(number)", "\(line)", sourceLocation: location)
+            return name
+        }
+    }
+
+    /// Both read all, add one and write all: what one has saved, the other mustn't leave out.
+    @Test func twoBrowsersThatSaveAtOnceLoseNothing() async throws {
+        let browsers = [try await start(), try await start()]
+        for (browser, name) in zip(browsers, ["left", "right"]) { save(25, named: name, in: browser) }
+        // It reads whole whenever somebody looks.
+        try await browsers[0].until("50 saved queries") { try names().count >= 50 }
+        let wanted = ["left", "right"].flatMap { name in (1...25).map { "\(name)\($0)" } }
+        #expect(try names().sorted() == wanted.sorted())
+        for browser in browsers { browser.type("\u{3}") }
+        for browser in browsers { #expect(try await browser.finish() == 0) }
+        let left = try FileManager.default.contentsOfDirectory(atPath: state + "/vellum")
+        #expect(!left.contains { $0.hasSuffix(".partial") }, "\(left)")
+    }
+
+    @Test func whoIsKilledWhileItSavesLeavesAWholeFile() async throws {
+        var kept = 0
+        for round in 1...3 {
+            let pidFile = store.folder / "pid\(round)"
+            let browser = try await start(pidFile: pidFile)
+            save(100, named: "round\(round)-", in: browser)
+            try await browser.until("some saved queries") { try names().count >= kept + 3 * round }
+            let text = try String(contentsOfFile: pidFile, encoding: .utf8)
+            let process = try #require(pid_t(text.trimmingCharacters(in: .whitespacesAndNewlines)))
+            #expect(kill(process, SIGKILL) == 0)
+            _ = try await browser.finish()
+            let saved = try names()
+            #expect(saved.count >= kept + 3 * round && Set(saved).count == saved.count)
+            kept = saved.count
+        }
+        // Nobody is kept from saving more by what the dead have left.
+        let browser = try await start()
+        save(1, named: "last", in: browser)
+        try await browser.until("the last one") { try names().contains("last1") }
+        #expect(try names().count == kept + 1)
+        browser.type("\u{3}")
+        #expect(try await browser.finish() == 0)
+    }
+}

@@ -1,0 +1,63 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The demo's load isn't always the same: there is something to see on graphs.
+@Suite(.timeLimit(.minutes(10)))
+struct DemoPhaseTests {
+    /// How many look-ups the line of figures tells of, and how many percent of them were answered.
+    private func figures(_ lines: some Sequence<String>) -> [(count: Int, percent: Double)] {
+        lines.compactMap { line in
+            guard let match = line.firstMatch(of: /health +([0-9,]+) look-ups? in 5 s, ([0-9.]+) %/),
+                let count = Int(match.1.replacing(",", with: "")), let percent = Double(match.2)
+            else { return nil }
+            return (count, percent)
+        }
+    }
+
+    /// It waits for more than a minute, for that is how long the phases take, and does little meanwhile.
+    @Test(.enabled(if: Soak.seconds > 0, "runs in a soak"))
+    func itHasAScanABurstAndALimitThatIsTooSmallSoak() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder / "store"
+        let demo = try Spawned(
+            ["demo", "--no-browse", "--seconds", "600", "--rate", "600", "--store", path],
+            environment: ["TMPDIR": folder.path])
+        try await demo.until("its first figures") { demo.errors.contains("1 s: ") }
+        let journal = try Spawned(["tail", "Journal", "--raw", "-n", "100", "--follow", "--store", path])
+        func until(_ text: String) async throws {
+            #expect(try await eventually(within: 180) { journal.text.contains(text) }, "\(text)")
+        }
+        func limit() throws -> Int {
+            let list = try JSON.array(Vellum.run(["ls", "--json", "--store", path]).output)
+            return try #require(list.first { $0["archive"] as? String == "City" }?["diskLimit"] as? Int)
+        }
+        let whole = try limit()
+        try await until("the cache of cities gets a third of its room")
+        #expect(try await eventually { try limit() < whole }, "the limit never got smaller")
+        #expect(try limit() == whole / 3)
+        // Their own words, in their order.
+        let told = journal.lines
+        let beginnings = ["phase    scan: ", "phase    scan done", "phase    burst: ", "phase    burst over"]
+        let places = try beginnings.map { beginning in
+            try #require(told.firstIndex { $0.hasPrefix(beginning) }, "\(beginning): \(told)")
+        }
+        #expect(places == places.sorted())
+        // A scan asks for much that isn't there, and a burst for more than before. A line that begins before a phase and ends
+        // in it has some of both.
+        let steady = figures(told[..<places[0]])
+        let scan = figures(told[places[0]...].prefix { !$0.hasPrefix("phase    burst") })
+        let calm = figures(told[places[1]..<places[2]])
+        let burst = figures(told[places[2]..<places[3]])
+        let worst = try #require(scan.map(\.percent).min())
+        #expect(try worst < #require(steady.last).percent, "\(steady) \(scan)")
+        let most = try #require(burst.map(\.count).max())
+        #expect(try most > 2 * #require(calm.last).count, "\(calm) \(burst)")
+        demo.signal(SIGINT)
+        #expect(try await demo.finish() == 130)
+        // What it took it gives back.
+        #expect(try limit() == whole)
+        journal.signal(SIGINT)
+        _ = try await journal.finish()
+    }
+}

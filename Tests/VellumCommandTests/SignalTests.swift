@@ -1,0 +1,114 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Signals that ask to end, in the middle of something long: the exit code tells which one, and nothing half is left.
+@Suite("commands that are asked to end")
+struct SignalTests {
+    let store: TestStore
+
+    init() throws { store = try TestStore() }
+
+    /// The signals and what a command ends with. Whoever runs under `nohup` isn't asked by SIGHUP.
+    private static let signals: [(signal: Int32, status: Int32)] = {
+        let isHeard = (try? Vellum.shell("kill -HUP $$; echo ignored").text.isEmpty) ?? true
+        var signals: [(signal: Int32, status: Int32)] = [(SIGTERM, 143)]
+        if isHeard { signals.append((SIGHUP, 129)) }
+        return signals
+    }()
+
+    private var files: [String] {
+        get throws { try FileManager.default.contentsOfDirectory(atPath: store.folder.path).sorted() }
+    }
+
+    @Test(arguments: signals)
+    func anImportKeepsTheRecordsThatWereWhole(signal: Int32, status: Int32) async throws {
+        let importing = try store.start(
+            "import", "A", "-", "--key", "id", "--format", "ndjson", holdsInput: true)
+        importing.type("{\"id\":1}\n{\"id\":2}\n{\"id\":3,\"x\":")
+        try await importing.until("two entries") {
+            try store.run("keys", "A").lines.count == 2
+        }
+        importing.signal(signal)
+        #expect(try await importing.finish() == status)
+        #expect(importing.errors.hasPrefix("imported 2 entries, 10 B into A in "), "\(importing.errors)")
+        #expect(importing.errors.hasSuffix("\nvellum: interrupted\n"), "\(importing.errors)")
+        #expect(try store.keys("A") == ["2", "1"])
+        #expect(try store.done("check").text == "A: clean, 2 entries, 10 B\n")
+    }
+
+    /// A table is looked at as a whole first: until then there is neither a store nor what the pipe is kept in meanwhile.
+    @Test(arguments: signals)
+    func anImportThatLooksAtItsColumnsLeavesNothing(signal: Int32, status: Int32) async throws {
+        let importing = try Spawned(
+            ["--store", store.path, "import", "A", "-", "--key", "id", "--format", "csv"], holdsInput: true,
+            environment: ["TMPDIR": store.folder.path])
+        // Much more than a pipe holds: when all is written, most of it has been read.
+        importing.type("id,n\n" + (0..<40_000).map { "\($0),5\n" }.joined())
+        importing.signal(signal)
+        #expect(try await importing.finish() == status)
+        #expect(importing.errors == "vellum: interrupted\n")
+        #expect(try files.isEmpty)
+    }
+
+    /// Texts that take a regular expression a second together, and let the query look up every tenth of it.
+    private func fillSlowly() throws -> String {
+        let slow = String(repeating: "a", count: 60) + "b"
+        let lines = (0..<160).map { "{\"id\":\($0),\"p\":\"\($0 % 8 == 0 ? slow : "aa")\"}" }
+        try store.done("import", "A", "-", "--key", "id", input: lines.joined(separator: "\n"))
+        return #"p matches "^(a+)+$""#
+    }
+
+    @Test(arguments: signals)
+    func aFileThatIsNotWholeDoesNotReplaceTheOldOne(signal: Int32, status: Int32) async throws {
+        let condition = try fillSlowly()
+        let file = store.folder / "out.ndjson"
+        for arguments in [
+            ["query", "A", "find \(condition)", "--output", file],
+            ["export", "A", file, "--where", condition],
+        ] {
+            // A machine that has no time for the test may see it end first.
+            let isInterrupted = try await holdsOnce(in: 5) {
+                _ = try store.folder.file("out.ndjson", "old")
+                let writing = try Spawned(["--store", store.path] + arguments)
+                // Not as a task, which may have to wait for a thread until the program has long come to its end.
+                let isBegun = try holds(within: 5) { try files.contains { $0.hasSuffix(".partial") } }
+                writing.signal(signal)
+                let ended = try await writing.finish()
+                #expect(try files == ["out.ndjson", "store"])
+                guard isBegun, ended != 0 else { return false }
+                #expect(ended == status && writing.errors.hasSuffix("vellum: interrupted\n"), "\(arguments)")
+                #expect(try String(contentsOfFile: file, encoding: .utf8) == "old", "\(arguments)")
+                return true
+            }
+            #expect(isInterrupted, "\(arguments)")
+        }
+    }
+
+    private func holdsOnce(in rounds: Int, _ body: () async throws -> Bool) async throws -> Bool {
+        for _ in 0..<rounds where try await body() { return true }
+        return false
+    }
+
+    /// It may take a second signal while the output can't go on.
+    @Test(arguments: signals)
+    func whoWaitsForAReaderEnds(signal: Int32, status: Int32) async throws {
+        let lines = (0..<3000).map { "{\"id\":\($0),\"t\":\"\(String(repeating: "x", count: 60))\"}" }
+        try store.done("import", "A", "-", "--key", "id", input: lines.joined(separator: "\n"))
+        for arguments in [["export", "A"], ["query", "A"]] {
+            let pipe = try Spawned.pipeEnds()
+            defer { for end in pipe { close(end) } }
+            let writing = try Spawned(["--store", store.path] + arguments, output: pipe[1])
+            try await writing.until("a full pipe") {
+                var state = pollfd(fd: pipe[1], events: Int16(POLLOUT), revents: 0)
+                return poll(&state, 1, 0) == 0
+            }
+            // One by one: two at the same time are one.
+            try await writing.until("end") {
+                writing.signal(signal)
+                return writing.hasEnded
+            }
+            #expect(try await writing.finish() == status, "\(arguments)")
+        }
+    }
+}
