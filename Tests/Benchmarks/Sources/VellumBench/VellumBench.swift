@@ -77,6 +77,7 @@ struct VellumBench: ParsableCommand {
         report.add(try ItemWorkload(plan: plan).run())
         report.add(try CacheWorkload(plan: plan).run())
         report.add(try BrowserWorkload(plan: plan, browser: browser).run())
+        report.add(try BusyStoreWorkload(plan: plan, browser: browser).run())
         guard !report.measurements.isEmpty else {
             throw ValidationError("no workload's name contains \"\(filter ?? "")\"")
         }

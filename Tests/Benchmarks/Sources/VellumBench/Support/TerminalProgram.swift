@@ -19,7 +19,10 @@ final class TerminalProgram {
     /// What was sent since the last call that waited.
     private var output: [UInt8] = []
 
-    init(_ words: [String], columns: UInt16, rows: UInt16) throws {
+    /// - Parameter variables: of its environment, besides those that say what the terminal is.
+    init(
+        _ words: [String], columns: UInt16, rows: UInt16, variables: [String: String] = [:]
+    ) throws {
         var (controlling, controlled): (Int32, Int32) = (-1, -1)
         var size = winsize(ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
         var name = [CChar](repeating: 0, count: 128)
@@ -30,7 +33,8 @@ final class TerminalProgram {
         terminal = controlling
         _ = fcntl(controlling, F_SETFD, FD_CLOEXEC)
         process = try ChildProcess.start(
-            words, .terminal(name), variables: ["TERM": "xterm-256color", "LC_ALL": "C.UTF-8"])
+            words, .terminal(name),
+            variables: variables.merging(["TERM": "xterm-256color", "LC_ALL": "C.UTF-8"]) { $1 })
     }
 
     deinit {
@@ -44,6 +48,11 @@ final class TerminalProgram {
     /// Types keys; what was sent before is forgotten.
     func type(_ keys: String) throws {
         try drain()
+        try press(keys)
+    }
+
+    /// Types keys; what was sent before is still there to be asked for.
+    func press(_ keys: String) throws {
         var rest = Array(keys.utf8)[...]
         while !rest.isEmpty {
             let written = rest.withUnsafeBytes { write(terminal, $0.baseAddress, $0.count) }
@@ -68,6 +77,25 @@ final class TerminalProgram {
         }
         let last = String(decoding: output.suffix(300), as: UTF8.self)
         throw BenchmarkError("the browser didn't show \"\(text)\", but \(last.debugDescription)")
+    }
+
+    /// What was sent up to the end of the next frame; `nil`: none ended within so many milliseconds.
+    func nextFrame(milliseconds: Int32) throws -> [UInt8]? {
+        let end = Clock.now() + UInt64(milliseconds) * 1_000_000
+        var searched = 0
+        while true {
+            if let place = place(of: TerminalProgram.endOfFrame, from: searched) {
+                let bytes = Array(output[..<(place + TerminalProgram.endOfFrame.count)])
+                output.removeFirst(bytes.count)
+                return bytes
+            }
+            // The beginning of one may be there.
+            searched = max(0, output.count - TerminalProgram.endOfFrame.count + 1)
+            let now = Clock.now()
+            let isLate = now >= end
+            let arrived = try receive(milliseconds: isLate ? 0 : Int32((end - now + 999_999) / 1_000_000))
+            if isLate, !arrived { return nil }
+        }
     }
 
     /// Reads what is sent until nothing has come for as long, but no longer than three seconds: ages on the screen pass.

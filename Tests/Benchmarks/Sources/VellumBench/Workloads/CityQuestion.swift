@@ -5,6 +5,10 @@ struct CityQuestion {
     let query: String
     /// For ``CityTables/answer(_:_:)``.
     let statement: String
+    /// For DuckDB, where it says it in another way.
+    var duckDB: String?
+    /// For jq, which gets no input of its own.
+    var jq = ""
     /// Whether the order of the answer says nothing.
     var isUnordered = false
 
@@ -21,35 +25,48 @@ struct CityQuestion {
     static let usual = [
         CityQuestion(
             name: "find contains", query: #"find name contains "burg" | count"#,
-            statement: "SELECT count(*) FROM {} WHERE instr({name}, 'burg') > 0"),
+            statement: "SELECT count(*) FROM {} WHERE instr({name}, 'burg') > 0",
+            jq: #"reduce (inputs | select(.name | contains("burg"))) as $city (0; . + 1)"#),
         CityQuestion(
             name: "find icontains", query: #"find name icontains "SAN" | count"#,
-            statement: "SELECT count(*) FROM {} WHERE {name} LIKE '%SAN%'"),
+            statement: "SELECT count(*) FROM {} WHERE {name} LIKE '%SAN%'",
+            duckDB: "SELECT count(*) FROM {} WHERE {name} ILIKE '%SAN%'",
+            jq: #"reduce (inputs | select(.name | ascii_downcase | contains("san"))) as $city (0; . + 1)"#),
         CityQuestion(
             name: "anchored pattern", query: #"find name matches "^San " | count"#,
-            statement: "SELECT count(*) FROM {} WHERE {name} GLOB 'San *'"),
+            statement: "SELECT count(*) FROM {} WHERE {name} GLOB 'San *'",
+            jq: #"reduce (inputs | select(.name | test("^San "))) as $city (0; . + 1)"#),
         CityQuestion(
             name: "list has", query: #"find alternatenames has "Djakarta" | count"#,
             statement: """
                 SELECT count(*) FROM {} WHERE EXISTS \
                 (SELECT 1 FROM json_each({alternatenames}) AS names WHERE names.value = 'Djakarta')
-                """),
+                """,
+            duckDB: "SELECT count(*) FROM {} WHERE list_contains({alternatenames}, 'Djakarta')",
+            jq: #"reduce (inputs | select(.alternatenames | index("Djakarta"))) as $city (0; . + 1)"#),
         CityQuestion(
             name: "top 20", query: "sort population desc | limit 20",
-            statement: "SELECT key FROM {} ORDER BY {population} DESC LIMIT 20"),
+            statement: "SELECT key FROM {} ORDER BY {population} DESC LIMIT 20",
+            jq: "[inputs | [-.population, .geonameid]] | sort | .[:20][][1]"),
         CityQuestion(
             name: "sort by two keys", query: "sort countrycode, population desc | limit 100",
-            statement: "SELECT key FROM {} ORDER BY {countrycode}, {population} DESC LIMIT 100"),
+            statement: "SELECT key FROM {} ORDER BY {countrycode}, {population} DESC LIMIT 100",
+            jq: "[inputs | [.countrycode, -.population, .geonameid]] | sort | .[:100][][2]"),
         CityQuestion(
             name: "group and average", query: "group by countrycode | count, avg population",
             statement: """
                 SELECT {countrycode} AS code, count(*), avg({population}) FROM {} GROUP BY code ORDER BY code
-                """),
+                """,
+            jq: #"""
+                reduce inputs as $city ({}; .[$city.countrycode] |= [.[0] + 1, .[1] + $city.population]) \
+                | to_entries | sort_by(.key)[] | "\(.key) \(.value[0])"
+                """#),
         CityQuestion(
             name: "distinct", query: "distinct timezone", statement: "SELECT DISTINCT {timezone} FROM {}",
-            isUnordered: true),
+            jq: "reduce inputs as $city ({}; .[$city.timezone] = 1) | keys[]", isUnordered: true),
         CityQuestion(
             name: "one by key", query: #"find @key = "4711""#,
-            statement: "SELECT key FROM {} WHERE key = '4711'"),
+            statement: "SELECT key FROM {} WHERE key = '4711'",
+            jq: "inputs | select(.geonameid == 4711) | .geonameid"),
     ]
 }

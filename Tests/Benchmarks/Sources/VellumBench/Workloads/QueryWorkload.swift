@@ -27,10 +27,12 @@ struct QueryWorkload {
                 CBOREncoder().encode(city), forKey: String(city.geonameid), encoding: .cbor)
         }
         try tables.load(cities)
+        let programs = QueryPrograms(in: try plan.scratch.fresh("query-programs"))
+        try programs.load(cities)
         let measured =
             try measure(system.archive, tables)
             + CityQuestion.usual.flatMap {
-                try measure($0, system.archive, tables)
+                try measure($0, system.archive, tables, programs)
             }
         let stored = try cities.prefix(100_000).map {
             (key: String($0.geonameid), value: try CBOREncoder().encode($0))
@@ -85,11 +87,12 @@ struct QueryWorkload {
     }
 
     private func measure(
-        _ question: CityQuestion, _ archive: Archive, _ tables: CityTables
+        _ question: CityQuestion, _ archive: Archive, _ tables: CityTables, _ programs: QueryPrograms
     ) throws -> [Measurement] {
         let query = QueryPlan(try QueryPipeline(question.query))
         var measured = ["Vellum", "Vellum, one thread"].map { Measurement(question.name, $0) }
         measured += CityTables.Form.allCases.map { Measurement(question.name, $0.name) }
+        var answered: [String] = []
         for run in 0...plan.runs {
             plan.say("\(question.name): " + (run == 0 ? "warming up" : "run \(run) of \(plan.runs)"))
             let (rows, bytes, time) = try answer(query, archive, threads: nil)
@@ -108,6 +111,7 @@ struct QueryWorkload {
                 let time = try Clock.nanoseconds { theirs = try tables.answer(question.statement, form) }
                 try compare(theirs, time, form.name)
             }
+            answered = expected
             guard run > 0 else { continue }
             for place in measured.indices {
                 measured[place].add(nanoseconds: times[place], ops: 1, bytes: bytes)
@@ -119,6 +123,28 @@ struct QueryWorkload {
             // Of native columns.
             if place == measured.count - 1 { measured[place].verdict = .faster(by: 1, ratio: ratio) }
         }
+        return try measured + measure(question, programs, answered, alone: measured[1].median)
+    }
+
+    /// What other programs answer, compared with our one thread.
+    private func measure(
+        _ question: CityQuestion, _ programs: QueryPrograms, _ expected: [String], alone: Double
+    ) throws -> [Measurement] {
+        var measured: [Measurement] = []
+        func add(_ name: String, _ rows: [String], _ times: [Double]) throws {
+            guard (question.isUnordered ? rows.sorted() : rows) == expected else {
+                throw BenchmarkError("\(question.name): \(name) finds \(rows), not \(expected)")
+            }
+            var measurement = Measurement(question.name, name)
+            for time in times { measurement.add(nanoseconds: time, ops: 1, bytes: 0) }
+            measurement.ratio = measurement.median / alone
+            measured.append(measurement)
+        }
+        plan.say("\(question.name): other programs")
+        if let duck = try programs.duckDB(question, runs: plan.runs) {
+            try add("DuckDB, one thread ÷ one", duck.rows, duck.nanoseconds)
+        }
+        if let jq = try programs.jq(question) { try add("jq ÷ one thread", jq.rows, [jq.nanoseconds]) }
         return measured
     }
 
