@@ -131,12 +131,12 @@ define sanitize
 	    $(2) --scratch-path .build-$(1) --filter '$(SANITIZED)' $(if $(UNFIT_$(1)),--skip '$(UNFIT_$(1))')
 endef
 
-PRODUCTS := Vellum VellumTesting VellumMetrics ArchiveQuery CacheAdvance Nest Papyrus StorageEngine CBOR
+PRODUCTS := Vellum VellumTesting VellumMetrics VellumLifecycle ArchiveQuery CacheAdvance Nest Papyrus StorageEngine CBOR
 docs: deps ## make web pages of the libraries' documentation: .build/docs
 	$(SWIFT) build -c release
 	sh Assets/build/docs.sh .build/release .build/docs $(PRODUCTS)
 
-pictures: build ## draw the pictures of README.md anew
+pictures: build ## record the tour of README.md anew and draw its pictures
 	sh Assets/pictures/make.sh $(BINARY)
 
 # `sudo make install` after `make build` installs what was built: root may have no Swift, and must
