@@ -58,7 +58,7 @@ struct CityQuestion {
                 SELECT {countrycode} AS code, count(*), avg({population}) FROM {} GROUP BY code ORDER BY code
                 """,
             jq: #"""
-                reduce inputs as $city ({}; .[$city.countrycode] |= [.[0] + 1, .[1] + $city.population]) \
+                reduce inputs as $city ({}; .[$city.countrycode] |= [.[0] + 1, .[1] + $city.population]) \#
                 | to_entries | sort_by(.key)[] | "\(.key) \(.value[0])"
                 """#),
         CityQuestion(
