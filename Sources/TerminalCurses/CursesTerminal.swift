@@ -29,7 +29,7 @@ package final class CursesTerminal {
     let descriptor: Int32
     let ownsDescriptor: Bool
     private let knowsModes: Bool
-    private let usesMouse: Bool
+    private let isGNUScreen: Bool
     let hasDirectColors: Bool
     /// The 24-bit colors of an entry that knows only numbers.
     var palette = DirectPalette()
@@ -75,7 +75,7 @@ package final class CursesTerminal {
         colors = !drawsFrames || traits.depth == .mono ? 0 : Int(cnc_start_colors())
         hasDirectColors = colors > 256 && cnc_has_direct_colors()
         depth = traits.depth(colors: colors)
-        usesMouse = traits.usesMouse
+        isGNUScreen = traits.isGNUScreen
         knowsModes = drawsFrames && traits.knowsModes(hasMouse: cnc_capability("kmous") != nil)
         decoder = InputDecoder(terminalSequences: drawsFrames ? CursesTerminal.terminalSequences() : [:])
         CursesTerminal.isOpen = true
@@ -138,7 +138,7 @@ package final class CursesTerminal {
         shown = nil
         if resizeToWindow() { queue.append(.resize(size)) }
         guard drawsFrames else { return }
-        if knowsModes { write(TerminalModes.enter(mouse: usesMouse)) }
+        if knowsModes { write(TerminalModes.enter(mouse: !isGNUScreen)) }
         cnc_invalidate()
     }
 
@@ -154,7 +154,7 @@ package final class CursesTerminal {
                 write(Array(UnsafeBufferPointer(start: bytes, count: count)))
             }
             // Without another screen to go back to, curses leaves the cursor in the last line, where the shell's prompt comes.
-            if cnc_capability("rmcup") == nil, let clear = cnc_capability("el") {
+            if isGNUScreen || cnc_capability("rmcup") == nil, let clear = cnc_capability("el") {
                 write(TerminalModes.withoutPadding(String(cString: clear)))
             }
         }

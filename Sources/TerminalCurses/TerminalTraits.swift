@@ -7,8 +7,9 @@ package struct TerminalTraits: Sendable, Hashable {
     package var depth: ColorDepth
     /// The name of the terminal's terminfo entry.
     package var type: String
-    /// Whether the mouse is asked for. Not below GNU screen, which keeps an Escape until the next key while it is.
-    package var usesMouse: Bool
+    /// Whether it is GNU screen. Where a program uses the mouse, it keeps an Escape until the next key, so none is asked for; and
+    /// it has no other screen to go back to, whatever its entry says, unless it is told to.
+    package var isGNUScreen: Bool
 
     /// Whether the terminal is related to xterm, and so obeys or ignores the private modes of ``TerminalModes``.
     /// Such terminals have a mouse in their terminfo entry. So does the Linux console (through another program),
@@ -21,8 +22,8 @@ package struct TerminalTraits: Sendable, Hashable {
     /// or a type ending in `-direct`, asks for 24-bit colors. Otherwise the entry's number of colors decides.
     package init(environment: [String: String]) {
         type = environment["TERM"] ?? "dumb"
-        let isScreen = type.hasPrefix("screen") && environment["TMUX"] == nil
-        usesMouse = environment["STY"]?.isEmpty != false && !isScreen
+        isGNUScreen =
+            environment["STY"]?.isEmpty == false || type.hasPrefix("screen") && environment["TMUX"] == nil
         depth = .indexed256
         if environment["NO_COLOR"]?.isEmpty == false {
             depth = .mono

@@ -21,7 +21,7 @@ import Testing
     /// What broke: GNU screen keeps an Escape until the next key while a program uses the mouse.
     @Test func noMouseIsAskedForInGNUScreen() {
         func usesMouse(_ environment: [String: String]) -> Bool {
-            TerminalTraits(environment: environment).usesMouse
+            !TerminalTraits(environment: environment).isGNUScreen
         }
         #expect(usesMouse(["TERM": "xterm"]) && usesMouse(["TERM": "xterm", "STY": ""]))
         #expect(usesMouse(["TERM": "screen-256color", "TMUX": "/tmp/tmux-0/default,1,0"]))
