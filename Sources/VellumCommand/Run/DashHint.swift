@@ -4,7 +4,7 @@ import StoreInspection
 enum DashHint {
     /// Where help or the version was printed, and more than a command was named: the dash may have been meant as a key.
     static func forHelp(_ arguments: [String]) -> String? {
-        // A shell that asks for completions shows nobody what is said.
+        // Where a shell asks for completions, it would stand in the line that is being typed.
         guard arguments.first != "help", !arguments.contains("---completion"), words(arguments).count > 1,
             let option = options(arguments).first
         else {
