@@ -23,14 +23,14 @@ package enum MarkOrder {
 
     static func string(_ text: String) -> String { mayHaveLongRun(text) ? ordered(text) : text }
 
-    /// The text in normal form C, but for characters beyond U+FFFF and old letters of Hangul, which stay as they are: Foundation,
-    /// which composes the rest, makes others of them. It gets the text in parts, because it moves all that follows each character
-    /// that it composes.
+    /// One form of all texts that are canonically equivalent: normal form C, but for characters beyond U+FFFF, which are decomposed,
+    /// and old letters of Hangul, which stay as they are. Foundation, which composes the rest, makes others of these. It gets the
+    /// text in parts, because it moves all that follows each character that it composes.
     package static func composed(_ text: String) -> String {
         // What comes before U+0300, whose first byte is 0xcc, is in it.
         guard text.utf8.contains(where: { $0 >= 0xcc }) else { return text }
         var composing = Composing()
-        forEachRun(of: text) {
+        forEachRun(of: decomposedBeyondFFFF(text)) {
             composing.append($0)
         } marks: {
             composing.append(run: $0)
@@ -85,6 +85,28 @@ package enum MarkOrder {
         mutating func endPart() {
             result += normalFormC(part)
             (part, count) = ("", 0)
+        }
+    }
+
+    /// Foundation decomposes each by itself rightly.
+    private static func decomposedBeyondFFFF(_ text: String) -> String {
+        guard text.utf8.contains(where: { $0 >= 0xf0 }), text.unicodeScalars.contains(where: mayDecompose)
+        else { return text }
+        return text.unicodeScalars.reduce(into: "") { result, scalar in
+            if mayDecompose(scalar) {
+                result += String(Character(scalar)).decomposedStringWithCanonicalMapping
+            } else {
+                result.unicodeScalars.append(scalar)
+            }
+        }
+    }
+
+    /// Whether a scalar is in one of the blocks beyond U+FFFF of which some decompose: scripts of India, signs of music,
+    /// compatibility ideographs (UnicodeData.txt, field 5).
+    private static func mayDecompose(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x11080...0x1193f, 0x1d15e...0x1d1c0, 0x2f800...0x2fa1d: true
+        default: false
         }
     }
 

@@ -9,8 +9,10 @@ import Foundation
 
 /// Why a row can't be read.
 enum RowFault: Error {
-    /// Its value is damaged, in an unknown encoding, or held only in the memory of another process.
+    /// Its value is in an unknown encoding, or held only in the memory of another process.
     case unreadable
+    /// The entry is damaged: not even its key is known, so it is no row.
+    case damaged
     /// The entry has been removed in the meantime.
     case gone
     case source(any Error)
@@ -137,7 +139,11 @@ final class RowReader {
         do { found = try source.loadValue() } catch { throw .source(error) }
         guard found.reading != .gone else { throw .gone }
         guard let value = found.content else {
-            if found.reading == .present { inMemoryOnly += 1 } else { noteDamage() }
+            guard found.reading == .present else {
+                noteDamage()
+                throw .damaged
+            }
+            inMemoryOnly += 1
             throw .unreadable
         }
         guard let document = documents.document(value, found.encoding) else {
@@ -157,8 +163,8 @@ final class RowReader {
         }
     }
 
-    /// Reads the entry, and returns whether it still exists.
-    func isPresent() throws(RowFault) -> Bool { try reading() != .gone }
+    /// Reads the entry, and returns whether it still exists and isn't damaged: of one that is, not even the key is known.
+    func isPresent() throws(RowFault) -> Bool { try reading() == .present }
 
     private func reading() throws(RowFault) -> QueryCursorReading {
         guard isEntry else { return .present }
@@ -457,7 +463,7 @@ final class RowReader {
         switch reading {
         case .present: break
         case .gone: throw .gone
-        case .damaged: throw .unreadable
+        case .damaged: throw .damaged
         }
     }
 

@@ -266,7 +266,7 @@ final class DistinctStage: RowStage {
 }
 
 extension RowReader {
-    /// The row's group; nil if the entry is gone.
+    /// The row's group; nil if the entry is gone or damaged.
     func groupKey(_ access: RowShape.Access) throws -> (key: GroupKey, item: StoredItem)? {
         do throws(RowFault) {
             let item = try item(access)
@@ -283,7 +283,7 @@ extension RowReader {
     typealias Combination = (key: GroupKey, order: [SortValue], encoded: [[UInt8]?])
 
     /// The combinations of values that the row is grouped by. Each element of a list makes one, equal elements only one; an
-    /// empty list makes none. None if the row is gone.
+    /// empty list makes none. None if the row is gone or damaged.
     func groupKeys(_ accesses: [RowShape.Access]) throws -> [Combination] {
         var combinations: [(keys: [GroupKey], order: [SortValue], encoded: [[UInt8]?])] = [([], [], [])]
         for access in accesses {

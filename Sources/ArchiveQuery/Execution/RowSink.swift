@@ -180,7 +180,7 @@ enum ColumnRow {
 }
 
 extension RowReader {
-    /// Whether the row's entry still exists.
+    /// Whether the row's entry still exists, undamaged.
     func isThere() throws -> Bool {
         do throws(RowFault) {
             return try isPresent()
@@ -213,7 +213,7 @@ extension RowReader {
         }
     }
 
-    /// A copy of the row that may be kept; nil if its entry is gone.
+    /// A copy of the row that may be kept; nil if its entry is gone or damaged.
     func kept(_ form: KeptForm) throws -> KeptRow? {
         do throws(RowFault) {
             guard try isPresent() else { return nil }

@@ -47,7 +47,8 @@ enum CaseFolding {
                         end += 1
                     }
                 } else {
-                    guard scalar.isWithoutCase else { return nil }
+                    // Of the scripts with one form, only the wide Latin letters have a case there.
+                    guard scalar.isOfOneForm, !(0xff01...0xff9d ~= scalar) else { return nil }
                     for byte in text[place..<next] {
                         room[end] = byte
                         end += 1
@@ -56,19 +57,6 @@ enum CaseFolding {
                 place = next
             }
             return end
-        }
-    }
-}
-
-extension UInt32 {
-    /// Whether it is a scalar of a script that knows no case, which has one form only.
-    fileprivate var isWithoutCase: Bool {
-        switch self {
-        case 0x2010...0x2027, 0x2030...0x205e, 0x3001...0x3020, 0x3041...0x3096, 0x30a1...0x30ff,
-            0x4e00...0x9fff,
-            0xac00...0xd7a3:
-            true
-        default: false
         }
     }
 }

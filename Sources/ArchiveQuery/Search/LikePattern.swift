@@ -61,35 +61,50 @@ struct LikePattern: Sendable {
 
     func matches(_ text: String) -> Bool {
         let text = MarkOrder.string(text)
-        return Self.matches(
-            Array(caseSensitive ? text : text.foldedCase), parts, isMany: { $0 == .many },
-            fits: { $1 == .anyOne || $1 == .one($0) })
+        // Folded, a character may be several, as ß is: `_` stands for all of them.
+        var characters: [(folded: Character, left: Int)] = []
+        for character in text {
+            let folded = caseSensitive ? [character] : Array(String(character).foldedCase)
+            for (place, part) in folded.enumerated() { characters.append((part, folded.count - place)) }
+        }
+        return Self.matches(characters.count, parts, isMany: { $0 == .many }) { place, part in
+            switch part {
+            case .anyOne: characters[place].left
+            case .one(let character): characters[place].folded == character ? 1 : 0
+            case .many: 0
+            }
+        }
     }
 
     func matches(utf8 text: UnsafeRawBufferPointer) -> Bool {
         guard let bytes, UTF8Text.isASCII(text), !text.contains(0x0d) else {
             return matches(UTF8Text.string(text))
         }
-        return Self.matches(text, bytes, isMany: { $0 == Self.manyBytes }) { [caseSensitive] byte, part in
+        return Self.matches(text.count, bytes, isMany: { $0 == Self.manyBytes }) { [caseSensitive] place, part in
+            let byte = text[place]
             let folded = !caseSensitive && byte >= 0x41 && byte <= 0x5a ? byte | 0x20 : byte
-            return part == Self.anyByte || Int16(folded) == part
+            return part == Self.anyByte || Int16(folded) == part ? 1 : 0
         }
     }
 
-    /// Backtracks only to the last `%`, so the time is at most proportional to the product of both lengths.
+    /// `taken` tells how much of the text a part takes at a place, 0 if it doesn't fit. Backtracks only to the last `%`, so the time
+    /// is at most proportional to the product of both lengths.
     @inline(__always)
-    private static func matches<Text: RandomAccessCollection, Part>(
-        _ text: Text, _ parts: [Part], isMany: (Part) -> Bool, fits: (Text.Element, Part) -> Bool
-    ) -> Bool where Text.Index == Int {
-        var (place, part) = (text.startIndex, 0)
+    private static func matches<Part>(
+        _ count: Int, _ parts: [Part], isMany: (Part) -> Bool, taken: (_ place: Int, Part) -> Int
+    ) -> Bool {
+        var (place, part) = (0, 0)
         /// Where the last `%` ends once it stands for one more character.
         var back: (place: Int, part: Int)?
-        while place < text.endIndex {
+        while place < count {
             if part < parts.count, isMany(parts[part]) {
                 part += 1
                 back = (place + 1, part)
-            } else if part < parts.count, fits(text[place], parts[part]) {
-                place += 1
+                continue
+            }
+            let length = part < parts.count ? taken(place, parts[part]) : 0
+            if length > 0 {
+                place += length
                 part += 1
             } else if let longer = back {
                 (place, part) = longer

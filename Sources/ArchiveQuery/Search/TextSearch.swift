@@ -99,10 +99,14 @@ package struct TextSearch: Sendable, Hashable {
 }
 
 extension Unicode.Scalar {
-    /// Whether it is a character of its own beside others like it, and has no equivalent of such. True of letters of the most
-    /// used scripts; of others false may be an oversight.
-    var hasOneForm: Bool {
-        switch value {
+    var hasOneForm: Bool { value.isOfOneForm }
+}
+
+extension UInt32 {
+    /// Whether this scalar is a character of its own beside others like it, and has no equivalent of such. True of letters of the
+    /// most used scripts; of others false may be an oversight.
+    var isOfOneForm: Bool {
+        switch self {
         case ..<0x300, 0x388...0x3ce, 0x400...0x482, 0x48a...0x52f, 0x5d0...0x5ea, 0x621...0x64a,
             0x2010...0x2027,
             0x2030...0x205e, 0x3001...0x3020, 0x3041...0x3096, 0x30a1...0x30ff, 0x4e00...0x9fff,

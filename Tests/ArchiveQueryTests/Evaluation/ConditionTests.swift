@@ -301,8 +301,25 @@ struct ConditionTests {
         #expect(
             report.warnings == ["1 entry is damaged: what is in it could not be queried; a check tells where"]
         )
-        // The limit counts what is there.
-        #expect(try source.keys("skip 1 | limit 1") == ["2"])
+    }
+
+    /// Of a damaged entry not even the key is known. What broke: it was a row with the key "" and null for what it had, and a group
+    /// of its own.
+    @Test func damagedEntriesAreNoRows() throws {
+        var source = try ListSource(json: [#"{"p":1}"#, #"{"p":1}"#, #"{"p":1}"#, #"{"p":2}"#])
+        source.entries[0].isDamaged = true
+        source.entries[1].isGone = true
+        for query in ["", "select p", "sort p", "sort @size", "skip 0 | limit 2"] {
+            let (rows, report) = try QueryPlan(QueryPipeline(query)).rows(of: source)
+            #expect(rows.map { $0.entry?.key } == ["2", "3"], "\(query)")
+            #expect(report.damaged == 1)
+        }
+        for query in ["distinct p", "group by p count | select p"] {
+            #expect(try source.columns(query) == [["1"], ["2"]], "\(query)")
+        }
+        // A limit counts what is there.
+        #expect(try source.keys("limit 1") == ["2"])
+        #expect(try source.keys("skip 1 | limit 1") == ["3"])
     }
 
     @Test func whatIsNoRegularExpression() throws {

@@ -167,7 +167,7 @@ struct LanguageTests {
         let texts = [
             "user:1", "user:22", "User:1", "caf\u{e9}", "cafe\u{301}", "cafe", "50%", "a_b", "axb", "",
             "\u{212a}",
-            "a\r\nb", "x.y",
+            "a\r\nb", "x.y", "Stra\u{df}e",
         ]
         let source = try ListSource(
             json: try texts.map { text in
@@ -199,6 +199,10 @@ struct LanguageTests {
         #expect(try found(#"like "%e%1%""#) == ["user:1", "User:1"])
         #expect(try found(#"like "x.%""#) == ["x.y"])
         #expect(try found(#"ilike "k""#) == ["\u{212a}"])
+        // A character is one whatever its folding has. What broke: ß was two.
+        #expect(try found(#"ilike "stra_e""#) == ["Stra\u{df}e"])
+        #expect(try found(#"ilike "STRASSE""#) == ["Stra\u{df}e"])
+        #expect(try found(#"ilike "stra__e""#) == [])
     }
 
     /// A pattern of many `%` takes no longer than its length times that of the text.

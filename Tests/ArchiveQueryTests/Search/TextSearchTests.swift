@@ -34,6 +34,32 @@ import Testing
         #expect(contains("Bogot\u{e1}", "go") && !contains("Bogot\u{e1}", "ta"))
     }
 
+    /// All characters beyond U+FFFF that are equivalent to others are found where these are asked for, and these where they are.
+    /// What broke: they were `=` to these, but no text contained the one for the other.
+    @Test func equivalentsBeyondTheFirstPlane() {
+        var count = 0
+        for value in UInt32(0x10000)...0x2ffff {
+            guard let scalar = Unicode.Scalar(value), scalar.properties.generalCategory != .unassigned
+            else { continue }
+            let whole = String(Character(scalar))
+            let parts = whole.decomposedStringWithCanonicalMapping
+            guard !parts.unicodeScalars.elementsEqual(whole.unicodeScalars) else { continue }
+            count += 1
+            #expect(whole == parts)
+            // Of those that join what is before them, no text contains one alone.
+            let texts =
+                ("日" + whole).count == 1
+                ? [(whole, parts), (parts, whole)]
+                : [(whole, parts), (parts, whole), ("日" + whole, parts), ("a" + parts, whole)]
+            for (text, asked) in texts {
+                #expect(contains(text, asked), "\(String(value, radix: 16))")
+                #expect(contains(text, asked, caseSensitive: false), "\(String(value, radix: 16))")
+                #expect(TextPattern(asked).matches(text), "\(String(value, radix: 16))")
+            }
+        }
+        #expect(count > 560)
+    }
+
     @Test func lineEndsAreOneCharacter() {
         #expect(!contains("a\r\nb", "\n"))
         #expect(!contains("a\r\nb", "\r"))

@@ -28,6 +28,8 @@ final class ProbedBrowser {
     /// The longest time from a key until the frame that shows what it did, in each step, and how many keys there were.
     private(set) var slowestOfSteps: [(step: String, nanoseconds: UInt64)] = []
     private(set) var keys = 0
+    /// Of keys that took longer than 100 ms: what was pressed, and what was to change by it, before and after.
+    private(set) var late: [String] = []
     private var lastProbe: UInt64 = 0
     private var goesDown = true
 
@@ -84,8 +86,11 @@ final class ProbedBrowser {
             guard let frame = try program.nextFrame(milliseconds: 5) else { continue }
             screen.take(frame)
             let arrived = Clock.now()
-            if let key = pressed, shown(by: probe, key.key) != key.shown {
+            if let key = pressed, case let after = shown(by: probe, key.key), after != key.shown {
                 note(arrived - key.at, step)
+                if arrived - key.at > 100_000_000 {
+                    late.append("\(step), \(key.key.debugDescription): \(key.shown) became \(after)")
+                }
                 pressed = nil
             }
             if answered == nil, isShown(self) { answered = arrived }

@@ -187,6 +187,7 @@ struct BusyStoreWorkload {
         figures.key.add(nanosecondsPerOp: Double(browser.slowest), ops: browser.keys, bytes: 0)
         let steps = browser.slowestOfSteps.map { "\($0.step) \($0.nanoseconds / 1_000_000) ms" }
         plan.say("P14 busy: the slowest of \(browser.keys) keys: " + steps.joined(separator: ", "))
+        for key in browser.late { plan.say("P14 busy: late, " + key) }
         if let bytes = browser.ownMemory {
             figures.memory.add(nanosecondsPerOp: Double(bytes), ops: 1, bytes: 0)
         }
