@@ -52,7 +52,7 @@ SOAK_REPORT := .build/soak-report.txt
 # SwiftPM locks its build folder: two targets at once would only wait for each other.
 .NOTPARALLEL:
 .PHONY: help deps test-deps bench-deps build run test lint format bench soak fuzz sanitize pictures docs install install-files \
-    uninstall deb clean
+    uninstall deb check-deb clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s  %s\n", $$1, $$2 }' Makefile
@@ -92,7 +92,7 @@ bench: bench-deps build ## measure against LMDB and SQLite: table, and .build/be
 	    vellum-bench --output "$(CURDIR)/.build/bench.json" --browser "$(CURDIR)/$(BINARY)" $(ARGS)
 
 # What meets the systems that others have: full disks, containers, other users, scarce descriptors, names that are taken.
-SURROUNDINGS := SmallDiskTests|NamespaceTests|AccessTests|ScarceDescriptorTests|ObstacleTests
+SURROUNDINGS := SmallDiskTests|NamespaceTests|AccessTests|ScarceDescriptorTests|ObstacleTests|PlaceTests
 soak: test-deps ## run the long tests for about DURATION=60 seconds, one after the other
 	$(BUILD_TESTS)
 	@# A filter that matches nothing would pass.
@@ -146,7 +146,7 @@ install: $(if $(and $(SUDO_USER),$(wildcard $(BINARY))),,build) install-files ##
 # What `install` does without building; of a program that was built elsewhere with BINARY=.
 install-files:
 	$(INSTALL) -d "$(DESTDIR)$(PREFIX)/bin" "$(DESTDIR)$(PREFIX)/share/vellum/demo"
-	$(INSTALL) -m 755 $(BINARY) "$(DESTDIR)$(PREFIX)/bin/vellum"
+	$(INSTALL) -m 755 "$(BINARY)" "$(DESTDIR)$(PREFIX)/bin/vellum"
 	$(INSTALL) -m 644 Assets/demo/* "$(DESTDIR)$(PREFIX)/share/vellum/demo"
 	$(INSTALL) -d "$(DESTDIR)$(PREFIX)/share/man/man1"
 	$(INSTALL) -m 644 Assets/man/vellum.1 "$(DESTDIR)$(PREFIX)/share/man/man1/vellum.1"
@@ -167,6 +167,9 @@ INSTALLED := bin/vellum share/man/man1/vellum.1 share/bash-completion/completion
 deb: deps ## build a Debian package, .build/vellum_VERSION_ARCHITECTURE.deb
 	@mkdir -p .build
 	sh Assets/build/deb.sh "$(SWIFT)" .build
+
+check-deb: deb ## check that package with lintian and on a bare Debian, as root
+	sh Assets/build/check-deb.sh "$$(ls -t .build/vellum_*.deb | head -n 1)"
 
 clean: ## remove everything that was built
 	rm -rf .build .build-test .build-bench .build-fuzz .build-address .build-thread .build-undefined .build-static

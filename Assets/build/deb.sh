@@ -1,12 +1,15 @@
 #!/bin/sh
 # Makes a Debian package of an optimised program with Swift's library in it, so that it runs where no Swift is:
-# deb.sh SWIFT FOLDER leaves FOLDER/vellum_VERSION_ARCHITECTURE.deb. Uses Debian's own dpkg-deb, dpkg-shlibdeps and gzip.
+# deb.sh SWIFT FOLDER [PROGRAM] leaves FOLDER/vellum_VERSION_ARCHITECTURE.deb. With PROGRAM it builds none. Uses Debian's own
+# dpkg-deb, dpkg-shlibdeps and gzip.
+# DEBFULLNAME and DEBEMAIL say who makes it. check-deb.sh beside this file proves what comes of it.
 set -eu
 swift=$1
 folder=$2
+built=${3:-}
 
 say() { printf 'vellum: %s\n' "$*" >&2; }
-for tool in dpkg-deb dpkg-shlibdeps strip gzip; do
+for tool in dpkg-deb dpkg-shlibdeps strip gzip md5sum; do
     command -v $tool >/dev/null || { say "$tool is missing; on Debian: apt-get install dpkg-dev binutils gzip"; exit 1; }
 done
 
@@ -14,12 +17,16 @@ version=$(sed -n 's/.*static let number = "\(.*\)".*/\1/p' Sources/VellumCommand
 architecture=$(dpkg --print-architecture)
 # The changes' last entry in the form that packages have it; the date is that of the last change to the source.
 date=$(git log -1 --format=%aD 2>/dev/null || date -R)
+maintainer="${DEBFULLNAME:-The Vellum authors} <${DEBEMAIL:-vellum@localhost}>"
 
-$swift build -c release --product vellum --static-swift-stdlib --scratch-path .build-static
+if [ -z "$built" ]; then
+    $swift build -c release --product vellum --static-swift-stdlib -Xlinker -z -Xlinker now --scratch-path .build-static
+    built=.build-static/release/vellum
+fi
 root=$folder/root
 rm -rf "$root"
-mkdir -p "$root/DEBIAN" "$root/usr/share/doc/vellum" "$folder/shlibs/debian"
-make --no-print-directory install-files BINARY=.build-static/release/vellum DESTDIR="$root" PREFIX=/usr
+mkdir -p "$root/DEBIAN" "$root/usr/share/doc/vellum" "$root/usr/share/lintian/overrides" "$folder/shlibs/debian"
+make --no-print-directory install-files BINARY="$built" DESTDIR="$root" PREFIX=/usr
 strip --strip-unneeded --remove-section=.comment --remove-section=.note "$root/usr/bin/vellum"
 gzip -9n "$root/usr/share/man/man1/vellum.1"
 # It is read, never run.
@@ -27,13 +34,15 @@ sed -i '1{/^#!/d;}' "$root/usr/share/bash-completion/completions/vellum"
 mkdir -p "$root/usr/share/zsh/vendor-completions"
 mv "$root/usr/share/zsh/site-functions/_vellum" "$root/usr/share/zsh/vendor-completions/"
 rmdir "$root/usr/share/zsh/site-functions"
+# The file of copyrights says it.
+rm "$root/usr/share/vellum/demo/LICENSE.md"
 
 {
     echo "vellum ($version) unstable; urgency=medium"
     echo
     echo "  * Version $version; NEWS.gz says what changed."
     echo
-    echo " -- The Vellum authors <vellum@localhost>  $date"
+    echo " -- $maintainer  $date"
 } | gzip -9n >"$root/usr/share/doc/vellum/changelog.gz"
 gzip -9nc Assets/CHANGELOG.md >"$root/usr/share/doc/vellum/NEWS.gz"
 {
@@ -43,14 +52,44 @@ gzip -9nc Assets/CHANGELOG.md >"$root/usr/share/doc/vellum/NEWS.gz"
     echo "Files: *"
     echo "Copyright: 2026 The Vellum authors"
     echo "License: Expat"
-    sed '1,4d; s/^$/./; s/^/ /' LICENSE
+    echo
+    echo "Files: usr/bin/vellum"
+    echo "Copyright: 2026 The Vellum authors"
+    echo " 2024 Jeff Lebrun (TOMLKit)"
+    echo " Mark Gillard, 2008-2009 Bjoern Hoehrmann (toml++)"
+    echo " 1991-2024 Unicode, Inc. (ICU, below Swift's Foundation)"
+    echo " 2014-2026 Apple Inc. and the Swift project authors (Swift's libraries, ArgumentParser)"
+    echo "License: Expat and Apache-2.0-with-Swift-exception"
     echo
     echo "Files: usr/share/vellum/demo/*"
-    echo "Copyright: GeoNames"
+    echo "Copyright: GeoNames, https://www.geonames.org"
     echo "License: CC-BY-4.0"
-    echo "Comment: the names, places and populations of cities, from GeoNames, under the Creative Commons Attribution"
-    echo " 4.0 License."
+    echo
+    echo "License: Expat"
+    sed '1,4d; s/^$/./; s/^/ /' LICENSE
+    echo
+    echo "License: Apache-2.0-with-Swift-exception"
+    echo " On Debian systems, the Apache License, version 2.0, is in /usr/share/common-licenses/Apache-2.0."
+    echo " ."
+    echo " As an exception, if you use this Software to compile your source code and portions of this Software are"
+    echo " embedded into the binary product as a result, you may redistribute such product without providing attribution"
+    echo " as would otherwise be required by Sections 4(a), 4(b) and 4(d) of the License."
+    echo
+    echo "License: CC-BY-4.0"
+    sed '1,2d; s/^$/./; s/^/ /' Assets/demo/LICENSE.md
 } >"$root/usr/share/doc/vellum/copyright"
+
+{
+    if [ -z "${DEBEMAIL:-}" ]; then
+        echo "# The project has no mailbox; DEBEMAIL names who makes the package."
+        echo "vellum: bogus-mail-host *"
+        echo "vellum: bogus-mail-host-in-debian-changelog *"
+    fi
+    echo "# Nearly all C in the program is that of Swift's libraries, which come built."
+    echo "vellum: hardening-no-fortify-functions *"
+    echo "# These words are in Swift's libraries: languages of ICU's tables, and texts that only look like words."
+    echo "vellum: spelling-error-in-binary *"
+} >"$root/usr/share/lintian/overrides/vellum"
 
 # dpkg-shlibdeps wants a source package around it.
 printf 'Source: vellum\n\nPackage: vellum\nArchitecture: any\n' >"$folder/shlibs/debian/control"
@@ -61,7 +100,7 @@ depends=$(cd "$folder/shlibs" && dpkg-shlibdeps -O "$program" 2>/dev/null | sed 
     echo "Package: vellum"
     echo "Version: $version"
     echo "Architecture: $architecture"
-    echo "Maintainer: The Vellum authors <vellum@localhost>"
+    echo "Maintainer: $maintainer"
     echo "Installed-Size: $(du -ks "$root/usr" | cut -f1)"
     echo "Depends: $depends"
     echo "Section: database"
@@ -74,6 +113,7 @@ depends=$(cd "$folder/shlibs" && dpkg-shlibdeps -O "$program" 2>/dev/null | sed 
 } >"$root/DEBIAN/control"
 find "$root/usr" -type f ! -name vellum -exec chmod 644 {} +
 find "$root" -type d -exec chmod 755 {} +
+(cd "$root" && find usr -type f -exec md5sum {} + | sort -k 2) >"$root/DEBIAN/md5sums"
 package=$folder/vellum_${version}_$architecture.deb
 dpkg-deb --root-owner-group --build "$root" "$package" >/dev/null
 rm -rf "$root" "$folder/shlibs"

@@ -345,7 +345,7 @@ _vellum_groups() {
         return
         ;;
     '--by')
-        __vellum_add_completions -W 'prefix'$'\n''owner'$'\n''kind'
+        __vellum_add_completions -W "$(__vellum_custom_complete ---completion groups -- --by "${COMP_CWORD}" "$(__vellum_cursor_index_in_current_word)")"
         return
         ;;
     '--prefix')
@@ -933,9 +933,11 @@ _vellum_import() {
         return
         ;;
     '--key')
+        __vellum_add_completions -W "$(__vellum_custom_complete ---completion import -- --key "${COMP_CWORD}" "$(__vellum_cursor_index_in_current_word)")"
         return
         ;;
     '--value')
+        __vellum_add_completions -W "$(__vellum_custom_complete ---completion import -- --value "${COMP_CWORD}" "$(__vellum_cursor_index_in_current_word)")"
         return
         ;;
     '--format')
@@ -1239,4 +1241,41 @@ _vellum_help() {
     __vellum_offer_flags_options -1
 }
 
-complete -o filenames -F _vellum vellum
+# Bash divides words at signs that keys and properties have, such as the colon. Here they are whole again; what stands
+# before the last such sign goes from what is offered, because bash leaves it on the line.
+_vellum_whole_words() {
+    local -a words=()
+    local -i index last=0 current=0
+    local line="${COMP_LINE}" cur="${2}" signs='' blank word
+    for index in "${!COMP_WORDS[@]}"; do
+        word="${COMP_WORDS[${index}]}"
+        blank="${line%%[![:blank:]]*}"
+        line="${line#"${blank}"}"
+        line="${line#"${word}"}"
+        if [[ "${index}" -eq 0 || -n "${blank}" ]]; then
+            last="${#words[@]}"
+            words[${last}]=''
+        fi
+        if [[ "${index}" -eq "${COMP_CWORD}" ]]; then
+            current="${last}"
+            signs="${words[${last}]}"
+            # Behind a sign bash completes an empty word, and the sign is the last one.
+            [[ -z "${2}" && -z "${word//[:=@]/}" ]] && signs+="${word}"
+            # The sign @ belongs to the word behind it as well.
+            [[ "${2}" = @* ]] && signs="${signs%@}"
+            cur="${signs}${2}"
+            signs="${signs//[!:=@]/}"
+        fi
+        words[${last}]+="${word}"
+    done
+
+    local -a COMP_WORDS=("${words[@]}")
+    local -i COMP_CWORD="${current}"
+    _vellum "${1}" "${cur}" "${words[$((current - 1))]}"
+    while [[ -n "${signs}" ]]; do
+        COMPREPLY=("${COMPREPLY[@]#*[:=@]}")
+        signs="${signs:1}"
+    done
+}
+
+complete -o filenames -F _vellum_whole_words vellum

@@ -4,11 +4,12 @@ import Vellum
 /// A program that stores objects, for tests with two such programs on one store. It uses only the library's product.
 @main
 struct ObjectWorker {
-    /// `ObjectWorker migrate STORE`, `ObjectWorker crowd STORE SEED OPERATIONS RESULT`, or `ObjectWorker first|second STORE SEED ROUNDS SECONDS IN OUT RESULT`: IN and OUT are pipes from and to the other one.
+    /// `ObjectWorker migrate STORE`, `ObjectWorker fork STORE`, `ObjectWorker crowd STORE SEED OPERATIONS RESULT`, or `ObjectWorker first|second STORE SEED ROUNDS SECONDS IN OUT RESULT`: IN and OUT are pipes from and to the other one.
     static func main() async {
         endWithParent()
         let words = CommandLine.arguments
         if words.count == 3, words[1] == "migrate" { return migrate(words[2]) }
+        if words.count == 3, words[1] == "fork" { return forked(words[2]) }
         if words.count == 6, words[1] == "crowd", let seed = UInt64(words[3]), let count = Int(words[4]) {
             return await crowd(words[2], seed, count, words[5])
         }
@@ -32,6 +33,15 @@ struct ObjectWorker {
     private static func migrate(_ store: String) {
         do {
             try ArchivesFactory(storePath: store).archives(for: Thing.self).migrateAll()
+        } catch {
+            FileHandle.standardError.write(Data("\(error)\n".utf8))
+            exit(1)
+        }
+    }
+
+    private static func forked(_ store: String) {
+        do {
+            try fork(store)
         } catch {
             FileHandle.standardError.write(Data("\(error)\n".utf8))
             exit(1)

@@ -1,3 +1,4 @@
+import ArchiveQuery
 import ArgumentParser
 import StorageEngine
 import StoreInspection
@@ -6,15 +7,40 @@ import StoreInspection
 /// can't.
 extension CompletionKind {
     static var archives: CompletionKind {
-        .custom { words, _, prefix in StoreCompletion(words)?.archives(beginning: prefix) ?? [] }
+        offered { words, prefix in StoreCompletion(words)?.archives(beginning: prefix) ?? [] }
     }
 
     static var keys: CompletionKind {
-        .custom { words, _, prefix in StoreCompletion(words)?.keys(beginning: prefix) ?? [] }
+        offered { words, prefix in StoreCompletion(words)?.keys(beginning: prefix) ?? [] }
     }
 
     static var owners: CompletionKind {
-        .custom { words, _, prefix in StoreCompletion(words)?.owners(beginning: prefix) ?? [] }
+        offered { words, prefix in StoreCompletion(words)?.owners(beginning: prefix) ?? [] }
+    }
+
+    /// What `groups --by` takes.
+    static var groupings: CompletionKind {
+        offered { words, prefix in
+            GroupsCommand.By.words.filter { $0.hasPrefix(prefix) }
+                + (StoreCompletion(words)?.groupings(beginning: prefix) ?? [])
+        }
+    }
+
+    /// Those of the file that is imported.
+    static var importedProperties: CompletionKind {
+        offered { words, prefix in
+            StoreCompletion.offered(ImportedProperties.names(among: words.dropFirst(2)), prefix)
+        }
+    }
+
+    /// `choices`: from the words of the line and the beginning of the one that is completed, both without quotes.
+    private static func offered(
+        _ choices: @escaping @Sendable ([String], String) -> [String]
+    ) -> CompletionKind {
+        .custom { words, _, prefix in
+            let dialect = CompletionDialect.ofRequest
+            return choices(words.map(dialect.read), dialect.read(prefix)).map(dialect.write)
+        }
     }
 }
 
@@ -44,27 +70,41 @@ struct StoreCompletion: Sendable {
                 at: path, mode: .readOnly, createIfMissing: false, options: .forLooking)
         else { return nil }
         self.store = store
-        // Behind the command's name.
-        archive = plain.count > 1 ? plain[1] : nil
+        // Behind the command's name. Other words may be what options take.
+        let names = Set(((try? store.archiveNames()) ?? []).map { ExactText($0) })
+        archive = plain.dropFirst().first { names.contains(ExactText($0)) }
     }
 
     func archives(beginning prefix: String) -> [String] {
-        offered((try? store.archiveNames()) ?? [], prefix)
+        Self.offered((try? store.archiveNames()) ?? [], prefix)
     }
 
     func keys(beginning prefix: String) -> [String] {
         guard let archive, let found = try? store.archive(named: archive) else { return [] }
-        return offered((try? found.keys(KeyQuery(prefix: prefix, limit: Self.most)).keys) ?? [], prefix)
+        return Self.offered((try? found.keys(KeyQuery(prefix: prefix, limit: Self.most)).keys) ?? [], prefix)
     }
 
     func owners(beginning prefix: String) -> [String] {
         guard let archive, let found = try? store.archive(named: archive) else { return [] }
-        return offered(((try? found.owners()) ?? []).compactMap(\.owner), prefix)
+        return Self.offered(((try? found.owners()) ?? []).compactMap(\.owner), prefix)
+    }
+
+    /// Properties of the latest values, and metadata, as `groups --by` takes them.
+    func groupings(beginning prefix: String) -> [String] {
+        guard let archive, let found = try? store.archive(named: archive),
+            let sample = try? PropertySample(of: found)
+        else { return [] }
+        let names = sample.names.map { name in
+            let steps = name.split(separator: ".", omittingEmptySubsequences: false)
+            let text = QueryProperty.path(steps.map { .name(String($0)) }).description
+            return GroupsCommand.By.words.contains(text) ? QueryLiteral.text(text).description : text
+        }
+        return Self.offered(names + QueryMetadata.allCases.map { "@" + $0.rawValue }, prefix)
     }
 
     /// What a shell can take: a word with the end of a line in it would be two.
-    private func offered(_ words: [String], _ prefix: String) -> [String] {
-        words.filter { $0.utf8.starts(with: prefix.utf8) && TerminalSafe.column($0) == $0 }.prefix(Self.most)
+    static func offered(_ words: [String], _ prefix: String) -> [String] {
+        words.filter { $0.utf8.starts(with: prefix.utf8) && TerminalSafe.column($0) == $0 }.prefix(most)
             .map { $0 }
     }
 }

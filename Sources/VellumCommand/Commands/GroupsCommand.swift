@@ -25,6 +25,9 @@ struct GroupsCommand: ParsableCommand {
         case prefix, owner, kind
         case property(QueryProperty)
 
+        /// What is not taken for a property's name.
+        static let words = ["prefix", "owner", "kind"]
+
         init?(argument: String) {
             switch argument {
             case "prefix": self = .prefix
@@ -47,7 +50,7 @@ struct GroupsCommand: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             "Group by the beginnings of keys (prefix), by owner, by kind of value, or by a property.",
-            valueName: "property"), completion: .list(["prefix", "owner", "kind"]))
+            valueName: "property"), completion: .groupings)
     var by = By.prefix
 
     @Option(

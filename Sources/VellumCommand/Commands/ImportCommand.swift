@@ -31,11 +31,14 @@ struct ImportCommand: ParsableCommand {
     @Argument(help: "The file; - for standard input.", completion: .file())
     var file: String
 
-    @Option(help: ArgumentHelp("The property that holds an entry's key.", valueName: "property"))
+    @Option(
+        help: ArgumentHelp("The property that holds an entry's key.", valueName: "property"),
+        completion: .importedProperties)
     var key: String
 
     @Option(
-        help: ArgumentHelp("Record only this property's value, not the whole object.", valueName: "property"))
+        help: ArgumentHelp("Record only this property's value, not the whole object.", valueName: "property"),
+        completion: .importedProperties)
     var value: String?
 
     @Option(

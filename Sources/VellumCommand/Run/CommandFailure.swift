@@ -87,7 +87,7 @@ enum FailureReport {
             if let hint = DashHint.forHelp(arguments) { Narration.complain(hint) }
             let output = OutputWriter()
             do throws(SourceError) {
-                try output.write(text + "\n")
+                try output.write(CompletionDialect.completing(text) + "\n")
                 try output.flush()
                 return .done
             } catch {

@@ -1,0 +1,87 @@
+import ArgumentParser
+import StoreInspection
+
+/// Sendable value type. How the script of a shell says the words of a line, and what it makes of those that are offered.
+struct CompletionDialect: Sendable {
+    private let shell: CompletionShell?
+    private let isQuoted: Bool
+
+    /// Of the script that asks.
+    static var ofRequest: CompletionDialect {
+        CompletionDialect(CompletionShell.requesting, version: CompletionShell.requestingVersion)
+    }
+
+    init(_ shell: CompletionShell?, version: String?) {
+        self.shell = shell
+        // Up to fish 3 its script takes quotes and backslashes away itself.
+        let major = (version?.prefix { $0.isNumber }).flatMap { Int($0) } ?? 0
+        isQuoted = shell == .bash || shell == .zsh || (shell == .fish && major > 3)
+    }
+
+    /// A word of the line, as it would reach the program. What a shell puts in for a leading ~ is put in here.
+    func read(_ word: String) -> String {
+        guard isQuoted, let plain = ShellWord.words(in: word).words.last else { return word }
+        guard word.hasPrefix("~/"), let home = SystemText.environment("HOME") else { return plain }
+        return home + plain.dropFirst()
+    }
+
+    /// A word to offer, such that the shell shows and takes that one.
+    func write(_ word: String) -> String {
+        switch shell {
+        // The script expands each word: $(…) in a key would be run.
+        case .some(.bash): ShellWord.literal(word)
+        // Behind a colon it takes a description.
+        case .some(.zsh):
+            word.replacing("\\", with: "\\\\").replacing(":", with: "\\:")
+        default: word
+        }
+    }
+
+    /// The parser's script for bash, with what it lacks; any other text as it is.
+    static func completing(_ script: String) -> String {
+        let end = "complete -o filenames -F _vellum vellum"
+        guard script.hasSuffix(end) else { return script }
+        return script.dropLast(end.count) + wholeWords
+    }
+
+    private static let wholeWords = #"""
+        # Bash divides words at signs that keys and properties have, such as the colon. Here they are whole again; what stands
+        # before the last such sign goes from what is offered, because bash leaves it on the line.
+        _vellum_whole_words() {
+            local -a words=()
+            local -i index last=0 current=0
+            local line="${COMP_LINE}" cur="${2}" signs='' blank word
+            for index in "${!COMP_WORDS[@]}"; do
+                word="${COMP_WORDS[${index}]}"
+                blank="${line%%[![:blank:]]*}"
+                line="${line#"${blank}"}"
+                line="${line#"${word}"}"
+                if [[ "${index}" -eq 0 || -n "${blank}" ]]; then
+                    last="${#words[@]}"
+                    words[${last}]=''
+                fi
+                if [[ "${index}" -eq "${COMP_CWORD}" ]]; then
+                    current="${last}"
+                    signs="${words[${last}]}"
+                    # Behind a sign bash completes an empty word, and the sign is the last one.
+                    [[ -z "${2}" && -z "${word//[:=@]/}" ]] && signs+="${word}"
+                    # The sign @ belongs to the word behind it as well.
+                    [[ "${2}" = @* ]] && signs="${signs%@}"
+                    cur="${signs}${2}"
+                    signs="${signs//[!:=@]/}"
+                fi
+                words[${last}]+="${word}"
+            done
+
+            local -a COMP_WORDS=("${words[@]}")
+            local -i COMP_CWORD="${current}"
+            _vellum "${1}" "${cur}" "${words[$((current - 1))]}"
+            while [[ -n "${signs}" ]]; do
+                COMPREPLY=("${COMPREPLY[@]#*[:=@]}")
+                signs="${signs:1}"
+            done
+        }
+
+        complete -o filenames -F _vellum_whole_words vellum
+        """#
+}

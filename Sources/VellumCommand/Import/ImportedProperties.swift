@@ -1,0 +1,41 @@
+import CBOR
+import StorageEngine
+import StoreInspection
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+/// Stateless. What a file that could be imported calls its properties, for completion; says nothing of what is wrong with it.
+enum ImportedProperties {
+    private static let records = 20
+
+    /// Of the first of these words that is the path of a file: the columns of a table, or the properties of its first objects.
+    static func names(among words: some Sequence<String>) -> [String] {
+        guard let path = words.first(where: isFile), let input = try? InputBuffer(path: path),
+            (try? input.skipByteOrderMark()) != nil, let format = try? FileFormat.recognize(input),
+            var reader = try? format.reader(of: input, isTextOnly: true)
+        else { return [] }
+        if let table = reader as? DelimitedReader { return table.columns }
+        var names: [String] = []
+        var known: Set<ExactText> = []
+        var writer = CBORWriter()
+        for _ in 0..<records {
+            guard case .value = try? reader.next(into: &writer),
+                case .map(let map) = try? CBORReader.decode(writer.bytes)
+            else { break }
+            for name in map.entries.compactMap(\.key.asString) where known.insert(ExactText(name)).inserted {
+                names.append(name)
+            }
+        }
+        return names
+    }
+
+    /// Opening anything else could wait for ever.
+    private static func isFile(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    }
+}
