@@ -47,6 +47,7 @@ struct ArrangerTests {
 
     @Test(arguments: [
         ("JAK", ["Jakarta"]), ("東", ["東京都"]), ("łÓDŹ", ["Łódź"]), ("\u{1b}[2", ["evil\u{1b}[2J\u{7}key"]),
+        ("\\e[2J\\u{7}K", ["evil\u{1b}[2J\u{7}key"]), ("👧", ["👩‍👩‍👧 family"]),
         ("nothing", []), ("", Fixture.keys),
     ])
     func filtersByPartsOfKeys(filter: String, expected: [String]) throws {

@@ -14,6 +14,21 @@ struct DeleteTests {
         #expect(text.contains("• Bandung"))
     }
 
+    /// What broke: on a low screen the plan left out what can be undone and what is left alone; nothing was to be scrolled.
+    @Test(arguments: [(40, 10), (40, 11), (80, 10), (20, 5)])
+    func aLowScreenHasAllOfThePlan(columns: Int, rows: Int) throws {
+        var browser = try Fixture.browser(
+            Fixture.source(), columns: columns, rows: rows, keys: "j<enter>gmmD")
+        var seen = browser.frame.plainText
+        for _ in 0..<20 {
+            browser.press([Key(.down)])
+            seen += browser.frame.plainText
+        }
+        for word in ["2 entries", "undoes", "minutes", "meanwhile", "alone."] {
+            #expect(seen.contains(word), "\(word) in \(seen)")
+        }
+    }
+
     /// Keys are data: line breaks in one must not read as lines of the plan, and a long one must not push the other
     /// keys and the plan's own words out of the box.
     @Test(arguments: [(80, 24), (40, 12), (20, 8)])

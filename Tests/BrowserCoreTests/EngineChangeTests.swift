@@ -147,7 +147,7 @@ struct EngineChangeTests {
     @Test(arguments: [
         (
             typed: "{\"name\": \"Oslo\"}\n", stored: document, encoding: ValueEncoding.cbor,
-            shown: "· name \"Oslo\""
+            shown: "· name: \"Oslo\""
         ), (typed: "north of it\n", stored: Array("north of it".utf8), encoding: .text, shown: "north of it"),
     ])
     func aNewEntryIsThereAfterwards(

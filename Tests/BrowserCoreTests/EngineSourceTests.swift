@@ -85,7 +85,7 @@ struct EngineSourceTests {
         browser.press([Key(.down)])
         #expect(browser.model.cursorKey == "city 49")
         browser.press([Key(.enter)])
-        #expect(browser.frame.plainText.contains("number 49"))
+        #expect(browser.frame.plainText.contains("number: 49"))
         #expect(browser.frame.plainText.contains("JSON, 13 B"))
         browser.press(try Key.script("<esc>G"))
         #expect(browser.model.cursorKey == "city 0")
@@ -334,6 +334,29 @@ struct EngineSourceTests {
         #expect(browser.frame.plainText.contains("2 entries"))
     }
 
+    /// What broke: the list of stores showed a ring file with nothing in it, and as there after it was removed.
+    @Test func aRingFileIsListedWithItsMessagesAndItsEnd() throws {
+        let folder = try Folder()
+        let path = folder.path + "/ring"
+        #expect(FileManager.default.createFile(atPath: path, contents: nil))
+        let ring = try RingFile(path: path, maximumBytes: 1_000, overwritesOldMessages: true)
+        for text in ["one", "two", "three"] { try ring.append(Array(text.utf8)) }
+        var browser = HeadlessBrowser(
+            Model(
+                size: Size(columns: 100, rows: 30), look: Fixture.ascii, folder: folder.path, store: path,
+                isReadOnly: true, now: Timestamp.now()),
+            source: try RingFileSource(path: path), clock: { Timestamp.now() })
+        browser.press([.character("h")])
+        func row() -> [String] {
+            let row = browser.frame.lines.first { $0.contains("ring  ") } ?? ""
+            return row.split(separator: " ").drop { $0 != "ring" }.map(String.init)
+        }
+        #expect(row().prefix(3) == ["ring", "1", "3"], "\(browser.frame.plainText)")
+        try FileManager.default.removeItem(atPath: path)
+        browser.press([.character("R")])
+        #expect(row().prefix(3) == ["ring", "-", "-"], "\(browser.frame.plainText)")
+    }
+
     /// What broke: entries of an archive that was made anew, with as many events, weren't looked at.
     @Test func anotherArchiveOfTheSameFiguresIsShown() throws {
         let folder = try Folder()
@@ -436,7 +459,7 @@ struct EngineSourceTests {
         #expect(browser.model.screen == .value)
         #expect(browser.frame.plainText.contains("checksum"))
         browser.press([Key(.escape), Key(.down), Key(.enter)])
-        #expect(browser.frame.plainText.contains("number 49"))
+        #expect(browser.frame.plainText.contains("number: 49"))
     }
 
     @Test(arguments: ["", "/nothing/here"])

@@ -191,9 +191,9 @@ struct FindTests {
         let bytes = Array("{\"first\":1,\"items\":[\(items)],\"last\":\"the needle\"}".utf8)
         #expect(bytes.count > 500_000)
         var browser = try Fixture.browser(source(bytes, encoding: .json), keys: "<enter><enter>")
-        #expect(browser.frame.plainText.contains("▸ items [20,000]\n  · last \"the needle\"\n"))
+        #expect(browser.frame.plainText.contains("▸ items: [20,000]\n  · last: \"the needle\"\n"))
         browser.press(try Key.script("EG"))
-        #expect(browser.frame.plainText.contains("· number 19999 "), "\(browser.frame.plainText)")
+        #expect(browser.frame.plainText.contains("· number: 19999 "), "\(browser.frame.plainText)")
         #expect(
             browser.frame.lines[22].hasPrefix("$.last ")
                 && browser.frame.lines[22].hasSuffix("60,004 of 60,004"))
@@ -228,7 +228,7 @@ struct FindTests {
         var browser = try Fixture.browser(source(bytes, encoding: .json), keys: "<enter><enter>j")
         #expect(
             browser.frame.plainText.contains(
-                "· text \"first line\\n    second, indented\\n\\nthe last\"\n  · other 1\n"))
+                "· text: \"first line\\n    second, indented\\n\\nthe last\"\n  · other: 1\n"))
         browser.press([Key(.enter)])
         #expect(
             browser.frame.plainText.contains("\nfirst line\n    second, indented\n\nthe last\n"),

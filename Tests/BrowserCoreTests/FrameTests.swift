@@ -56,6 +56,25 @@ struct FrameTests {
         #expect(problems == [], "\(what)")
     }
 
+    /// What broke: on a narrow screen the name of a prompt left no room for what was typed.
+    @Test(arguments: [("j<enter>nabcdefgh", "abcdefgh"), ("jTA90%", "90%")])
+    func whatIsTypedIsSeenOnANarrowScreen(keys: String, typed: String) throws {
+        let frame = try Fixture.browser(Fixture.source(), columns: 20, rows: 5, keys: keys).frame
+        #expect(frame.lines.contains { $0.contains("… \(typed)") }, "\(frame.plainText)")
+    }
+
+    /// What broke: figures of a busy archive were cut without a sign, so that "expirati" looked like a word.
+    @Test func figuresThatAreCutHaveASign() throws {
+        let source = Fixture.source()
+        source.with { state in
+            state.summaries["City"]?.records = 3_150_000
+            state.summaries["City"]?.deletes = 66_000
+        }
+        let frame = try Fixture.browser(source, columns: 120, rows: 35, keys: "j").frame
+        let row = try #require(frame.lines.first { $0.contains("3,150,000 records") })
+        #expect(row.contains("66,000 deletes, 0 expirat… "), "\(row)")
+    }
+
     /// In ASCII nothing but the store's own text is beyond ASCII.
     @Test func asciiLookIsASCII() throws {
         let source = MockSource()

@@ -11,6 +11,7 @@ struct LegendTests {
         "lock The longest that a change of yours took: no lock was held longer.",
         "live The screen follows the store; following: the cursor stays at the newest row.",
         "frozen Rows keep their order while you move or type, for so many seconds by now.",
+        "UNREACHABLE The store can't be read now; what was read before is still shown.",
         "REMOVED The archive is gone; what was in it is still shown.",
         "PAUSED The screen stands still until you go on; graphs and alarms miss nothing.",
     ]
@@ -48,6 +49,10 @@ struct LegendTests {
                 "not watched Events that were overwritten during a pause, or while no screen showed them.",
             ]
         ), ("jz?", [asked]), ("jQ<f1><f1>", [asked]),
+        (
+            "j<enter><enter>?",
+            ["read So long ago the store held this; it holds another value by now, or none."]
+        ),
     ])
     func theHelpExplainsTheSignsOfItsScreen(keys: String, meanings: [String]) throws {
         let lines = try legend(keys)

@@ -241,6 +241,21 @@ struct ProgramTests {
             at: URL(fileURLWithPath: try #require(programs.last?.path)).deletingLastPathComponent())
     }
 
+    /// What broke: the text was said to be kept in the file that the editor had removed.
+    @Test func anEditorThatRemovesItsFileKeepsNothing() throws {
+        let source = Fixture.source()
+        let browser = try Fixture.browser(
+            source, keys: "j<enter><enter>e",
+            programs: { program in
+                try? FileManager.default.removeItem(atPath: program.arguments[0])
+                return .success(0)
+            })
+        let text = browser.frame.boxWords
+        #expect(text.contains("The editor removed the file"), "\(browser.frame.plainText)")
+        #expect(!text.contains("kept in"))
+        #expect(source.with { $0.writeCalls } == 0)
+    }
+
     @Test func whatIsNoTextIsNotEdited() throws {
         let programs = Programs()
         let browser = try browser("<enter><enter>e", Fixture.source(), programs)

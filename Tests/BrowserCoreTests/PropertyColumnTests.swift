@@ -69,6 +69,27 @@ struct PropertyColumnTests {
         #expect(source.with { $0.columns.last?.properties.map(\.description) } == ["population"])
     }
 
+    /// What broke: a property whose name holds a dot was neither a column to pick nor one to count by, except in quotes.
+    @Test func aNameWithADotIsOffered() throws {
+        let source = Fixture.source()
+        source.with { $0.archives["City"]?[0].bytes = Array("{\"x.y\":17,\"z\":{\"u.v\":1}}".utf8) }
+        var browser = try browser(source, "C")
+        #expect(
+            lines(browser).contains { $0.contains("[ ] x.y") && $0.contains("1 of 16") }, "\(lines(browser))")
+        #expect(lines(browser).contains { $0.contains("[ ] z.u.v") && $0.contains("1 of 16") })
+        browser.press(try Key.script("<enter><esc>"))
+        #expect(source.with { $0.columns.last?.properties.map(\.description) } == ["\"x.y\""])
+        #expect(
+            lines(browser).contains { $0.contains("Jakarta") && $0.contains(" 17 ") }, "\(lines(browser))")
+        browser.press(try Key.script("fx.y"))
+        #expect(
+            lines(browser).contains { $0.contains(" x.y ") && $0.contains("1 of 16") }, "\(lines(browser))")
+        browser.press([Key(.enter)])
+        #expect(
+            lines(browser).contains { $0.split(separator: " ").starts(with: ["17", "1"]) },
+            "\(lines(browser))")
+    }
+
     @Test func areNamedWhereNoneOfThemOccurs() throws {
         let source = Fixture.source()
         var browser = try browser(source, "Caalternatenames[1]<enter>")

@@ -41,6 +41,24 @@ extension QueryScreenTests {
         #expect(words(browser).contains("sort number desc"), "\(words(browser))")
     }
 
+    /// An example over the rows of an empty query would look like what they are of.
+    @Test func anEmptyQueryThatWasAskedShowsNoExample() throws {
+        let browser = try browser("Q<enter>")
+        #expect(browser.frame.plainText.contains("60 rows"))
+        #expect(lines(browser)[1] == "query all entries", "\(browser.frame.plainText)")
+    }
+
+    /// What broke: completions over the rows of a result had no frame, and were read as its columns.
+    @Test func completionsOverRowsHaveAFrame() throws {
+        let browser = try browser("Qselect number<enter>/<ctrl+u>")
+        let rows = lines(browser)
+        #expect(rows.contains { $0.contains("| find ") }, "\(browser.frame.plainText)")
+        let empty = lines(try self.browser("Q"))
+        #expect(
+            empty.contains { $0.contains(" find ") } && !empty.contains { $0.contains("| find ") }, "\(empty)"
+        )
+    }
+
     @Test func aLongMistakeIsWrappedAndItsPlaceMarked() throws {
         let browser = try browser("Qfind number > 3 | srot number<enter>", columns: 40, rows: 24)
         let text = words(browser)

@@ -89,7 +89,7 @@ struct QueryScreenTests {
         #expect(lines(browser)[3].split(separator: " ") == ["key", "number", "address"])
         #expect(lines(browser)[4].split(separator: " ") == ["place", "59", "59"])
         browser.press(try Key.script("j<enter>"))
-        #expect(browser.frame.plainText.contains("number 58"))
+        #expect(browser.frame.plainText.contains("number: 58"))
         browser.press(try Key.script("<esc>"))
         #expect(browser.model.screen == .query && browser.model.cursorRow == 1)
         browser.press(try Key.script("h"))
@@ -263,6 +263,18 @@ struct QueryScreenTests {
         #expect(browser.frame.plainText.contains("archive.number(.greater(than: 50))"))
         browser.press(try Key.script("<enter>c"))
         #expect(words(browser).contains("query Place 'find number > 50 sort number limit 3'"))
+    }
+
+    /// What broke: a query longer than its line went on below its label.
+    @Test func aLongQueryIsExplainedBesideItsLabel() throws {
+        let conditions = (3..<8).map { "number > \($0)" }.joined(separator: " and ")
+        let rows = lines(try browser("Qfind \(conditions)<enter>e", columns: 60))
+        let place = try #require(rows.firstIndex { $0.contains("query       find") }, "\(rows)")
+        let (first, second) = (rows[place].drop { $0 != "|" }, rows[place + 1].drop { $0 != "|" })
+        let beside = first.distance(
+            from: first.startIndex, to: try #require(first.range(of: "find")).lowerBound)
+        #expect(second.dropFirst().prefix(beside - 1).allSatisfy { $0 == " " }, "\(second)")
+        #expect(second.dropFirst(beside).first != " ", "\(second)")
     }
 
     @Test func saysWhatCannotBeAsked() throws {

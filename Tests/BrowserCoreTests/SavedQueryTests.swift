@@ -41,6 +41,31 @@ struct SavedQueryTests {
         #expect(source.with { $0.savedQueries.map(\.name) } == ["few"])
     }
 
+    /// What broke: a long name was cut without a sign, and hid the query that it is the name of.
+    @Test func aLongNameLeavesRoomForItsQuery() throws {
+        let source = Fixture.source()
+        source.with { state in
+            let text = "find population > 1 | " + String(repeating: "sort name | ", count: 9) + "limit 3"
+            state.savedQueries = [
+                SavedQuery(name: String(repeating: "long ", count: 40), archive: "City", text: text)
+            ]
+        }
+        let browser = try browser(source, "<ctrl+o>")
+        let row = try #require(browser.frame.lines.first { $0.contains("long long") })
+        let ellipsis = Fixture.ascii.glyphs.ellipsis
+        #expect(row.contains("\(ellipsis)  find population > 1"), "\(row)")
+        #expect(row.components(separatedBy: ellipsis).count == 3, "\(row)")
+    }
+
+    @Test(arguments: ["<ctrl+s>", "limit 3<ctrl+s>  <enter>"])
+    func aQueryWithoutATextOrANameIsRefused(keys: String) throws {
+        let source = Fixture.source()
+        let browser = try browser(source, keys)
+        #expect(source.with { $0.savedQueries.isEmpty })
+        let said = line(browser, 22)
+        #expect(said.contains("There is no query to save.") || said.contains("it needs a name"), "\(said)")
+    }
+
     @Test func oneIsReplacedOnlyWhenAPersonSaysSo() throws {
         let source = Fixture.source()
         var browser = try browser(source, "limit 3<ctrl+s>few<enter><bs>4<ctrl+s>few<enter>")

@@ -173,7 +173,7 @@ struct UpdateTests {
                 "load biography of City/Jakarta",
             ])
         test.settle(source)
-        #expect(test.text.contains("new true"))
+        #expect(test.text.contains("new: true"))
         test.press(Key(.escape))
         #expect(test.model.screen == .entries)
     }

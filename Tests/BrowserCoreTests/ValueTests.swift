@@ -32,6 +32,41 @@ struct ValueTests {
         #expect(browser.frame.plainText.contains("Jakarta"))
     }
 
+    /// What broke: the top bar said "live" above a value that the store no longer held, and its times ran on.
+    @Test func aValueThatTheStoreNoLongerHasSaysOfWhenItIs() throws {
+        let source = Fixture.source()
+        let clock = TestClock()
+        var browser = try Fixture.browser(source, columns: 120, clock: clock, keys: "j<enter><enter>")
+        clock.advance(10)
+        browser.refresh()
+        #expect(browser.frame.lines[0].contains("● live"), "\(browser.frame.plainText)")
+        let before = browser.frame.lines[1]
+        source.record("Jakarta", Array("{\"new\":true}".utf8), archive: "City", at: clock.now)
+        clock.advance(32)
+        browser.refresh()
+        #expect(browser.frame.lines[0].contains("read 32s ago"), "\(browser.frame.plainText)")
+        #expect(browser.frame.lines[1] == before, "its line is of that moment, too")
+        browser.press([.character("R")])
+        #expect(browser.frame.lines[0].contains("● live"), "\(browser.frame.plainText)")
+        #expect(browser.frame.plainText.contains("new: true"))
+        source.remove("Jakarta", archive: "City")
+        clock.advance(5)
+        browser.refresh()
+        #expect(browser.frame.lines[0].contains("read 5s ago"), "\(browser.frame.plainText)")
+    }
+
+    /// What broke: the line above a value whose time was over said "expires expired".
+    @Test func aValueWhoseTimeIsOverIsSaidToHaveExpired() throws {
+        let source = Fixture.source()
+        let clock = TestClock()
+        var browser = try Fixture.browser(source, columns: 120, clock: clock, keys: "j<enter>jj<enter>")
+        #expect(browser.frame.lines[1].contains("  expires 47s  "))
+        clock.advance(60)
+        browser.press([Key(.down)])
+        #expect(browser.frame.lines[1].contains("  expired  "), "\(browser.frame.plainText)")
+        #expect(!browser.frame.plainText.contains("expires expired"))
+    }
+
     /// A big value is opened by its beginning, and scrolled through in windows.
     @Test func bigValuesAreRead() throws {
         let source = Fixture.source()
@@ -65,19 +100,34 @@ struct ValueTests {
         var browser = try Fixture.browser(Fixture.source(), keys: "j<enter><enter>C")
         #expect(!browser.frame.plainText.contains("Djakarta"))
         browser.press(try Key.script("/djak"))
-        #expect(browser.frame.plainText.contains("1 \"Djakarta\""), "what hides a match is unfolded")
+        #expect(browser.frame.plainText.contains("1: \"Djakarta\""), "what hides a match is unfolded")
         browser.press([Key(.enter)])
         #expect(browser.frame.plainText.contains("$.alternatenames[1]"))
         browser.press(try Key.script("h"))
         #expect(browser.frame.plainText.contains("$.alternatenames "))
         browser.press(try Key.script("h"))
-        #expect(browser.frame.plainText.contains("▸ alternatenames [3]"))
+        #expect(browser.frame.plainText.contains("▸ alternatenames: [3]"))
         browser.press(try Key.script("E"))
         #expect(browser.frame.plainText.contains("Djakarta"))
         browser.press(try Key.script("/jakarta<enter>nn"))
         #expect(browser.frame.plainText.contains("$.name"), "after the last match comes the first")
         browser.press(try Key.script("N"))
         #expect(browser.frame.plainText.contains("$.place.zone"))
+    }
+
+    /// What broke: where a name ends was told by a color alone, so that `a b 1` could be read in two ways.
+    @Test func aNameOfATreeEndsWithAColon() throws {
+        let source = Fixture.source()
+        let bytes = Array("{\"a b\":1,\"\":4,\"list\":[7]}".utf8)
+        source.with { state in
+            state.archives["City"]?[0].bytes = bytes
+            state.archives["City"]?[0].entry.valueBytes = bytes.count
+        }
+        let browser = try Fixture.browser(source, look: Fixture.ascii, keys: "j<enter><enter>/a<enter>")
+        let text = browser.frame.plainText
+        for row in ["a b: 1\n", " : 4\n", "list: [1]\n", "0: 7\n"] {
+            #expect(text.contains(row), "\(row) in \(text)")
+        }
     }
 
     @Test func viewsAsTextAndBytes() throws {

@@ -355,6 +355,18 @@ struct WorkspaceTests {
         #expect(browser.model.store == folder.path + "/else/where")
     }
 
+    /// What broke: "4 of 0 stores in /home, 7 elsewhere", and an empty screen without a word where nothing matched.
+    @Test func aFilterCountsAllStores() throws {
+        let source = Fixture.source()
+        source.with { state in for place in state.stores.indices { state.stores[place].isElsewhere = true } }
+        var browser = try Fixture.browser(source, columns: 100, store: nil, keys: "/thu<enter>")
+        #expect(
+            browser.frame.lines[1].contains("1 of 3 stores  filter \"thu\""), "\(browser.frame.plainText)")
+        browser.press(try Key.script("<esc>/zz<enter>"))
+        #expect(browser.frame.lines[1].contains("0 of 3 stores  filter \"zz\""), "\(browser.frame.plainText)")
+        #expect(browser.frame.plainText.contains("No name or path holds \"zz\"."))
+    }
+
     @Test func aFilterShowsSomeStores() throws {
         var browser = try Fixture.browser(Fixture.source(), columns: 100, store: nil, keys: "/thu")
         #expect(browser.frame.plainText.contains("thumbnails") && !browser.frame.plainText.contains("/demo"))

@@ -22,7 +22,10 @@ struct FoundPlacesTests {
 
     @Test(arguments: [
         ("łÓDŹ", "x Łódź", [2..<9]), ("東", "大東京", [3..<6]), ("STRASSE", "straße Strasse", [8..<15]),
-        ("é", "É e\u{301}", [0..<2]),
+        ("é", "É e\u{301}", [0..<2]), ("👩", "an 👩‍🚀", [3..<7]),
+        // What broke: what is shown escaped wasn't found as it is shown.
+        ("\\e[31M", "x \u{1b}[31m", [2..<7]), ("\\u{202E}A", "a\u{202e}abc", [1..<5]),
+        ("\\n", "a\nb\\n", [3..<5]),
     ])
     func textIsFoundWhateverItsCase(text: String, whole: String, expected: [Range<Int>]) throws {
         #expect(try find(BytePattern(text: text), in: Array(whole.utf8)) == expected)

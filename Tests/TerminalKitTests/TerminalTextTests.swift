@@ -3,6 +3,15 @@ import TerminalKit
 import Testing
 
 @Suite struct TerminalTextTests {
+    /// What is shown escaped can be typed as it is shown.
+    @Test(arguments: ["a\tb", "\u{1b}[1m", "\u{202e}x\0", "\r\n"])
+    func escapesAreReadBack(text: String) {
+        #expect(TerminalText.unescaped(TerminalText.sanitized(text)) == text)
+    }
+
+    @Test(arguments: ["", "plain", "\\", "\\x", "\\u41", "\\u{}", "\\u{110000}", "\\u{41"])
+    func whatIsNoEscapeIsNone(text: String) { #expect(TerminalText.unescaped(text) == nil) }
+
     @Test(arguments: [
         ("plain", "plain"), ("a\u{1b}[2Jb", "a\\e[2Jb"), ("\u{9b}31m", "\\u{9b}31m"), ("\u{7f}", "\\u{7f}"),
         ("\u{7}", "\\u{7}"), ("tab\tline\nend\r", "tab\\tline\\nend\\r"), ("a\r\nb", "a\\r\\nb"),

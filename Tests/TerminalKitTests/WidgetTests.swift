@@ -124,6 +124,21 @@ import Testing
         #expect(shown(0.99, .ascii) == "###.")
     }
 
+    /// What broke: in the light theme a gauge had the color of the cursor's line.
+    @Test(arguments: [Theme.Name.dark, .light, .darkSafe, .lightSafe])
+    func theCursorsLineDoesNotHideAGauge(theme: Theme.Name) throws {
+        let look = Look(theme: Theme(theme, depth: .trueColor))
+        let table = Table(columns: [Table.Column("use", width: .fixed(8))], rowCount: 1, selectedRow: 0) {
+            _ in
+            Table.Row([Table.Cell("", gauge: 0.9)])
+        }
+        var frame = Frame(size: Size(columns: 12, rows: 2))
+        frame.draw(table, in: frame.bounds, look: look)
+        let cell = try #require((0..<12).map { frame[$0, 1] }.first { $0.text == "█" })
+        #expect(cell.style.background == look[.selected].background)
+        #expect(cell.style.foreground == look[.selected].foreground)
+    }
+
     @Test func theScrollBarIsTrueToItsEnds() {
         for total in [11, 50, 1_000_000] {
             for first in [0, 1, total / 2, total - 11, total - 10] {

@@ -33,6 +33,17 @@ struct ChangingTests {
         #expect(try store.archives()["A"]?["rejections"] as? Int == 1)
     }
 
+    /// What broke: an object with a name twice was stored so in silence, and queries found other things in it than readers.
+    @Test func aNameTwiceIsRefused() throws {
+        let result = try store.run("put", "A", "k", input: "{\"a\":1,\"a\":2}")
+        #expect(result.status == 1)
+        #expect(
+            result.errors.hasPrefix(
+                "vellum: standard input is refused: byte 7: the name \"a\" stands in its object twice; "),
+            "\(result.errors)")
+        #expect(try store.run("put", "A", "k", "--raw", input: "{\"a\":1,\"a\":2}").status == 0)
+    }
+
     @Test func whatIsNotJSONIsRefused() throws {
         for input in ["", "{", "{\"a\":1} x", "nul", "[1,]"] {
             let result = try store.run("put", "A", "k", input: input)

@@ -105,6 +105,14 @@ struct ConfigurationTests {
         #expect(try screen("<enter>Q<ctrl+o><ctrl+x>").contains("most people is a setting: \(path):5"))
     }
 
+    /// What broke: columns were printed without where they are from, as other settings are.
+    @Test func columnsAndQueriesSayWhereTheyAreFrom() throws {
+        try write("[columns]\nCity = [\"people\", \"-owner\"]\n[queries]\nmost = \"count\"\n")
+        let lines = try run("config").lines
+        #expect(lines.contains("\"City\" = [\"people\", \"-owner\"]  # \(path):2"), "\(lines)")
+        #expect(lines.contains("\"most\" = \"count\"  # \(path):4"), "\(lines)")
+    }
+
     /// What is printed is a file that says the same.
     @Test func whatIsPrintedCanBeTheFile() throws {
         try write(
@@ -161,7 +169,15 @@ struct ConfigurationTests {
             "2: columns.City: \"hit\" is none of size, tier, idle, age, expires, hits, owner; did you mean hits?"
         ),
         ("[columns]\nCity = 5", "2: columns.City: a text in quotes or a list of them is expected"),
-        ("[queries]\na = \"\"\nb = \"sort\"", "3: queries.b: at 5: found the end, expected a property"),
+        ("[queries]\na = \"count\"\nb = \"sort\"", "3: queries.b: at 5: found the end, expected a property"),
+        ("[queries]\na = \" \"", "2: queries.a: there is no query in it"),
+        // What broke: a key without a name counted as the line of its table.
+        ("[queries]\na = \"count\"\n\"\" = \"count\"", "3: queries.: a query needs a name"),
+        (
+            "[columns]\nCity = [\"odd name\"]",
+            "2: columns.City: \"odd name\" is no property: at 5: found \"name\", expected the end; "
+                + "other names stand in quotes within: '\"a b\"'"
+        ),
         ("[queries]\na = [\"count\", \"count\"]", "2: queries.a: a query in quotes is expected"),
         ("columns = \"a\"", "1: columns: a table is expected: [columns]"),
         ("[keys]\nopen = \"ctrl+i\"", "2: keys.open: terminals send tab for ctrl+i; write tab"),

@@ -114,13 +114,13 @@ struct DoorTests {
     static let examples: [Example] = [
         Example(
             name: "JSON behind a space", bytes: Array(" {\"a\":[1]}".utf8), form: .json, json: #"{"a":[1]}"#,
-            seen: ["JSON, 10 B", "a [1]"]),
+            seen: ["JSON, 10 B", "a: [1]"]),
         Example(
             name: "JSON", bytes: Array("[true]".utf8), encoding: .json, form: .json, json: "[true]",
-            seen: ["JSON, 6 B", "0 true"]),
+            seen: ["JSON, 6 B", "0: true"]),
         Example(
             name: "CBOR", bytes: [0xa1, 0x61, 0x61, 0x01], form: .cbor, json: #"{"a":1}"#,
-            seen: ["CBOR, 4 B", "a 1"]),
+            seen: ["CBOR, 4 B", "a: 1"]),
         Example(
             name: "text", bytes: Array("plain".utf8), form: .text, json: "\"plain\"",
             seen: ["text, 5 B", "plain"]),
@@ -139,10 +139,10 @@ struct DoorTests {
                 """
                 <?xml version="1.0" encoding="UTF-8"?>
                 <plist version="1.0"><dict><key>a</key><integer>7</integer></dict></plist>
-                """.utf8), form: .propertyList, json: #"{"a":7}"#, seen: ["property list, ", "a 7"]),
+                """.utf8), form: .propertyList, json: #"{"a":7}"#, seen: ["property list, ", "a: 7"]),
         Example(
             name: "a binary property list", bytes: binaryList(["a": 7]), encoding: .propertyList,
-            form: .propertyList, json: #"{"a":7}"#, seen: ["property list, ", "a 7"]),
+            form: .propertyList, json: #"{"a":7}"#, seen: ["property list, ", "a: 7"]),
     ]
 
     private static func binaryList(_ value: Any) -> [UInt8] {

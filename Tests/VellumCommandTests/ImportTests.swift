@@ -128,6 +128,14 @@ struct ImportTests {
         #expect(try store.keys("A") == ["piped", "text", "array", "lines"])
     }
 
+    @Test func aNameTwiceIsABadLine() throws {
+        let result = try importing(
+            "names.ndjson", "{\"id\":1}\n{\"id\":2,\"v\":1,\"v\":2}\n{\"id\":3,\"v\":{\"id\":3}}\n")
+        #expect(result.status == 1 && badLines(result) == [2], "\(result.errors)")
+        #expect(result.errors.contains("the name \"v\" stands in its object twice, at byte 15"))
+        #expect(try store.keys("A") == ["3", "1"])
+    }
+
     @Test func oneKeyTwiceKeepsTheLast() throws {
         #expect(try importing("twice.ndjson", "{\"id\":1,\"v\":1}\n{\"id\":\"1\",\"v\":2}\n").status == 0)
         #expect(try store.keys("A") == ["1"])

@@ -1,31 +1,43 @@
 import Foundation
 
 /// A string to search many texts for. Whole characters are compared, which neither the standard library's `contains` nor
-/// Foundation's guarantees. Takes time in proportion to the text.
+/// Foundation's guarantees; or, where parts of characters count too, scalars in normal form C. Takes time in proportion to the
+/// text.
 package struct TextSearch: Sendable, Hashable {
     private let caseSensitive: Bool
+    /// Whether a person of a joined emoji or the consonant of a syllable is found.
+    private let partsOfCharacters: Bool
     /// The searched characters, case-folded unless case matters.
     private let characters: [Character]
     /// For each beginning of them the length of the longest other beginning that it ends with (Knuth, Morris, Pratt, 1977).
     private let borders: [Int]
     /// The same in UTF-8 and Unicode's normal form C.
     private let composed: [UInt8]
+    /// Whether composing a text makes none of its characters. Most texts can be passed over without composing them then, which
+    /// takes as long as all else.
+    private let isNeverComposed: Bool
     /// The same for ASCII texts; nil if those must be compared by characters too.
     private let bytes: [UInt8]?
     /// The bytes, for an ASCII text if case matters.
     private let plain: ByteSearch?
 
-    package init(_ string: String, caseSensitive: Bool) {
+    package init(_ string: String, caseSensitive: Bool, partsOfCharacters: Bool = false) {
         self.caseSensitive = caseSensitive
+        self.partsOfCharacters = partsOfCharacters
         let string = MarkOrder.string(string)
         let needle = caseSensitive ? string : string.foldedCase
         characters = Array(needle)
         borders = TextSearch.borders(of: characters)
         // A few non-ASCII characters are equivalent to an ASCII one, such as the Kelvin sign to K.
         composed = Array(MarkOrder.composed(needle).utf8)
+        isNeverComposed = needle.unicodeScalars.allSatisfy {
+            // These three have others that are composed to them, such as the Kelvin sign.
+            $0.isASCII ? ![";", "`", "K"].contains($0) : $0.value >= 0x10000
+        }
         // In ASCII only CR LF is a character of two bytes.
-        bytes = composed.contains { $0 == 0x0d || $0 == 0x0a } ? nil : composed
-        plain = caseSensitive ? ByteSearch(composed) : nil
+        let hasLineEnds = composed.contains { $0 == 0x0d || $0 == 0x0a }
+        bytes = hasLineEnds && !partsOfCharacters ? nil : composed
+        plain = caseSensitive && !partsOfCharacters ? ByteSearch(composed) : nil
     }
 
     private static func borders(of characters: [Character]) -> [Int] {
@@ -66,6 +78,14 @@ package struct TextSearch: Sendable, Hashable {
 
     private func isFoundWhole(in text: String) -> Bool {
         guard !characters.isEmpty else { return true }
+        if partsOfCharacters {
+            func isIn(_ text: String) -> Bool {
+                var text = text
+                return text.withUTF8 { ByteSearch.place(of: composed, in: $0, from: 0) } != nil
+            }
+            guard !isNeverComposed || isIn(text) else { return false }
+            return isIn(MarkOrder.composed(text))
+        }
         // Characters that are one scalar each, in one form only, are equal if their bytes are; in ASCII, CR LF is one of two.
         if bytes != nil, text.unicodeScalars.allSatisfy(\.hasOneForm) {
             var text = text

@@ -11,6 +11,9 @@ struct StatusView {
 
     let content: Content?
 
+    /// Columns that a field of a prompt has at least, if the screen has them.
+    private static let leastField = 10
+
     init(_ model: Model) {
         let look = model.look
         if let prompt = model.prompt {
@@ -42,7 +45,13 @@ struct StatusView {
         let look = model.look
         switch content {
         case .prompt(let prompt):
-            let label = prompt.label
+            // What is typed needs room before what it is for.
+            let labelRoom = max(0, rect.columns - StatusView.leastField)
+            let label =
+                TextWidth.width(of: prompt.label) <= labelRoom
+                ? prompt.label
+                : TextWidth.truncate(prompt.label, to: max(0, labelRoom - 1), ellipsis: look.glyphs.ellipsis)
+                    + " "
             frame.fill(rect, style: look[.input])
             let width = frame.write(
                 label, at: rect.origin, style: look[.key].over(look[.input]), within: rect)

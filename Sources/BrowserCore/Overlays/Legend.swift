@@ -61,6 +61,9 @@ enum Legend {
             Line(
                 sign: "frozen",
                 words: "Rows keep their order while you move or type, for so many seconds by now."),
+            Line(
+                sign: "UNREACHABLE",
+                words: "The store can't be read now; what was read before is still shown."),
             Line(sign: "REMOVED", words: "The archive is gone; what was in it is still shown."),
             Line(
                 sign: "PAUSED",
@@ -75,6 +78,12 @@ enum Legend {
             [Line(sign: "listed", words: "So long ago: so many entries are listed less often.")]
         case .query, .groups:
             [Line(sign: "asked", words: "So long ago: the rows stay as they are until you ask again.")]
+        case .value:
+            [
+                Line(
+                    sign: "read",
+                    words: "So long ago the store held this; it holds another value by now, or none.")
+            ]
         default: []
         }
     }

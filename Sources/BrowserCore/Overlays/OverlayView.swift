@@ -34,8 +34,11 @@ enum OverlayPlaces {
     static func dialog(_ box: MessageBox, _ model: Model) -> Dialog {
         Dialog(
             title: box.title, body: box.lines, buttons: ["Close"], firstLine: box.first,
-            maximumColumns: max(20, min(100, model.size.columns - 4)))
+            maximumColumns: messageColumns(model) + 4)
     }
+
+    /// The widest that a line of a message is, beside its border and a space.
+    static func messageColumns(_ model: Model) -> Int { max(16, min(96, model.size.columns - 8)) }
 
     static func dialog(_ choice: Choice) -> Dialog {
         Dialog(

@@ -6,21 +6,20 @@ import TerminalKit
 /// The dialogs before something is written: where their parts stand, for drawing and for the mouse, and what they say.
 extension OverlayPlaces {
     static func dialog(_ plan: Plan, _ model: Model) -> Dialog {
-        let isTall = model.size.rows >= 12
         var body: [String]
         let words: (title: String, button: String)
         switch plan.act {
         case .change(let change):
             let count = Figures.count(plan.targets.count, "entry", "entries")
             words = (change.question(count, idle: plan.idle), button(change))
-            body = targets(plan, model)
-            if isTall {
-                body.append("Entries that changed after they were listed are left alone.")
-                body.append(grace(plan, change, model))
-                if model.size.rows >= 16, !change.isOfDeadlines {
-                    body.append("What a program stores again meanwhile stays as it is then.")
-                }
+            var undoing = [grace(plan, change, model)]
+            if !change.isOfDeadlines {
+                undoing.append("What a program stores again meanwhile stays as it is then.")
             }
+            let exception = "Entries that changed after they were listed are left alone."
+            // Where not all is in view, whether it can be undone counts most.
+            let isTall = model.size.rows >= 16
+            body = targets(plan, model) + (isTall ? [exception] + undoing : undoing + [exception])
         case .undo(let action):
             words = ("Undo this?", "Undo")
             body = [
@@ -31,13 +30,11 @@ extension OverlayPlaces {
                         + "back to \(TitleView.name(of: plan.archive, model)), \(Figures.bytes(action.bytes))",
                 UndoText.story(action, model),
             ]
-            if isTall, action.kind == .deadline {
-                body.append("Entries that changed or expired meanwhile stay as they are.")
-            } else if isTall {
-                body.append(
-                    "Keys recorded anew meanwhile stay as they are. If the limit leaves no room for all, the least "
+            body.append(
+                action.kind == .deadline
+                    ? "Entries that changed or expired meanwhile stay as they are."
+                    : "Keys recorded anew meanwhile stay as they are. If the limit leaves no room for all, the least "
                         + "recent are evicted.")
-            }
         case .replaceFile(let path):
             words = ("Replace the file?", "Replace")
             body = ["\(TerminalText.sanitized(path)) is there already. What is in it goes for good."]

@@ -115,12 +115,18 @@ extension OverlayView {
         let places = OverlayPlaces.search(list, model)
         drawBox(places.box, around: places.list, title: " \(list.title) ", into: &frame, look)
         let found = list.found
+        // A column stays for the scroll bar.
+        let room = max(0, places.list.columns - 1)
+        let ellipsis = look.glyphs.ellipsis
         let items = found.map { number in
             let item = list.items[number]
-            let origin = item.origin.isEmpty ? "" : TerminalText.sanitized(item.origin) + "  "
+            // A long name leaves room for what it is the name of.
+            var origin = TextWidth.truncate(item.origin, to: max(8, room / 3), ellipsis: ellipsis)
+            if !origin.isEmpty { origin += "  " }
+            let text = TextWidth.truncate(
+                item.text, to: max(0, room - TextWidth.width(of: origin)), ellipsis: ellipsis)
             return List.Item(
-                [Span(origin, look[.dim]), Span(TerminalText.sanitized(item.text))],
-                trailing: TerminalText.sanitized(item.note))
+                [Span(origin, look[.dim]), Span(text)], trailing: TerminalText.sanitized(item.note))
         }
         List(items, selected: found.isEmpty ? nil : list.selected, first: list.first, role: .dialog)
             .draw(into: &frame, in: places.list, look: look)

@@ -82,6 +82,10 @@ extension Browser {
         _ complaint: String?
     ) {
         switch result {
+        case .success(.removed):
+            let lines = ["The editor removed the file with the text, so there is none to store or to keep."]
+            model.overlay = .message(
+                MessageBox(title: "Not stored", lines: lines + (complaint.map { [$0] } ?? [])))
         case .failure(let error): leave(&model, draft, "The edited text can't be read: \(error).")
         case .success(.unchanged):
             let said = draft.stored == nil ? "Nothing was written" : "Nothing was changed"

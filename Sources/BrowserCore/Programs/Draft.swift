@@ -62,6 +62,8 @@ struct Draft: Sendable {
     /// What became of the text.
     enum Result: Sendable {
         case unchanged
+        /// The editor removed the file, so there is no text any more.
+        case removed
         /// It can't be stored as it is; one line.
         case mistaken(String)
         case changed(EditPlan)
@@ -70,6 +72,7 @@ struct Draft: Sendable {
     /// Reads what the editor left.
     /// - Throws: where that can't be read.
     func result() throws(SourceError) -> Result {
+        guard file.isThere else { return .removed }
         let text = try file.bytes(limit: 2 * EditableValue.mostBytes)
         let before = editable?.text ?? []
         guard text != before, stored != nil || !text.isEmpty else { return .unchanged }

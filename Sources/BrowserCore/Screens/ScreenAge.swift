@@ -3,7 +3,7 @@ import StorageEngine
 /// Of what moment a screen is that isn't kept up to date. A value.
 struct ScreenAge: Sendable, Hashable {
     /// What was done then.
-    enum Verb: String, Sendable { case asked, listed }
+    enum Verb: String, Sendable { case asked, listed, read }
 
     let verb: Verb
     /// How long ago; never negative.

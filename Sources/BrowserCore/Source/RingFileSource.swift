@@ -28,7 +28,16 @@ package final class RingFileSource: StoreSource {
     private var name: String { StorePath.name(path) }
 
     package func stores() throws(SourceError) -> StoreList {
-        StoreList([StoreSummary(name: name, path: path)])
+        var summary = StoreSummary(name: name, path: path, archives: 1)
+        do throws(StorageError) {
+            // What is open is readable after it was removed, too.
+            _ = try RingFile(path: path, maximumBytes: 0, overwritesOldMessages: false, mode: .readOnly)
+            let outline = try outline()
+            (summary.entries, summary.diskBytes) = (outline.messages, outline.messageBytes)
+        } catch {
+            summary.problem = error.description
+        }
+        return StoreList([summary])
     }
 
     package func figures(store: String) throws(SourceError) -> StoreFigures {

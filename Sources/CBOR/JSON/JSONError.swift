@@ -49,6 +49,9 @@ public struct JSONError: Error, Sendable, Hashable {
         case tooManyDigits(limit: Int)
         /// A number whose exponent doesn't fit into 64 bits.
         case exponentOutOfRange
+        /// An object has a name for the second time, where that is refused: readers take the first, the last, or both. The name
+        /// is as the text spells it, with its quotes; a long one is cut.
+        case repeatedName(String)
     }
 
     /// Bytes from the start of the text.
@@ -79,6 +82,7 @@ extension JSONError.Reason: CustomStringConvertible {
         case .nestingTooDeep(let limit): "more than \(limit) levels of nesting"
         case .tooManyDigits(let limit): "a number of more than \(limit) digits"
         case .exponentOutOfRange: "the number's exponent is out of range"
+        case .repeatedName(let name): "the name \(name) stands in its object twice"
         }
     }
 

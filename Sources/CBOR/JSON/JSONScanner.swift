@@ -4,6 +4,8 @@
 struct JSONScanner {
     let text: UnsafeRawBufferPointer
     var place: Int
+    /// Nil: an object may have a name twice.
+    var names: ObjectNames?
 
     init(_ text: UnsafeRawBufferPointer, at place: Int) {
         self.text = text
@@ -42,20 +44,32 @@ struct JSONScanner {
         try enter(depth: depth)
         let head = writer.beginDeferred()
         var count = 0
+        names?.beginObject()
         if !skip(UInt8(ascii: "}")) {
             repeat {
                 skipWhitespace()
                 guard place < text.count, text[place] == UInt8(ascii: "\"") else {
                     throw unexpected(count == 0 ? .keyOrEnd : .key)
                 }
+                let (start, written) = (place, writer.bytes.count)
                 try string(into: &writer)
+                if names?.add(writer.bytes, from: written) == false { throw repeatedName(from: start) }
                 guard skip(UInt8(ascii: ":")) else { throw unexpected(.colon) }
                 try value(into: &writer, depth: depth + 1)
                 count += 1
             } while skip(UInt8(ascii: ","))
             guard skip(UInt8(ascii: "}")) else { throw unexpected(.commaOrObjectEnd) }
         }
+        names?.endObject()
         writer.endDeferred(.map, at: head, count: count)
+    }
+
+    /// The error for the name that ends at `place`.
+    private func repeatedName(from start: Int) -> JSONError {
+        let name = String(decoding: text[start..<place], as: UTF8.self)
+        let most = 60
+        return JSONError(
+            offset: start, reason: .repeatedName(name.count > most ? name.prefix(most - 2) + "…\"" : name))
     }
 
     private mutating func array(into writer: inout CBORWriter, depth: Int) throws(JSONError) {

@@ -27,9 +27,17 @@ public enum JSONTranscoder {
     public static func transcode(
         _ json: UnsafeRawBufferPointer, into writer: inout CBORWriter
     ) throws(JSONError) {
+        try transcode(json, into: &writer, uniqueNames: false)
+    }
+
+    /// - Parameter uniqueNames: whether an object with a name twice is refused.
+    package static func transcode(
+        _ json: UnsafeRawBufferPointer, into writer: inout CBORWriter, uniqueNames: Bool
+    ) throws(JSONError) {
         let length = writer.bytes.count
         do throws(JSONError) {
             var scanner = JSONScanner(json, at: 0)
+            if uniqueNames { scanner.names = ObjectNames() }
             try scanner.value(into: &writer, depth: 0)
             try scanner.expectEnd()
         } catch {
@@ -68,8 +76,15 @@ public enum JSONTranscoder {
 
     /// Converts `json`, UTF-8 text that must be exactly one value. Cost: O(length).
     public static func cbor(from json: [UInt8]) throws(JSONError) -> [UInt8] {
+        try cbor(from: json, uniqueNames: false)
+    }
+
+    /// - Parameter uniqueNames: whether an object with a name twice is refused.
+    package static func cbor(from json: [UInt8], uniqueNames: Bool) throws(JSONError) -> [UInt8] {
         var writer = CBORWriter(capacity: json.count)
-        try json.withRawBytes { text throws(JSONError) in try transcode(text, into: &writer) }
+        try json.withRawBytes { text throws(JSONError) in
+            try transcode(text, into: &writer, uniqueNames: uniqueNames)
+        }
         return writer.bytes
     }
 }

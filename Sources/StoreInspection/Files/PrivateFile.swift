@@ -43,6 +43,9 @@ package final class PrivateFile: Sendable {
     /// It stays where it is, for a person who may want what is in it.
     package func keep() { isKept.withLock { $0 = true } }
 
+    /// Whether there is a file of its name: a program may have removed it.
+    package var isThere: Bool { access(path, F_OK) == 0 }
+
     /// Writes into it, behind what was written before. What it has collected has to be flushed.
     package var output: OutputWriter {
         OutputWriter(descriptor: descriptor) { [path] in SourceError(path, errno: $0) }

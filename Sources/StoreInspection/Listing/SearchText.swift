@@ -1,31 +1,54 @@
 import ArchiveQuery
+import TerminalKit
 
-/// Text to find in keys and the like, whatever its case and its normal form: as `icontains` finds it in a query. A value; safe to share between
-/// threads.
+/// Text to find in keys and the like, whatever its case and its normal form, also where it is a part of a character only: a
+/// terminal may draw the parts of a joined emoji apart, and who types a syllable begins with its consonant. What is shown
+/// escaped, such as `\n`, is found as it is shown, too. A value; safe to share between threads.
 package struct SearchText: Sendable, Hashable {
     package let text: String
     private let search: TextSearch
+    /// Only such a text can be of an escape.
+    private let hasBackslash: Bool
 
     /// Nil for an empty text, which everything matches.
     package init?(_ text: String) {
         guard !text.isEmpty else { return nil }
         self.text = text
-        search = TextSearch(text, caseSensitive: false)
+        search = TextSearch(text, caseSensitive: false, partsOfCharacters: true)
+        hasBackslash = text.utf8.contains(UInt8(ascii: "\\"))
     }
 
     /// Whether UTF-8 holds the text.
-    func matches(_ key: UnsafeRawBufferPointer) -> Bool { search.isFound(inUTF8: key) }
+    func matches(_ key: UnsafeRawBufferPointer) -> Bool {
+        search.isFound(inUTF8: key) || hasBackslash && isShown(in: String(decoding: key, as: UTF8.self))
+    }
 
-    package func matches(_ key: String) -> Bool { search.isFound(in: key) }
+    package func matches(_ key: String) -> Bool {
+        search.isFound(in: key) || hasBackslash && isShown(in: key)
+    }
 
-    /// The characters of a text that match, to be highlighted: offsets of characters.
+    /// Whether a terminal shows the text there, be it one that has ASCII alone.
+    private func isShown(in key: String) -> Bool {
+        let shown = TerminalText.sanitized(key)
+        return search.isFound(in: shown) || search.isFound(in: TerminalText.ascii(shown))
+    }
+
+    /// The characters of a text that match, if only a part of one does, to be highlighted: offsets of characters.
     package func range(in text: String) -> Range<Int>? {
-        let wanted = self.text.lowercased().map { $0 }
-        let characters = text.map { $0.lowercased() }
-        guard !wanted.isEmpty, characters.count >= wanted.count else { return nil }
-        for start in 0...(characters.count - wanted.count)
-        where (0..<wanted.count).allSatisfy({ characters[start + $0] == String(wanted[$0]) }) {
-            return start..<start + wanted.count
+        func parts(_ text: String) -> [Unicode.Scalar] {
+            Array(MarkOrder.composed(text.foldedCase).unicodeScalars)
+        }
+        let wanted = parts(self.text)
+        var scalars: [Unicode.Scalar] = []
+        // The character that each of them is of.
+        var places: [Int] = []
+        for (place, character) in text.enumerated() {
+            scalars += parts(String(character))
+            places += Array(repeating: place, count: scalars.count - places.count)
+        }
+        guard !wanted.isEmpty, scalars.count >= wanted.count else { return nil }
+        for start in 0...(scalars.count - wanted.count) where scalars[start...].starts(with: wanted) {
+            return places[start]..<places[start + wanted.count - 1] + 1
         }
         return nil
     }

@@ -13,13 +13,16 @@ package struct PropertySample: Sendable {
     /// Characters of a text that is offered.
     private static let longestText = 60
 
-    /// In the order in which they were seen, the way to a property of a property with dots between.
+    /// In the order in which they were seen, the way to a property of a property behind that.
+    package private(set) var properties: [QueryProperty] = []
+    /// Those of them without a dot in a name, which would be taken for the way to another, with dots between.
     package private(set) var names: [String] = []
     private var known: Set<ExactText> = []
     /// Values that were looked at, and how many of them have a property.
     package private(set) var values = 0
+    /// By the property as it is written in a query.
     private var occurrences: [ExactText: Int] = [:]
-    /// How many entries have a value, by the property's name.
+    /// How many entries have a value, by the property.
     private var counts: [ExactText: [QueryLiteral: Int]] = [:]
     private var valueCount = 0
 
@@ -41,27 +44,32 @@ package struct PropertySample: Sendable {
             note(.text(entry.tier.rawValue), of: "@tier")
         }
         values += 1
-        add(value, behind: "", depth: 1)
+        add(value, behind: [])
     }
 
     /// How many of the values that were looked at have the property.
-    package func occurrences(of name: String) -> Int { occurrences[ExactText(name)] ?? 0 }
+    package func occurrences(of property: QueryProperty) -> Int {
+        occurrences[ExactText(property.description)] ?? 0
+    }
 
-    private mutating func add(_ value: CBORValue, behind path: String, depth: Int) {
+    private mutating func add(_ value: CBORValue, behind path: [String]) {
         guard case .map(let map) = value else { return }
         for entry in map.entries {
-            // A dot in a name would be taken for the way to another.
-            guard let name = entry.key.asString, !name.utf8.contains(UInt8(ascii: ".")),
-                names.count < PropertySample.mostNames
-            else { continue }
-            if known.insert(ExactText(path + name)).inserted { names.append(path + name) }
-            occurrences[ExactText(path + name), default: 0] += 1
+            guard let name = entry.key.asString, properties.count < PropertySample.mostNames else { continue }
+            let path = path + [name]
+            let property = QueryProperty.path(path.map { .name($0) })
+            let text = property.description
+            if known.insert(ExactText(text)).inserted {
+                properties.append(property)
+                if !path.contains(where: { $0.utf8.contains(UInt8(ascii: ".")) }) {
+                    names.append(path.joined(separator: "."))
+                }
+            }
+            occurrences[ExactText(text), default: 0] += 1
             for part in entry.value.asArray ?? [entry.value] {
-                if let literal = QueryLiteral(part) { note(literal, of: path + name) }
+                if let literal = QueryLiteral(part) { note(literal, of: text) }
             }
-            if depth < PropertySample.deepest {
-                add(entry.value, behind: path + name + ".", depth: depth + 1)
-            }
+            if path.count < PropertySample.deepest { add(entry.value, behind: path) }
         }
     }
 
@@ -75,10 +83,15 @@ package struct PropertySample: Sendable {
 
     /// The values that the property has in the entries that were looked at, the most frequent first.
     package func values(of property: QueryProperty) -> [QueryLiteral] {
-        // Elements of a list are known by the list's name.
-        let name = property.columnName.filter { !"[]".contains($0) }
-        return (counts[ExactText(name)] ?? [:]).map { (literal: $0, count: $1, text: $0.description) }
-            .sorted { ($1.count, $0.text) < ($0.count, $1.text) }.map(\.literal)
+        var property = property
+        if case .path(let steps) = property {
+            // Elements of a list are known by the list's name.
+            property = .path(steps.filter { $0 != .each })
+        }
+        return (counts[ExactText(property.description)] ?? [:]).map {
+            (literal: $0, count: $1, text: $0.description)
+        }
+        .sorted { ($1.count, $0.text) < ($0.count, $1.text) }.map(\.literal)
     }
 }
 

@@ -37,8 +37,8 @@ package struct QueryExplanation: Sendable {
     }
 
     /// With the stages as a picture: how many rows go from one to the next, and beside each its share of the time, where that is
-    /// known.
-    package func picture(_ glyphs: Glyphs) -> [String] {
+    /// known. What is longer than `columns` goes on below its beginning.
+    package func picture(_ glyphs: Glyphs, columns: Int) -> [String] {
         typealias Step = (text: String, time: Duration?, rows: Int)
         let list: Step = ("list of the entries", report.preparation, report.visited)
         let steps =
@@ -49,13 +49,27 @@ package struct QueryExplanation: Sendable {
             let time = Self.padded(step.time.map(Figures.elapsed) ?? "", 9)
             let unit = place == 0 ? ("entry", "entries") : ("row", "rows")
             let amount = Figures.count(step.rows, unit.0, unit.1)
-            return [
-                "\(time)  \(Self.bar(share, glyphs))  \(step.text)",
-                "\(Self.padded(String(glyphs.descending), 12)) \(amount)",
-            ]
+            let stage = Self.hanging("\(time)  \(Self.bar(share, glyphs))  ", step.text, columns)
+            return stage + ["\(Self.padded(String(glyphs.descending), 12)) \(amount)"]
         }
-        return facts + drawn + outcome
+        let shown = facts.flatMap { fact in
+            Self.hanging(String(fact.prefix(Self.labelColumns)), fact.dropFirst(Self.labelColumns), columns)
+        }
+        return shown + drawn + outcome
     }
+
+    /// A text behind its label, wrapped where both are too long for a line.
+    private static func hanging(_ label: String, _ text: some StringProtocol, _ columns: Int) -> [String] {
+        // Where there is hardly room beside the label, all of the line's is better.
+        let room = columns - label.count
+        guard room >= 20 else { return [label + text] }
+        let indent = String(repeating: " ", count: label.count)
+        return TextWrap.lines(String(text), columns: room).enumerated().map { place, line in
+            (place == 0 ? label : indent) + line
+        }
+    }
+
+    private static let labelColumns = 12
 
     private static let barCells = 16
 

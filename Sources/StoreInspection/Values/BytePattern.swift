@@ -1,4 +1,7 @@
-/// What is looked for in bytes: a text whatever its case, or bytes. A value; safe to share between threads.
+import TerminalKit
+
+/// What is looked for in bytes: a text whatever its case, as it is or as it is shown, such as `\e` for ESC; or bytes. A value;
+/// safe to share between threads.
 package struct BytePattern: Sendable, Hashable {
     /// What may stand at each place of a spelling, one after the other.
     private typealias Spelling = [[[UInt8]]]
@@ -12,7 +15,7 @@ package struct BytePattern: Sendable, Hashable {
     package let bytes: [UInt8]?
 
     /// A text. Nil for an empty one, which is everywhere.
-    package init?(text: String) { self.init(BytePattern.spelling(text), bytes: nil) }
+    package init?(text: String) { self.init(BytePattern.spellings(text), bytes: nil) }
 
     /// Bytes written as pairs of hexadecimal digits, or a text; what could be both is looked for as both. With `0x` before them
     /// digits are bytes alone. Nil for an empty text, and where `0x` isn't followed by such pairs.
@@ -20,11 +23,11 @@ package struct BytePattern: Sendable, Hashable {
         let isMarked = text.lowercased().hasPrefix("0x")
         let bytes = BytePattern.bytes(isMarked ? String(text.dropFirst(2)) : text)
         if isMarked, bytes == nil { return nil }
-        self.init(isMarked ? [] : BytePattern.spelling(text), bytes: bytes)
+        self.init(isMarked ? [] : BytePattern.spellings(text), bytes: bytes)
     }
 
-    private init?(_ text: Spelling, bytes: [UInt8]?) {
-        let spellings = [text, bytes.map { $0.map { [[$0]] } } ?? []].filter { !$0.isEmpty }
+    private init?(_ texts: [Spelling], bytes: [UInt8]?) {
+        let spellings = (texts + [bytes.map { $0.map { [[$0]] } } ?? []]).filter { !$0.isEmpty }
         guard !spellings.isEmpty else { return nil }
         self.spellings = spellings
         self.bytes = bytes
@@ -32,6 +35,12 @@ package struct BytePattern: Sendable, Hashable {
         for spelling in spellings { for form in spelling[0] { begins[Int(form[0])] = true } }
         self.begins = begins
         longest = spellings.map { $0.reduce(0) { $0 + ($1.map(\.count).max() ?? 0) } }.max() ?? 0
+    }
+
+    private static func spellings(_ text: String) -> [Spelling] {
+        // A line end is shown as one.
+        let meant = TerminalText.unescaped(text).flatMap { $0.unicodeScalars.contains("\n") ? nil : $0 }
+        return [spelling(text)] + (meant.map { [spelling($0)] } ?? [])
     }
 
     /// Each character as it is, in lower and in upper case.

@@ -77,7 +77,8 @@ package struct EditableValue: Sendable {
         }
         let item: [UInt8]
         do throws(JSONError) {
-            item = try JSONTranscoder.cbor(from: edited)
+            // Readers would take the one or the other, and queries both.
+            item = try JSONTranscoder.cbor(from: edited, uniqueNames: true)
         } catch {
             let place = EditableValue.place(of: error.offset, in: edited)
             throw SourceError("Line \(place.line), column \(place.column): \(error.reason).")

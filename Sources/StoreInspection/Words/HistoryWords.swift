@@ -24,7 +24,9 @@ extension EntryMetadata {
     /// What there is to say of an entry besides its value.
     package func facts(now: Timestamp) -> [(name: String, value: String)] {
         let rank = rank.map { ", rank \(Figures.count($0))" } ?? ""
-        let expiry = expires.map { "\(Figures.date($0)), in \(Cell.deadline($0, now: now).human)" }
+        let expiry = expires.map {
+            "\(Figures.date($0)), " + ($0 <= now ? "over" : "in \(Cell.deadline($0, now: now).human)")
+        }
         var facts = [
             ("recorded", Figures.moment(created, now: now)),
             ("accessed", hits == 0 ? "never" : Figures.moment(accessed, now: now)),

@@ -116,6 +116,44 @@ package enum TerminalText {
         }
     }
 
+    /// The text that is meant where what looks like such escapes are some; nil if nothing does.
+    package static func unescaped(_ text: String) -> String? {
+        var result = String.UnicodeScalarView()
+        var rest = Substring(text).unicodeScalars
+        var isEscaped = false
+        while let scalar = rest.popFirst() {
+            guard scalar == "\\", let (meant, behind) = escaped(rest) else {
+                result.append(scalar)
+                continue
+            }
+            result.append(meant)
+            rest = behind
+            isEscaped = true
+        }
+        return isEscaped ? String(result) : nil
+    }
+
+    /// The scalar whose escape goes on so behind its backslash, and what follows.
+    private static func escaped(
+        _ text: Substring.UnicodeScalarView
+    ) -> (Unicode.Scalar, Substring.UnicodeScalarView)? {
+        let rest = text.dropFirst()
+        switch text.first {
+        case "0": return ("\0", rest)
+        case "t": return ("\t", rest)
+        case "n": return ("\n", rest)
+        case "r": return ("\r", rest)
+        case "e": return ("\u{1b}", rest)
+        case "u":
+            guard rest.first == "{", let end = rest.prefix(12).firstIndex(of: "}"),
+                let value = UInt32(String(rest[..<end].dropFirst()), radix: 16),
+                let scalar = Unicode.Scalar(value)
+            else { return nil }
+            return (scalar, rest[rest.index(after: end)...])
+        default: return nil
+        }
+    }
+
     private static func isHarmful(
         _ scalar: Unicode.Scalar, after previous: Unicode.Scalar?, before following: Unicode.Scalar?,
         base: Unicode.Scalar?

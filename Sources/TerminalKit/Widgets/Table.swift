@@ -168,7 +168,10 @@ package struct Table: Widget {
             if cell.gauge != nil || cell.spark != nil {
                 drawGraph(cell, into: &frame, in: area, look: look)
                 if isSelected {
+                    // A color may be the selection's own, or close to it.
+                    let drawn = look[cell.role ?? (cell.gauge == nil ? .accent : .gaugeFill)].foreground
                     frame.restyle(area) { style in
+                        if style.foreground == drawn { style.foreground = selection.foreground }
                         style.background = selection.background
                         style.attributes.formUnion(selection.attributes)
                     }

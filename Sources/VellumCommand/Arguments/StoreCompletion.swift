@@ -94,9 +94,8 @@ struct StoreCompletion: Sendable {
         guard let archive, let found = try? store.archive(named: archive),
             let sample = try? PropertySample(of: found)
         else { return [] }
-        let names = sample.names.map { name in
-            let steps = name.split(separator: ".", omittingEmptySubsequences: false)
-            let text = QueryProperty.path(steps.map { .name(String($0)) }).description
+        let names = sample.properties.map { property in
+            let text = property.description
             return GroupsCommand.By.words.contains(text) ? QueryLiteral.text(text).description : text
         }
         return Self.offered(names + QueryMetadata.allCases.map { "@" + $0.rawValue }, prefix)

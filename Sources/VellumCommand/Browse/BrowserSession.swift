@@ -115,15 +115,17 @@ struct TerminalScreen: BrowserTerminal {
     private let terminal: CursesTerminal
 
     /// The terminal that the program was started in.
-    /// - Parameter substitute: what does without one, for the error.
-    static func open(
-        substitute: String = "browse --size 100x30 --print text"
-    ) throws(CommandFailure) -> TerminalScreen {
+    /// - Parameter substitute: what does without one, for the error; nil: the browser's.
+    static func open(substitute: String? = nil) throws(CommandFailure) -> TerminalScreen {
         do throws(TerminalError) {
             return TerminalScreen(
                 terminal: try CursesTerminal(environment: ProcessInfo.processInfo.environment))
         } catch {
-            throw CommandFailure("\(error); without a terminal use \(substitute)", status: .usage)
+            var advice = "without a terminal use \(substitute ?? "browse --size 100x30 --print text")"
+            if substitute == nil, case .unknownType = error {
+                advice = "--lines does without screens; " + advice
+            }
+            throw CommandFailure("\(error); \(advice)", status: .usage)
         }
     }
 

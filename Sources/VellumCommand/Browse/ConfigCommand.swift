@@ -92,12 +92,12 @@ struct ConfigCommand: ParsableCommand {
             let comment = "  # \(TerminalSafe.column(origin)). \(action.help)"
             lines.append((line == nil ? "# " : "") + "\(action.id.rawValue) = [\(list)]" + comment)
         }
-        lines += tables(choices)
+        lines += tables(configuration, choices)
         return lines.joined(separator: "\n") + "\n"
     }
 
     /// The tables of columns and queries, with an example where there is none.
-    private func tables(_ choices: SettledChoices) -> [String] {
+    private func tables(_ configuration: Configuration, _ choices: SettledChoices) -> [String] {
         var lines = [
             "", "# Columns of entries, by archive: properties of their values; -NAME hides one that all have",
             "# (\(ChosenColumns.hideable.joined(separator: ", "))). What is chosen in the browser wins.",
@@ -106,8 +106,11 @@ struct ConfigCommand: ParsableCommand {
         if choices.columns.isEmpty { lines.append("# cities = [\"name\", \"population\", \"-owner\"]") }
         for chosen in choices.columns {
             let list = chosen.properties.map(\.description) + chosen.hidden.map { "-" + $0 }
+            let line = configuration.columns.last { $0.name == chosen.archive }?.line
+            let origin = line.map { SettingOrigin.file(configuration.path ?? "", line: $0) } ?? .standard
             lines.append(
-                "\(Self.quoted(chosen.archive)) = [\(list.map(Self.quoted).joined(separator: ", "))]")
+                "\(Self.quoted(chosen.archive)) = [\(list.map(Self.quoted).joined(separator: ", "))]"
+                    + "  # \(TerminalSafe.column(origin.description))")
         }
         lines += ["", "# Queries with names, for all archives.", "[\(Configuration.queriesTable)]"]
         if choices.queries.isEmpty { lines.append("# \"most hit\" = \"sort @hits desc | limit 20\"") }

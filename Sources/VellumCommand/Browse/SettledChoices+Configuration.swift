@@ -33,6 +33,9 @@ extension SettledChoices {
         guard setting.texts.count == 1, let text = setting.texts.first else {
             throw SourceError("a query in quotes is expected")
         }
+        // In a list they would be lines without a word.
+        if setting.name.allSatisfy(\.isWhitespace) { throw SourceError("a query needs a name") }
+        if text.allSatisfy(\.isWhitespace) { throw SourceError("there is no query in it") }
         do throws(QuerySyntaxError) { _ = try QueryPipeline(text) } catch {
             throw SourceError(error.description)
         }

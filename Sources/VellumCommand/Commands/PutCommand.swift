@@ -11,7 +11,7 @@ struct PutCommand: ParsableCommand {
         discussion: """
             Makes the store and the archive if they aren't there. A cache evicts its least recently used entries to \
             make room; a value larger than the archive's limit is refused and evicts nothing. Lifetime and owner of an \
-            entry that is there already are replaced as well.
+            entry that is there already are replaced as well. A document in which an object has a name twice is refused.
 
             --text records the input as it is, and notes that it is text; --raw does so with any bytes. get --raw gives both back.
 
@@ -73,11 +73,12 @@ struct PutCommand: ParsableCommand {
             return (bytes, .text)
         }
         do throws(JSONError) {
-            return (try JSONTranscoder.cbor(from: bytes), .cbor)
+            return (try JSONTranscoder.cbor(from: bytes, uniqueNames: true), .cbor)
         } catch {
+            let problem =
+                if case .repeatedName = error.reason { "is refused" } else { "is not a JSON document" }
             throw CommandFailure(
-                "\(input.name) is not a JSON document: \(error); --text and --raw record it as it is",
-                status: .nothing)
+                "\(input.name) \(problem): \(error); --text and --raw record it as it is", status: .nothing)
         }
     }
 }

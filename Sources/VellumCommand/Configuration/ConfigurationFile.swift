@@ -83,7 +83,8 @@ struct ConfigurationFile: Sendable {
 /// Sendable value type. In which line of a TOML document, known to be right, each key is assigned: the parser tells only
 /// where mistakes are. Keys that are written with dots count as their first part.
 private struct AssignedLines: Sendable {
-    private var lines: [[String]: Int] = [:]
+    /// By table and key; a table's own line has no key.
+    private var lines: [[String?]: Int] = [:]
 
     init(_ text: String) {
         var table = ""
@@ -93,14 +94,14 @@ private struct AssignedLines: Sendable {
             let line = line.drop { $0 == " " || $0 == "\t" }
             if line.first == "[" {
                 table = Self.name(line.drop { $0 == "[" })
-                note([table, ""], number + 1)
+                note([table, nil], number + 1)
             } else if line.contains("=") {
                 note([table, Self.name(line)], number + 1)
             }
         }
     }
 
-    private mutating func note(_ path: [String], _ line: Int) { lines[path] = lines[path] ?? line }
+    private mutating func note(_ path: [String?], _ line: Int) { lines[path] = lines[path] ?? line }
 
     private static func name(_ text: Substring) -> String {
         let text = text.drop { $0 == " " || $0 == "\t" }
@@ -112,6 +113,6 @@ private struct AssignedLines: Sendable {
 
     /// The line of a table where `key` is its name and `table` is empty, too.
     func line(_ key: String, in table: String) -> Int {
-        lines[[table, key]] ?? lines[[key, ""]] ?? lines[["", table]] ?? lines[[table, ""]] ?? 1
+        lines[[table, key]] ?? lines[[key, nil]] ?? lines[["", table]] ?? lines[[table, nil]] ?? 1
     }
 }

@@ -140,6 +140,38 @@ import Testing
         #expect(hits > 300 && hits < 2_700)
     }
 
+    /// Where parts of characters count, a text is found where its scalars are, in one normal form and case.
+    @Test func partsOfCharactersAreFoundWhereTheirScalarsAre() {
+        var random = SeededGenerator.announced("parts of characters")
+        let letters: [Unicode.Scalar] = [
+            "a", "e", "k", ";", "K", "\u{212a}", "\u{37e}", "\u{301}", "\u{e9}", "\r", "\n", "\u{1100}",
+            "\u{1161}", "\u{11a8}", "\u{ac00}", "क", "\u{94d}", "ष", "\u{200d}", "👩", "🚀", "\u{df}", "s",
+        ]
+        func scalars(_ text: String) -> [Unicode.Scalar] {
+            Array(MarkOrder.composed(text.foldedCase).unicodeScalars)
+        }
+        var hits = 0
+        for _ in 0..<3_000 {
+            let kinds = [4, 10, letters.count].randomElement(using: &random) ?? 4
+            func text(_ most: Int) -> String {
+                var text = ""
+                for _ in 0..<Int.random(in: 0...most, using: &random) {
+                    text.unicodeScalars.append(letters[Int.random(in: 0..<kinds, using: &random)])
+                }
+                return text
+            }
+            let (whole, part) = (text(8), text(3))
+            let (all, wanted) = (scalars(whole), scalars(part))
+            let isThere = (0...all.count).contains { all[$0...].starts(with: wanted) }
+            let search = TextSearch(part, caseSensitive: false, partsOfCharacters: true)
+            let said = "\(whole.debugDescription) \(part.debugDescription)"
+            #expect(search.isFound(in: whole) == isThere, "\(said)")
+            #expect(Array(whole.utf8).withUnsafeBytes { search.isFound(inUTF8: $0) } == isThere, "\(said)")
+            if isThere { hits += 1 }
+        }
+        #expect(hits > 300 && hits < 2_900)
+    }
+
     /// Letters that are folded without making strings are found where Swift finds them.
     @Test func eachShortLetterIsFolded() {
         for value in UInt32(0)..<0x800 {

@@ -85,6 +85,29 @@ struct JSONGrammarTests {
         #expect(throws: JSONError(offset: offset, reason: reason)) { try JSONTranscoder.cbor(from: json) }
     }
 
+    @Test(
+        "A name that its object has already is refused where names have to be unique, and told as it is spelled",
+        arguments: [
+            ("{\"a\":1,\"a\":2}", 7, "\"a\""), ("[{\"x\":{\"b\":1,\"\\u0062\":2}}]", 13, "\"\\u0062\""),
+            ("{\"\":{\"\":1},\"\":2}", 11, "\"\""),
+            ("{" + (0..<40).map { "\"\($0)\":{}" }.joined(separator: ",") + ",\"7\":0}", 311, "\"7\""),
+        ])
+    func repeatedNames(json: String, offset: Int, name: String) throws {
+        #expect(throws: JSONError(offset: offset, reason: .repeatedName(name))) {
+            try JSONTranscoder.cbor(from: Array(json.utf8), uniqueNames: true)
+        }
+        #expect(throws: Never.self) { try JSONTranscoder.cbor(from: json) }
+    }
+
+    @Test("Names are unique within an object, not within its parts", arguments: [0, 1, 15, 16, 17, 40])
+    func uniqueNames(count: Int) throws {
+        let part = "{" + (0..<count).map { "\"\($0)\":0" }.joined(separator: ",") + "}"
+        let json = "{\"0\":\(part),\"1\":[\(part),\(part)],\"e\u{301}\":0,\"\u{e9}\":1}"
+        let cbor = try JSONTranscoder.cbor(from: Array(json.utf8), uniqueNames: true)
+        let plain = try JSONTranscoder.cbor(from: json)
+        #expect(cbor == plain)
+    }
+
     @Test("Errors read as sentences")
     func descriptions() {
         #expect(

@@ -52,9 +52,10 @@ struct ArchivePane {
             let line = rect.line(index + (rect.rows >= rows.count + 3 ? 3 : 2))
             let isWarning = isDamaged && index == rows.count - 1
             frame.write(row.name, at: line.origin, style: look[isWarning ? .danger : .dim], within: line)
+            let value = line.split(left: 11).rest
             frame.write(
-                row.value, at: Point(column: line.column + 11, row: line.row),
-                style: look[isWarning ? .danger : .text], within: line)
+                TextWidth.truncate(row.value, to: value.columns, ellipsis: look.glyphs.ellipsis),
+                at: value.origin, style: look[isWarning ? .danger : .text], within: value)
         }
     }
 

@@ -10,7 +10,7 @@ extension EntriesScreen {
             var choice = ColumnChoice(
                 shown: entries.properties ?? [], others: sample.properties,
                 note: { sample.note(of: $0) }, titles: EntriesView.hideable, hidden: entries.hiddenColumns)
-            if !sample.names.isEmpty {
+            if !sample.properties.isEmpty {
                 choice.title = "Columns, with what the latest \(Figures.count(sample.values)) values have"
             }
             return choice
@@ -95,16 +95,9 @@ extension EntriesScreen {
 }
 
 extension PropertySample {
-    /// The properties that occur, the way to a property of a property behind that.
-    var properties: [QueryProperty] {
-        names.map { name in
-            .path(name.split(separator: ".", omittingEmptySubsequences: false).map { .name(String($0)) })
-        }
-    }
-
     /// `180 of 200`
     func note(of property: QueryProperty) -> String {
-        let count = occurrences(of: property.columnName)
+        let count = occurrences(of: property)
         return values == 0 || count == 0 ? "" : "\(Figures.count(count)) of \(Figures.count(values))"
     }
 }

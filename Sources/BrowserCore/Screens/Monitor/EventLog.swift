@@ -7,7 +7,7 @@ import TerminalKit
 /// Each has a number that it keeps while it is kept, so that a cursor can hold to it.
 struct EventLog: Sendable {
     /// Number of the oldest that is kept.
-    private(set) var first = 0
+    private var first = 0
     private var records: [StoreEvent] = []
     /// The event to ask for next, by archive.
     private(set) var next: [String: UInt64] = [:]
@@ -23,7 +23,11 @@ struct EventLog: Sendable {
     /// Seconds between two looks after which events were not watched.
     private static let gap = 2.0
 
-    var numbers: Range<Int> { first..<first + records.count }
+    /// A little more is kept than is shown, so that not each new event moves all.
+    var numbers: Range<Int> {
+        let end = first + records.count
+        return max(first, end - EventLog.maximum)..<end
+    }
 
     subscript(number: Int) -> StoreEvent { records[number - first] }
 
@@ -54,6 +58,12 @@ struct EventLog: Sendable {
             first += dropped
         }
         return changed
+    }
+
+    /// How many there are of an archive, or of all.
+    func count(of archive: String?) -> Int {
+        guard let archive else { return numbers.count }
+        return numbers.count { self[$0].archive == archive }
     }
 
     /// The numbers of the last events that a filter lets through, oldest first.

@@ -100,10 +100,11 @@ enum MonitorView {
             left.append(Span(Figures.count(processes(model).count, "attached", "attached")))
             if let archive = monitor.filter.archive { left.append(Span("  to \(archive)", look[.accent])) }
         case .events:
-            let all = Figures.count(model.events.numbers.count, "event", "events")
             let filter = monitor.filter
+            let all = Figures.count(model.events.count(of: filter.archive), "event", "events")
+            let isPart = filter.kind != nil || !filter.text.isEmpty
             left.append(
-                Span(filter.isEmpty ? all : "\(Figures.count(monitor.count(model.events))) of \(all)"))
+                Span(isPart ? "\(Figures.count(monitor.count(model.events))) of \(all)" : all))
             if let archive = filter.archive { left.append(Span("  of \(archive)", look[.accent])) }
             if let kind = filter.kind { left.append(Span("  \(kind.label)", look[.accent])) }
             if !filter.text.isEmpty { left.append(Span("  key \"\(filter.text)\"", look[.accent])) }

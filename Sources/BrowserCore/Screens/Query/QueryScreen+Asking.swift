@@ -313,10 +313,10 @@ extension QueryScreen {
             model.say("There is no result to explain.")
             return
         }
+        let picture = answer.explanation.picture(
+            model.look.glyphs, columns: OverlayPlaces.messageColumns(model))
         model.overlay = .message(
-            MessageBox(
-                title: "How it was carried out",
-                lines: answer.explanation.picture(model.look.glyphs).map(\.keepingIndent)))
+            MessageBox(title: "How it was carried out", lines: picture.map(\.keepingIndent)))
     }
 
     private static func showSwift(_ model: inout Model) {

@@ -171,20 +171,30 @@ enum QueryView {
         _ query: QueryState, at left: Int, into frame: inout Frame, in rect: Rect, _ look: Look
     ) {
         let completions = query.cycle?.completions ?? query.completions
-        let shown = min(completions.count, QueryState.shownCompletions, rect.rows)
-        guard shown > 0, rect.rows >= 3 || query.answer == nil else { return }
+        // Over rows it has a frame, or both would be read as one.
+        let border = query.answer == nil ? 0 : 1
+        let shown = min(completions.count, QueryState.shownCompletions, rect.rows - 2 * border)
+        guard shown > 0 else { return }
         let selected = query.cycle?.index
         let first = max(0, (selected ?? 0) - shown + 1)
         let visible = completions[first..<first + shown]
         let widest = visible.reduce(0) { max($0, TextWidth.width(of: $1.text)) }
-        let columns = min(rect.columns, widest + 2)
+        let columns = min(rect.columns - 2 * border, widest + 2)
+        guard columns > 2 else { return }
         let start = query.field.textBeforeCursor.utf8.count - query.field.lineBeforeCursor.utf8.count
         let before =
             String(query.field.lineBeforeCursor.utf8.prefix(max(0, completions[0].range.lowerBound - start)))
             ?? ""
-        let column = min(left + TextWidth.width(of: before) - 1, rect.endColumn - columns)
-        let box = Rect(column: max(rect.column, column), row: rect.row, columns: columns, rows: shown)
-        frame.fill(box, style: look[.dialog])
+        let column = min(
+            left + TextWidth.width(of: before) - 1 - border, rect.endColumn - columns - 2 * border)
+        let outline = Rect(
+            column: max(rect.column, column), row: rect.row, columns: columns + 2 * border,
+            rows: shown + 2 * border)
+        frame.fill(outline, style: look[.dialog])
+        if border > 0 {
+            frame.border(outline, style: look[.dialogBorder].over(look[.dialog]), glyphs: look.glyphs)
+        }
+        let box = outline.inset(top: border, left: border, bottom: border, right: border)
         for (offset, completion) in visible.enumerated() {
             let line = box.line(offset)
             let isSelected = first + offset == selected

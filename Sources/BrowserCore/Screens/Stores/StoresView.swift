@@ -24,7 +24,8 @@ enum StoresView {
         columns.append(Table.Column("path", width: .minimum(12, weight: 3), priority: 4))
         return Table(
             columns: columns, rowCount: stores.count, firstRow: model.stores.top,
-            selectedRow: model.stores.cursor
+            selectedRow: model.stores.cursor,
+            emptyText: "No name or path holds \"\(model.stores.filter)\"."
         ) { row in
             let store = stores[row]
             var cells: [Table.Cell] = []
@@ -64,8 +65,10 @@ enum StoresView {
         var words = "\(Figures.count(here, "store", "stores")) in \(model.folder)"
         if here < stores.count { words += ", \(Figures.count(stores.count - here)) elsewhere" }
         if !model.stores.filter.isEmpty {
+            // It looks through those elsewhere, too.
+            let all = Figures.count(stores.count, "store", "stores")
             words =
-                "\(Figures.count(model.stores.rows.count)) of \(Figures.count(stores.count)), \(words)  filter \"\(model.stores.filter)\""
+                "\(Figures.count(model.stores.rows.count)) of \(all)  filter \"\(model.stores.filter)\""
         }
         var spans = [Span(words, look[.dim])]
         if let problem = model.stores.unremembered {

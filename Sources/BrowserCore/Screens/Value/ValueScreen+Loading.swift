@@ -19,7 +19,7 @@ extension ValueScreen {
             model.value?.isPending = false
             switch result {
             case .success(let load?):
-                model.value?.show(load)
+                model.value?.show(load, seen: model.now)
                 return model.value?.find.text.isEmpty == false ? find(&model) : []
             case .success(nil): return showGone(&model)
             case .failure(let error): model.value?.problem = error.description
@@ -43,7 +43,7 @@ extension ValueScreen {
                 model.say("Evicted or removed since: \(value.key)", role: .warning)
                 return effects
             }
-            model.value?.show(seen)
+            model.value?.show(seen, seen: model.now)
         }
         model.value?.problem = goneText
         return []
@@ -94,7 +94,10 @@ extension ValueScreen {
             let isSame = shown.isSameValue(entry)
             model.value?.isStale = !isSame
             let isOther = entry.expires != shown.expires || entry.tier != shown.tier
-            if isSame { model.value?.load?.entry = entry }
+            if isSame {
+                model.value?.load?.entry = entry
+                model.value?.seen = model.now
+            }
             model.value?.problem = nil
             if before != nil || isOther || wasStale == isSame { return loadBiography(&model) }
         case .success(nil):

@@ -31,6 +31,10 @@ enum ValueScreen: ScreenParts {
 
     static func pageRows(_ list: Rect) -> Int { list.rows }
 
+    static func age(_ model: Model) -> ScreenAge? {
+        model.value?.asOf.map { ScreenAge(.read, since: $0, at: model.shownNow) }
+    }
+
     static func draw(_ model: Model, _ layout: ScreenLayout, into frame: inout Frame) {
         ValueView.draw(model, layout, into: &frame)
     }

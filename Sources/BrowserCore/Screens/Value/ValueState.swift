@@ -32,6 +32,8 @@ struct ValueState: Sendable {
     /// Whether the store holds another value by now.
     var isStale = false
     var problem: String?
+    /// When the store was last seen to hold what is shown.
+    var seen: Timestamp?
     /// What the events tell of the key; nil until they were read.
     var biography: KeyHistory?
     var isBiographyPending = false
@@ -43,6 +45,9 @@ struct ValueState: Sendable {
     }
 
     var tree: ValueTree? { load?.content.tree }
+
+    /// Since when what is shown may be another thing than what the store holds; nil: it is the store's.
+    var asOf: Timestamp? { load != nil && (isStale || problem != nil) ? seen : nil }
 
     /// The views that what is shown has.
     var modes: [Mode] {
@@ -63,9 +68,10 @@ struct ValueState: Sendable {
     /// How many bytes that view shows.
     var size: Int { heldBytes?.count ?? load?.entry.valueBytes ?? 0 }
 
-    mutating func show(_ load: ValueLoad) {
+    mutating func show(_ load: ValueLoad, seen: Timestamp) {
         let isFirst = self.load == nil
         self.load = load
+        self.seen = seen
         isStale = false
         problem = nil
         part = nil

@@ -62,7 +62,8 @@ enum ValueView {
         guard !rect.isEmpty else { return }
         let look = model.look
         let entry = load.entry
-        let now = model.shownNow
+        // Of another entry than the store's, times are those of the moment that the top bar tells.
+        let now = value.asOf ?? model.shownNow
         var modes: [Span] = []
         for mode in value.modes {
             modes += [Span(" "), Span(mode.rawValue, look[mode == value.mode ? .accent : .dim])]
@@ -71,7 +72,10 @@ enum ValueView {
         parts.append("\(Figures.count(entry.hits, "hit", "hits"))")
         parts.append("idle \(Figures.duration(now.seconds(since: entry.accessed)))")
         parts.append("age \(Figures.duration(now.seconds(since: entry.created)))")
-        if entry.expires != nil { parts.append("expires \(EntriesView.expires(entry, now: now).text)") }
+        if let deadline = entry.expires {
+            let left = EntriesView.expires(entry, now: now).text
+            parts.append(deadline <= now ? left : "expires \(left)")
+        }
         if let owner = entry.owner { parts.append("owner \(owner)") }
         parts.append("created \(Figures.date(entry.created))")
         let modeColumns = modes.reduce(2) { $0 + TextWidth.width(of: $1.text) }
@@ -97,18 +101,16 @@ enum ValueView {
         for (offset, index) in value.visible.dropFirst(value.top).prefix(rect.rows).enumerated() {
             var row = treeRow(
                 tree.nodes[index], isFolded: value.folded.contains(index), depth: tree.nodes[index].depth,
-                look: look)
+                look: look, finding: pattern.flatMap { tree.matches(index, $0) ? $0 : nil })
             row.isSelected = value.top + offset == value.cursor
-            if let pattern, tree.matches(index, pattern) {
-                row.name = row.name.flatMap { spans($0.text, pattern, look, $0.style) }
-                row.value = row.value.flatMap { spans($0.text, pattern, look, $0.style) }
-            }
             row.draw(into: &frame, in: body.line(offset), look: look)
         }
         bar.draw(into: &frame, in: rect, look: look)
     }
 
-    static func treeRow(_ node: ValueTree.Node, isFolded: Bool, depth: Int, look: Look) -> TreeRow {
+    static func treeRow(
+        _ node: ValueTree.Node, isFolded: Bool, depth: Int, look: Look, finding pattern: SearchText? = nil
+    ) -> TreeRow {
         let fold: TreeRow.Fold = !node.isContainer ? .leaf : isFolded ? .folded : .unfolded
         let role: Role =
             switch node.kind {
@@ -117,10 +119,12 @@ enum ValueView {
             case .null, .map, .array: .dim
             case .bytes, .other: .text
             }
-        let value = Span(node.value, look[role])
+        let value = spans(node.value, pattern, look, look[role])
         // The root has no name.
-        guard !node.name.isEmpty else { return TreeRow(depth: depth, fold: fold, name: [value]) }
-        return TreeRow(depth: depth, fold: fold, name: [Span(node.name, look[.accent])], value: [value])
+        guard node.parent != nil else { return TreeRow(depth: depth, fold: fold, name: value) }
+        // Colors alone don't tell where a name ends.
+        let name = spans(node.name, pattern, look, look[.accent]) + [Span(":", look[.dim])]
+        return TreeRow(depth: depth, fold: fold, name: name, value: value)
     }
 
     /// A text with the first match of a search highlighted.
