@@ -80,7 +80,8 @@ struct LikePattern: Sendable {
         guard let bytes, UTF8Text.isASCII(text), !text.contains(0x0d) else {
             return matches(UTF8Text.string(text))
         }
-        return Self.matches(text.count, bytes, isMany: { $0 == Self.manyBytes }) { [caseSensitive] place, part in
+        return Self.matches(text.count, bytes, isMany: { $0 == Self.manyBytes }) {
+            [caseSensitive] place, part in
             let byte = text[place]
             let folded = !caseSensitive && byte >= 0x41 && byte <= 0x5a ? byte | 0x20 : byte
             return part == Self.anyByte || Int16(folded) == part ? 1 : 0
