@@ -71,7 +71,7 @@ struct BrowserLoopTests {
         let source = Fixture.source()
         var terminal = Terminal([
             Self.step("3 archives", .key(.character("j"))), Self.step("3 archives", .key(Key(.enter))),
-            Self.step("16 entries", .key(Key(.enter))), Self.step("geonameid 1642911", .key(Key(.escape))),
+            Self.step("16 entries", .key(Key(.enter))), Self.step("geonameid: 1642911", .key(Key(.escape))),
             Self.step("16 entries", .resize(Size(columns: 40, rows: 10))),
             Self.step("16 entries", .key(.character("q"))),
         ])

@@ -10,7 +10,7 @@ import Testing
     @Test func aStorm() async throws {
         // On a busy machine fewer, so that it ends; the figures say how many.
         let end = Date().addingTimeInterval(20)
-        try await storm(seed: 7) { $0 < 200 && (Date() < end || $0 < 30) }
+        try await storm(seed: 7) { $0 < 80 && (Date() < end || $0 < 30) }
     }
 
     /// `VELLUM_SOAK_KILLS` asks for a number of kills instead of a time.

@@ -59,7 +59,7 @@ import Testing
         let numbered = try NumberedRing(maximumBytes: 25_000, TemporaryFolder(inMemory: true))
         for _ in 0..<25 { try numbered.append(bytes: 5_000) }
         let readers = try await numbered.readers(1)
-        for _ in 0..<10 {
+        for _ in 0..<4 {
             #expect(try await readers[0].process.stop())
             // A whole turn of the ring, which it must not take for what was there before. Each append waits for a moment.
             for _ in 0..<6 { try numbered.append(bytes: 5_000) }
