@@ -1,6 +1,7 @@
 import ArchiveQuery
 import BrowserCore
 import CBOR
+import Foundation
 import StorageEngine
 import StoreInspection
 import TerminalKit
@@ -191,5 +192,24 @@ extension QueryScreenTests {
         browser.press(try Key.script("/<ctrl+u>find number > 20<enter>faddress.city<enter><enter>"))
         #expect(lines(browser)[1].contains("address.city is null"), "\(lines(browser)[1])")
         #expect(browser.frame.plainText.contains("26 rows"))
+    }
+
+    /// What broke: the column of a property `key` had the name of the entries' keys, in the table and in files, and `f` counted
+    /// these.
+    @Test func aPropertyMayBeCalledKey() throws {
+        for number in 0..<3 {
+            let value = CBORValue.map(["key": .text("same")])
+            try archive.put(value.encoded, forKey: "k\(number)", encoding: .cbor)
+        }
+        let path = folder.path + "/keys.csv"
+        var browser = try browser("Qfind key is not null | sort @key<enter>", columns: 120)
+        #expect(lines(browser)[3].split(separator: " ") == ["key", "key", "2"], "\(lines(browser)[3])")
+        browser.press(try Key.script("w<ctrl+u>\(path)<enter>"))
+        #expect(
+            try String(contentsOfFile: path, encoding: .utf8)
+                == "key,key 2\nk0,same\nk1,same\nk2,same\n")
+        browser.press(try Key.script("fkey 2<enter>"))
+        #expect(browser.frame.plainText.contains("group by key | count"), "\(browser.frame.plainText)")
+        #expect(lines(browser)[4].split(separator: " ").prefix(2) == ["same", "3"], "\(lines(browser)[4])")
     }
 }

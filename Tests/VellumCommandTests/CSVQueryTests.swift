@@ -28,6 +28,21 @@ import Testing
         #expect(try store.run("query", "Thing", "find x = 2", "--csv").output.isEmpty)
     }
 
+    /// What broke: two columns were called `key`, and whoever went by names took the property for the entry's key.
+    @Test(arguments: [("csv", ","), ("tsv", "\t")]) func noTwoColumnsHaveOneName(
+        format: String, separator: String
+    ) throws {
+        let objects = #"{"id":"a","key":7,"value":1,"key 2":2}"#
+        try store.done("import", "Thing", "-", "--format", "ndjson", "--key", "id", input: objects)
+        try store.done("put", "Thing", "b", input: "true")
+        let lines = try store.done("query", "Thing", "sort @key", "--format", format).lines
+        #expect(
+            lines.map { $0.components(separatedBy: separator) } == [
+                ["key", "id", "key 2", "value", "key 2 2", "value 2"], ["a", "a", "7", "1", "2", ""],
+                ["b", "", "", "", "", "true"],
+            ])
+    }
+
     /// A spreadsheet carries out what looks like a formula, and anybody may have stored it. Without the option nothing changes.
     @Test func spreadsheetsGetNoFormulas() throws {
         let risky = ["=1+1", "+1", "-1", "@A1", "\ttab", "＝1"]

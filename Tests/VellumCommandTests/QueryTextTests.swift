@@ -1,4 +1,6 @@
+import CBOR
 import Foundation
+import StorageEngine
 import Testing
 
 /// What a pipe and a terminal get of values that are easily taken for others.
@@ -48,6 +50,72 @@ struct QueryTextTests {
         let columns = text.dropLast().split(separator: "\t")
         #expect(columns.count == 2 && columns[0] == "k", "\(text)")
         #expect(try JSON.object(String(try #require(columns.last)))["t"] as? String == Self.allEnds)
+    }
+
+    private func heads(_ line: String?) -> [String] {
+        (line ?? "").components(separatedBy: "  ").map { $0.trimmingCharacters(in: .whitespaces) }.filter {
+            !$0.isEmpty
+        }
+    }
+
+    /// What broke: a table in a pipe or a file had 16 properties of 40, and nothing said so.
+    @Test func aTableLeavesNothingOutInSilence() throws {
+        let names = (0..<40).map { "property\($0)" }
+        // The last one has a property of its own.
+        let lines = (0..<200).map { number in
+            let members = names.map { #""\#($0)":\#(number)"# } + (number == 199 ? ["\"late\":1"] : [])
+            return #"{"id":"k\#(number)",\#(members.joined(separator: ","))}"#
+        }
+        try store.done("import", "W", "-", "--key", "id", input: lines.joined(separator: "\n"))
+        let all = (["key", "id"] + names + ["late"]).map { $0.uppercased() }
+        let piped = try store.done("query", "W", "sort property0", "--format", "table")
+        #expect(heads(piped.lines.first).sorted() == all.sorted() && piped.lines.count == 201)
+        #expect(piped.errors.isEmpty, "\(piped.errors)")
+        let file = store.folder / "table.txt"
+        try store.done("query", "W", "sort property0", "--format", "table", "--output", file)
+        #expect(try String(contentsOfFile: file, encoding: .utf8) == piped.text)
+        let (status, text) = try PseudoTerminal.run(
+            "query W 'sort property0' --store '\(store.path)'", columns: 80)
+        let shown = heads(text.split(whereSeparator: \.isNewline).first.map(String.init))
+        #expect(status == 0 && shown.first == "KEY" && shown.count < 17, "\(shown)")
+        #expect(text.contains("left out \(all.count - shown.count) columns for want of room: "), "\(text)")
+    }
+
+    /// What broke: the entry's key and a property `key` were both KEY, and so were properties that differ in capitals.
+    @Test func headsThatLookAlikeAreToldApart() throws {
+        let object = #"{"id":"k","key":1,"Name":2,"name":3}"#
+        try store.done("import", "A", "-", "--key", "id", input: object)
+        let table = try store.done("query", "A", "--format", "table")
+        #expect(heads(table.lines.first) == ["key", "id", "key 2", "Name", "name"])
+        #expect(heads(table.lines.last) == ["k", "k", "1", "2", "3"])
+        let capitals = try store.done("query", "A", "select key, name", "--format", "table")
+        #expect(heads(capitals.lines.first) == ["KEY", "NAME"])
+    }
+
+    /// What broke: infinities and NaN were groups that nothing told apart. JSON has no such numbers, and with words for them in
+    /// CSV an import would take all numbers of the column for texts.
+    @Test func numbersThatAreNotFiniteCanBeRead() throws {
+        let opened = try Store.open(at: store.path)
+        let archive = try opened.archive(
+            named: "N", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        for (key, number) in [("a", Double.infinity), ("b", -.infinity), ("c", .nan), ("d", 1.5)] {
+            try archive.put(CBORValue.map([.text("n"): .float(number)]).encoded, forKey: key, encoding: .cbor)
+        }
+        try archive.put(CBORValue.map([.text("m"): 1]).encoded, forKey: "e", encoding: .cbor)
+        opened.close()
+        let groups = "group by n | count"
+        #expect(
+            try Set(store.done("query", "N", groups).lines) == [
+                "-inf\t1", "1.5\t1", "inf\t1", "nan\t1", "\t1",
+            ])
+        let table = try store.done("query", "N", groups, "--format", "table").lines.dropFirst()
+        #expect(Set(table.compactMap { heads($0).first }) == ["-inf", "1.5", "inf", "nan", "-"])
+        let csv = try store.done("query", "N", groups, "--csv").lines
+        #expect(Set(csv) == ["n,count", "null,1", "1.5,1", ",1"] && csv.count { $0 == "null,1" } == 3)
+        let json = try store.done("query", "N", groups, "--json").lines.map(JSON.object)
+        #expect(json.count { $0["n"] is NSNull } == 4)
+        #expect(try store.done("query", "N", "find n > 2 | select @key, n").text == "a\tinf\n")
+        #expect(try store.done("query", "N", #"find @key = "a""#).text == "a\t{\"n\":null}\n")
     }
 
     /// What broke: of values that are no objects the keys alone were shown.

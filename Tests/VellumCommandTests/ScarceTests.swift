@@ -99,6 +99,49 @@ import Testing
         }
     }
 
+    private func fill(_ entries: Int, bytes: Int) throws {
+        let store = try Store.open(at: path)
+        let archive = try store.archive(
+            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let pad = String(repeating: "x", count: bytes)
+        for number in 0..<entries {
+            let value = Array("{\"pad\":\"\(number * 7919 % 3001) \(pad)\"}".utf8)
+            try archive.put(value, forKey: "\(number)", encoding: .json)
+        }
+        store.close()
+    }
+
+    /// What broke: who had too few descriptors, or was to write no large files, was told to choose another folder.
+    @Test func aQueryThatLacksFilesSaysWhatHelps() throws {
+        try fill(2_000, bytes: 100)
+        let query = "query A 'sort pad' --memory 1KB"
+        var lacked = 0
+        for descriptors in stride(from: 6, to: 60, by: 2) {
+            let result = try run("ulimit -n \(descriptors)", query)
+            if result.status == 0 { break }
+            #expect(result.status == 3 && result.errors.contains("ulimit -n"), "\(result.errors)")
+            #expect(!result.errors.contains("TMPDIR"), "\(descriptors): \(result.errors)")
+            if result.errors.contains("temporary file") { lacked += 1 }
+        }
+        #expect(lacked > 0)
+        let short = try run("ulimit -f 16", query)
+        #expect(short.status == 3 && short.errors.contains("temporary file"), "\(short.errors)")
+        #expect(short.errors.contains("ulimit -f") && !short.errors.contains("TMPDIR"), "\(short.errors)")
+    }
+
+    /// What broke: a query took no notice of how few addresses it had, and was ended where there were no more.
+    @Test func aQueryKeepsLessWhereAddressesAreFew() throws {
+        try fill(6_000, bytes: 2_000)
+        let query = "query A 'sort pad' --explain --json"
+        let few = try JSON.object(run("ulimit -v 600000", query).text)
+        #expect(try #require(few["temporary"] as? Int) > 0)
+        #expect(try #require(few["memory"] as? Int) < 20_000_000)
+        let many = try JSON.object(run("ulimit -v unlimited", query).text)
+        #expect(many["temporary"] as? Int == 0)
+        let said = try JSON.object(run("ulimit -v 600000", query + " --memory 64MB").text)
+        #expect(said["temporary"] as? Int == 0)
+    }
+
     /// An import that failed on its way didn't say how far it had come.
     @Test func anImportThatFailsSaysHowMuchIsStored() throws {
         let text = String(repeating: "x", count: 1_000)

@@ -1,5 +1,6 @@
 import Foundation
 import StorageEngine
+import StoreInspection
 import Testing
 
 /// A file that a command writes gets its name when it is whole; before, a torn one had it.
@@ -91,6 +92,34 @@ import Testing
         #expect(missing.status == 2 && missing.errors.contains("its folder isn't there"), "\(missing.errors)")
         let taken = try store.run("export", "A", store.folder.path)
         #expect(taken.status == 2 && taken.errors.contains(store.folder.path), "\(taken.errors)")
+    }
+
+    private var partial: [String] {
+        get throws {
+            try FileManager.default.contentsOfDirectory(atPath: store.folder.path).filter {
+                $0.hasSuffix(".partial")
+            }
+        }
+    }
+
+    /// What broke: what a process had written until it was killed stayed beside the file for ever. What one that lives is
+    /// writing stays, and so does what belongs to another file.
+    @Test func whatAKilledProcessLeftGoesWithTheNext() throws {
+        let file = store.folder / "out.ndjson"
+        let killed = try WholeFile(at: file, replaces: true)
+        let name = try #require(partial.first)
+        killed.discard()
+        #expect(try partial.isEmpty)
+        // The system has taken its lock away.
+        _ = try store.folder.file(name, "what there was")
+        _ = try store.folder.file(".vellum-other-0.partial", "another's")
+        let living = try WholeFile(at: file, replaces: true)
+        #expect(try partial.count == 2)
+        try store.done("export", "A", file)
+        #expect(content(file) == "0\n1\n2\n")
+        #expect(try partial.count == 2)
+        try living.finish()
+        #expect(try partial == [".vellum-other-0.partial"])
     }
 
     /// It is ended ever later, until it comes to its end first.

@@ -6,9 +6,9 @@ public enum QueryError: Error, Sendable, Hashable {
     case tooMuchMemory(limit: Int)
     /// The query's temporary files would exceed ``QueryOptions/temporaryLimit``, in bytes.
     case tooMuchTemporary(limit: Int)
-    /// No temporary file can be created.
+    /// No temporary file can be created. The reason also says what to do.
     case noTemporaryFile(folder: String, reason: String)
-    /// A temporary file can't be written or read.
+    /// A temporary file can't be written or read. The reason also says what to do.
     case temporaryFileFailed(reason: String)
     /// The pattern isn't a regular expression.
     case invalidPattern(String)
@@ -25,9 +25,9 @@ extension QueryError: CustomStringConvertible {
             "the query needs more than the \(limit) bytes of temporary files that it may use; allow it more, find fewer "
                 + "entries, select fewer properties, or put a limit behind the sort"
         case .noTemporaryFile(let folder, let reason):
-            "the query needs a temporary file, and none can be made in \(folder): \(reason); set TMPDIR to another folder"
+            "the query needs a temporary file, and none can be made in \(folder): \(reason)"
         case .temporaryFileFailed(let reason):
-            "the query's temporary file failed: \(reason); set TMPDIR to another folder"
+            "the query's temporary file failed: \(reason)"
         case .invalidPattern(let pattern): Self.words(invalidPattern: pattern)
         case .cancelled: "the query was cancelled"
         }

@@ -62,16 +62,22 @@ public struct QueryPlan: Sendable {
             case .group(let keys, let figures): columns = keys.map(\.columnName) + figures.columnNames
             }
         }
-        return columns.map(distinctNames)
+        return columns.map(\.distinct)
     }
+}
 
-    /// The same names, with a number behind those that stand there before: readers of JSON keep one of two with the same.
-    private static func distinctNames(_ names: [String]) -> [String] {
-        var seen: Set<ExactText> = []
-        return names.map { name in
+extension [String] {
+    /// The same names, with a number behind those that stand there before: readers of JSON or CSV keep one of two that are the
+    /// same.
+    package var distinct: [String] { distinct(as: ExactText.init) }
+
+    /// Likewise, where names are the same if `identity` of them is.
+    package func distinct<Identity: Hashable>(as identity: (String) -> Identity) -> [String] {
+        var seen: Set<Identity> = []
+        return map { name in
             var distinct = name
             var number = 2
-            while !seen.insert(ExactText(distinct)).inserted {
+            while !seen.insert(identity(distinct)).inserted {
                 distinct = "\(name) \(number)"
                 number += 1
             }

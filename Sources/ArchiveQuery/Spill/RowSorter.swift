@@ -91,10 +91,12 @@ final class RowSorter {
         runs.append(run)
     }
 
-    /// Merges the files into one.
+    /// Merges the smaller half of the files into one. What has been merged is large, and so is seldom merged again.
     private func mergeRuns() throws {
         let merged = try TemporaryFile(room.temporary)
-        var merge = try RunMerge(runs, values: values, precedes: precedes)
+        runs.sort { $0.written < $1.written }
+        var merge = try RunMerge(runs.prefix(runs.count / 2), values: values, precedes: precedes)
+        runs.removeFirst(runs.count / 2)
         var count = 0
         while count < most, let record = try merge.next() {
             try merged.append(record.encoded)
@@ -102,7 +104,7 @@ final class RowSorter {
             count += 1
         }
         try merged.rewind()
-        runs = [merged]
+        runs.append(merged)
     }
 
     /// Calls `body` with the rows in order until it returns false.
@@ -163,46 +165,74 @@ final class RowSorter {
     }
 }
 
-/// Merges the records of several sorted files.
+/// Merges the records of several sorted files, which a tree of losers chooses from: for each record as many comparisons as the
+/// number of files has bits.
 private struct RunMerge {
     private struct Head {
-        var run: TemporaryFile
-        var record: RowRecord
+        /// Nil at its end, like the record.
+        var run: TemporaryFile?
+        var record: RowRecord?
         var values: [SortValue]
     }
 
     typealias Place = (values: [SortValue], tie: UInt64)
 
-    /// Few enough for a linear search for each record.
     private var heads: [Head] = []
+    /// The number of the head that lost at each inner node; -1 where none has come by yet. Behind these nodes are those of the
+    /// heads, in their order.
+    private var losers: [Int]
+    private var first = 0
     private let values: (KeptRow) -> [SortValue]
     private let precedes: (Place, Place) -> Bool
 
     init(
-        _ runs: [TemporaryFile], values: @escaping (KeptRow) -> [SortValue],
+        _ runs: some Collection<TemporaryFile>, values: @escaping (KeptRow) -> [SortValue],
         precedes: @escaping (Place, Place) -> Bool
     ) throws(QueryError) {
         self.values = values
         self.precedes = precedes
-        for run in runs {
-            guard let record = try run.next().map(RowRecord.init) else { continue }
-            heads.append(Head(run: run, record: record, values: values(record.row)))
+        losers = Array(repeating: -1, count: runs.count)
+        for run in runs { heads.append(Head(run: run, record: nil, values: [])) }
+        for number in heads.indices {
+            try advance(number)
+            play(number)
         }
     }
 
     mutating func next() throws(QueryError) -> RowRecord? {
-        let first = heads.indices.min {
-            precedes((heads[$0].values, heads[$0].record.tie), (heads[$1].values, heads[$1].record.tie))
-        }
-        guard let first else { return nil }
-        let record = heads[first].record
-        if let next = try heads[first].run.next().map(RowRecord.init) {
-            heads[first].record = next
-            heads[first].values = values(next.row)
-        } else {
-            heads.remove(at: first)
-        }
+        guard !heads.isEmpty, let record = heads[first].record else { return nil }
+        try advance(first)
+        play(first)
         return record
+    }
+
+    private mutating func advance(_ number: Int) throws(QueryError) {
+        let record = try heads[number].run?.next().map(RowRecord.init)
+        heads[number] = Head(
+            run: record == nil ? nil : heads[number].run, record: record,
+            values: record.map { values($0.row) } ?? [])
+    }
+
+    /// Lets the head go up against those that lost on its way.
+    private mutating func play(_ number: Int) {
+        var winner = number
+        var node = (number + heads.count) / 2
+        while node > 0 {
+            // On the way of the first ones there is none.
+            if losers[node] < 0 {
+                losers[node] = winner
+                return
+            }
+            if comes(losers[node], before: winner) { swap(&losers[node], &winner) }
+            node /= 2
+        }
+        first = winner
+    }
+
+    private func comes(_ left: Int, before right: Int) -> Bool {
+        guard let one = heads[left].record else { return false }
+        guard let other = heads[right].record else { return true }
+        return precedes((heads[left].values, one.tie), (heads[right].values, other.tie))
     }
 }
 

@@ -15,7 +15,8 @@ final class TemporaryFile {
     private let descriptor: Int32
     private let budget: TemporaryBudget
     private var collected: [UInt8] = []
-    private var written = 0
+    /// Bytes in the file.
+    private(set) var written = 0
     // Reading.
     private var window: [UInt8] = []
     private var windowStart = 0
@@ -97,14 +98,29 @@ final class TemporaryFile {
             }
             if read < 0, errno == EINTR { continue }
             guard read > 0 else {
-                throw .temporaryFileFailed(reason: read == 0 ? "it has become shorter" : Self.reason(errno))
+                throw .temporaryFileFailed(
+                    reason: read == 0 ? "it has become shorter" + Self.otherFolder : Self.reason(errno))
             }
             done += read
         }
         return bytes
     }
 
-    private static func reason(_ number: Int32) -> String { String(cString: strerror(number)) }
+    private static let otherFolder = "; set TMPDIR to another folder"
+
+    /// What has happened, and what to do about it: another folder is no help where it is the process that may have no more.
+    private static func reason(_ number: Int32) -> String {
+        let advice =
+            switch number {
+            case EMFILE: "; raise the limit of open files (ulimit -n), or allow the query more memory"
+            case ENFILE:
+                "; the system has too many open files: close some, or allow the query more memory"
+            case EFBIG:
+                "; raise the limit of a file's size (ulimit -f), or allow the query more memory"
+            default: otherFolder
+            }
+        return String(cString: strerror(number)) + advice
+    }
 }
 
 /// The bytes of all temporary files of a query. Not thread-safe.

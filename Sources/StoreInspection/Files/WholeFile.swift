@@ -12,7 +12,8 @@ import Darwin
 /// A file that a person asked for, which is there whole or not at all. For one thread.
 ///
 /// It is written under another name in the same folder, and gets its own by ``finish()``: until then, and whenever that
-/// isn't reached, whatever was under its name stays as it was. Only who kills the process leaves `.vellum-PID-N.partial`.
+/// isn't reached, whatever was under its name stays as it was. Only who kills the process leaves `.vellum-HASH-N.partial`,
+/// which goes with the next file that is written under the same name.
 /// What is no regular file (a pipe, a terminal, `/dev/stdout`) is written to directly.
 package final class WholeFile {
     /// Where the file itself is, if its name is that of a link.
@@ -79,8 +80,9 @@ package final class WholeFile {
     package func discard() {
         guard isOpen else { return }
         isOpen = false
-        _ = close(descriptor)
+        // As long as it is locked nobody else removes it, and its name isn't another's.
         if let partial { _ = unlink(partial) }
+        _ = close(descriptor)
     }
 
     /// What is in a file, or comes out of a pipe.
@@ -149,13 +151,20 @@ package final class WholeFile {
     private static func make(
         beside target: String, of path: String
     ) throws(SourceError) -> (descriptor: Int32, name: String) {
+        let folder = folder(of: target)
+        let hash = hash(of: target.dropFirst(folder.count))
         var number = 0
         while true {
-            let name = folder(of: target) + ".vellum-\(getpid())-\(number).partial"
+            let name = folder + ".vellum-\(hash)-\(number).partial"
             let descriptor = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
-            // Another of this process, or of one that had its number and was killed.
-            if descriptor < 0, errno == EEXIST, number < 1000 {
+            if descriptor >= 0, number < 16, !holds(descriptor, name) {
+                // Somebody took it for one that was left, and removes it.
+                _ = close(descriptor)
                 number += 1
+                continue
+            }
+            if descriptor < 0, errno == EEXIST, number < 1000 {
+                if !removeAbandoned(name) { number += 1 }
                 continue
             }
             if descriptor < 0, errno == EACCES || errno == EPERM || errno == EROFS {
@@ -165,6 +174,32 @@ package final class WholeFile {
             }
             return (try opened(descriptor, path), name)
         }
+    }
+
+    /// FNV-1a: the same name's in every process, and short however long that is.
+    private static func hash(of name: Substring) -> String {
+        String(
+            name.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 },
+            radix: 16)
+    }
+
+    /// Locks the file; the system takes the lock away when its process ends, however it does.
+    /// - Returns: false if somebody else has it, or the name is no longer its own. Where files can't be locked none is removed.
+    private static func holds(_ descriptor: Int32, _ name: String) -> Bool {
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return errno != EWOULDBLOCK }
+        var (own, named) = (stat(), stat())
+        return fstat(descriptor, &own) == 0 && lstat(name, &named) == 0 && own.st_ino == named.st_ino
+            && own.st_dev == named.st_dev
+    }
+
+    /// Removes a file whose process was killed: one that nobody has locked.
+    private static func removeAbandoned(_ name: String) -> Bool {
+        // For writing, without which network folders lock nothing.
+        let descriptor = open(name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, holds(descriptor, name) else { return false }
+        return unlink(name) == 0
     }
 
     private static func opened(_ descriptor: Int32, _ path: String) throws(SourceError) -> Int32 {

@@ -37,7 +37,7 @@ package final class KeyIndex: Sendable {
     package func key(at index: Int) -> ArraySlice<UInt8> { bytes[starts[index]..<starts[index + 1]] }
 
     /// Negative, 0 or positive, as the left key stands before, at or after the right one.
-    func compare(_ left: Int, _ right: Int) -> Int {
+    package func compare(_ left: Int, _ right: Int) -> Int {
         bytes.withUnsafeBufferPointer { all in
             let a = all[starts[left]..<starts[left + 1]]
             let b = all[starts[right]..<starts[right + 1]]

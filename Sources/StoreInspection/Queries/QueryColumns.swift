@@ -19,28 +19,48 @@ package struct QueryColumns {
     private static let firstBytes = 8 << 20
     /// Properties beside the key.
     private static let mostProperties = 16
+    /// The same where all properties are to be shown: so many rows wait, and their columns have so many cells at most.
+    private static let firstRowsOfAll = 10_000
+    private static let mostCells = 4_000_000
+    /// Names of properties without a column that are remembered.
+    private static let mostLeftOut = 10_000
 
     /// Above the columns; empty until they are chosen.
     package private(set) var titles: [String] = []
+    /// The properties of whole entries that have no column: there are too many, or none of the first rows had them.
+    package private(set) var leftOut: [String] = []
     private let plan: QueryPlan
     private let now: Timestamp
+    private let showsAll: Bool
+    /// All properties that were met.
+    private var known: Set<QueryProperty> = []
+    /// What the query is about, which is shown first.
+    private let asked: [QueryProperty]
     private var waiting: [QueryRow] = []
     private var waitingBytes = 0
     private var properties: [QueryProperty]?
     /// Whether values that are no objects have a column of their own.
     private var hasOthers = false
 
-    package init(_ plan: QueryPlan, now: Timestamp) {
+    /// `showsAll`: whether every property has a column, however many there are.
+    package init(_ plan: QueryPlan, now: Timestamp, showsAll: Bool = false) {
         self.plan = plan
         self.now = now
+        self.showsAll = showsAll
+        asked = plan.pipeline.stages.flatMap(\.properties).filter { $0 != .metadata(.key) }
     }
 
     /// The rows that are ready now: none, the first ones, or this one.
     package mutating func add(_ row: QueryRow) -> [Row] {
-        if let properties { return [cells(of: row, properties)] }
+        if let properties {
+            let value = QueryColumns.value(of: row)
+            noteOthers(value)
+            return [cells(of: row, value, properties)]
+        }
         waiting.append(row)
         waitingBytes += row.value?.count ?? 0
-        let isWaiting = waiting.count < QueryColumns.firstRows && waitingBytes < QueryColumns.firstBytes
+        let rows = showsAll && plan.columns == nil ? QueryColumns.firstRowsOfAll : QueryColumns.firstRows
+        let isWaiting = waiting.count < rows && waitingBytes < QueryColumns.firstBytes
         return isWaiting ? [] : chooseColumns()
     }
 
@@ -52,37 +72,59 @@ package struct QueryColumns {
         hasOthers =
             plan.columns == nil
             && (chosen.isEmpty || waiting.contains { $0.value.map(Self.isObject) == false })
-        titles = plan.columns ?? ["key"] + chosen.map(\.columnName) + (hasOthers ? ["value"] : [])
+        titles = plan.columns ?? (["key"] + chosen.map(\.columnName) + (hasOthers ? ["value"] : [])).distinct
         properties = chosen
         defer { waiting = [] }
-        return waiting.map { cells(of: $0, chosen) }
+        return waiting.map { cells(of: $0, QueryColumns.value(of: $0), chosen) }
+    }
+
+    private static func value(of row: QueryRow) -> CBORValue? {
+        row.value.flatMap { try? CBORReader.decode($0) }
+    }
+
+    /// What a column of whole entries shows; nil for their values, and for rows of columns.
+    package func property(at column: Int) -> QueryProperty? {
+        guard plan.columns == nil else { return nil }
+        let shown = [.metadata(.key)] + (properties ?? [])
+        return shown.indices.contains(column) ? shown[column] : nil
     }
 
     private static func isObject(_ item: [UInt8]) -> Bool { item.first.map { $0 >> 5 == 5 } ?? false }
 
-    private func propertiesOfEntries() -> [QueryProperty] {
-        let asked = plan.pipeline.stages.flatMap(\.properties).filter { $0 != .metadata(.key) }
+    private mutating func propertiesOfEntries() -> [QueryProperty] {
         var plain: [QueryProperty] = []
         var nested: [QueryProperty] = []
         for row in waiting {
-            for entry in row.value.flatMap({ try? CBORReader.decode($0) })?.asMap ?? CBORMap() {
+            for entry in QueryColumns.value(of: row)?.asMap ?? CBORMap() {
                 guard let name = entry.key.asString else { continue }
                 let isNested = entry.value.asMap != nil || entry.value.asArray != nil
                 if isNested { nested.append(.named(name)) } else { plain.append(.named(name)) }
             }
         }
-        // A property that is selected by its parts needs no column of its own.
-        nested.removeAll { whole in asked.contains { $0.isPart(of: whole) } }
-        var seen: Set<QueryProperty> = []
-        return Array(
-            (asked + plain + nested).filter { seen.insert($0).inserted }.prefix(QueryColumns.mostProperties))
+        nested.removeAll(where: isShownByParts)
+        let all = (asked + plain + nested).filter { known.insert($0).inserted }
+        let most = max(
+            QueryColumns.mostProperties, showsAll ? QueryColumns.mostCells / max(1, waiting.count) : 0)
+        leftOut = all.dropFirst(most).prefix(QueryColumns.mostLeftOut).map(\.columnName)
+        return Array(all.prefix(most))
     }
 
-    private func cells(of row: QueryRow, _ properties: [QueryProperty]) -> Row {
+    /// A property that is selected by its parts needs no column of its own.
+    private func isShownByParts(_ whole: QueryProperty) -> Bool { asked.contains { $0.isPart(of: whole) } }
+
+    private mutating func noteOthers(_ value: CBORValue?) {
+        for entry in value?.asMap ?? CBORMap() {
+            guard leftOut.count < QueryColumns.mostLeftOut, let name = entry.key.asString else { return }
+            let property = QueryProperty.named(name)
+            guard !isShownByParts(property), known.insert(property).inserted else { continue }
+            leftOut.append(property.columnName)
+        }
+    }
+
+    private func cells(of row: QueryRow, _ value: CBORValue?, _ properties: [QueryProperty]) -> Row {
         if plan.columns != nil {
             return Row(key: row.entry?.key, cells: row.columns.map { Cell(item: $0) })
         }
-        let value = row.value.flatMap { try? CBORReader.decode($0) }
         var cells = [Cell.text(row.entry?.key ?? "")] + properties.map { cell($0, value, row.entry) }
         if hasOthers {
             let isShown = properties.isEmpty || value?.asMap == nil

@@ -130,7 +130,7 @@ private struct QueryDelimited: QueryWriter {
             let table = names.table()
             let mixed = Set(table.mixed.map { $0 + 1 })
             let header = ["key"] + table.names + (hasOthers ? ["value"] : [])
-            try TerminalSafe.write(text.header(header), to: output)
+            try TerminalSafe.write(text.header(header.distinct), to: output)
             try entries.forEach { key, bytes in
                 let value = bytes.flatMap { try? CBORReader.decode($0) }
                 var cells = [CBORValue.text(key)] + table.row(of: value?.asMap).cells
@@ -172,7 +172,7 @@ package struct QueryTabs: QueryWriter {
     package func finish() throws { try output.flush() }
 }
 
-/// For a terminal: the columns that ``QueryColumns`` chooses.
+/// The columns that ``QueryColumns`` chooses for a terminal; all of them elsewhere.
 package struct QueryTable: QueryWriter {
     /// The widest cell of a table that isn't alone.
     private static let widest = 40
@@ -183,7 +183,7 @@ package struct QueryTable: QueryWriter {
 
     package init(_ plan: QueryPlan, _ output: OutputWriter) {
         self.output = output
-        columns = QueryColumns(plan, now: .now())
+        columns = QueryColumns(plan, now: .now(), showsAll: !output.isTerminal)
     }
 
     package mutating func write(_ row: QueryRow) throws { try print(columns.add(row)) }
@@ -201,13 +201,17 @@ package struct QueryTable: QueryWriter {
         }
     }
 
-    /// The titles of the columns that the terminal had no room for.
-    package var leftOut: [String] { printer?.leftOut ?? [] }
+    /// The titles of the columns that there was no room for.
+    package var leftOut: [String] { (printer?.leftOut ?? []) + columns.leftOut.map(TerminalText.sanitized) }
 
     private var titles: [Column] {
-        columns.titles.enumerated().map { index, name in
+        let names = columns.titles.map(TerminalText.sanitized)
+        let capitals = names.map { $0.uppercased() }
+        // Names that differ in nothing else stay as they are, and those that look alike get numbers.
+        let titles = Set(capitals).count == capitals.count ? capitals : names.distinct { $0 }
+        return zip(columns.titles, titles).enumerated().map { index, name in
             // The first columns stay longest where there is no room for all.
-            Column(name, title: TerminalText.sanitized(name).uppercased(), dropped: index == 0 ? nil : -index)
+            Column(name.0, title: name.1, dropped: index == 0 ? nil : -index)
         }
     }
 

@@ -11,7 +11,8 @@ extension Cell {
     package var sortValue: SortValue {
         switch self {
         case .bytes(let number), .count(let number): .number(.integer(Int128(number)))
-        case .decimal(let number), .ratio(let number), .interval(let number), .rate(let number):
+        case .decimal(let number), .ratio(let number), .interval(let number), .rate(let number),
+            .unbounded(let number):
             number.isNaN ? .absent : .number(.float(number))
         case .number(let text): Cell.number(text)
         case .time(let time), .deadline(let time, _), .clock(let time), .second(let time):
@@ -24,7 +25,7 @@ extension Cell {
 
     private var comparedText: SortValue { .text(String(human.prefix(Cell.longestCompared))) }
 
-    /// A number as JSON writes it; NaN, which JSON has no number for, is none.
+    /// A number as JSON writes it.
     private static func number(_ text: String) -> SortValue {
         guard !text.isEmpty, text.utf8.allSatisfy("0123456789+-.eE".utf8.contains) else { return .absent }
         return .number(NumberValue(DecimalNumber(text: text.utf8)))

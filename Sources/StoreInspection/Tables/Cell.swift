@@ -12,6 +12,8 @@ package enum Cell: Sendable {
     case ratio(Double)
     /// A number as JSON writes it.
     case number(String)
+    /// Infinity or NaN, which JSON has no number for: it is null there, as in CSV.
+    case unbounded(Double)
     case time(Timestamp)
     /// A moment of which a person wants to know how far off it is from the other.
     case deadline(Timestamp, now: Timestamp)
@@ -36,7 +38,13 @@ package enum Cell: Sendable {
         guard let item, let first = item.first else { return }
         // By the first byte (RFC 8949, 3): integers, texts, null and undefined, floats.
         switch first {
-        case 0x00..<0x40, 0xf9...0xfb: if let json = Cell.json(item) { self = .number(json) }
+        case 0x00..<0x40: if let json = Cell.json(item) { self = .number(json) }
+        case 0xf9...0xfb:
+            if case .float(let number)? = try? CBORReader.decode(item), !number.isFinite {
+                self = .unbounded(number)
+            } else if let json = Cell.json(item) {
+                self = .number(json)
+            }
         case 0x60..<0x80: if case .text(let text)? = try? CBORReader.decode(item) { self = .text(text) }
         case 0xf6, 0xf7: break
         default: self = .item(item)
@@ -63,6 +71,7 @@ package enum Cell: Sendable {
         case .bytes(let bytes): Figures.bytes(bytes)
         case .count(let count): Figures.count(count)
         case .number(let text): text
+        case .unbounded: plain
         case .decimal(let number): Figures.fixed(number, digits: 3)
         case .ratio(let share): Figures.percent(share)
         case .time(let time): Figures.date(time)
@@ -82,6 +91,7 @@ package enum Cell: Sendable {
         case .text(let text): TerminalSafe.column(text)
         case .item(let item): TerminalSafe.column(json: Cell.json(item) ?? "")
         case .number(let text): text
+        case .unbounded(let number): number.isNaN ? "nan" : number < 0 ? "-inf" : "inf"
         case .bytes(let number), .count(let number): String(number)
         case .decimal(let number), .ratio(let number), .rate(let number), .interval(let number):
             Figures.fixed(number, digits: 6)
@@ -96,7 +106,7 @@ package enum Cell: Sendable {
     /// Whether it is set against the right edge of its column.
     package var isNumber: Bool {
         switch self {
-        case .bytes, .count, .decimal, .ratio, .number, .interval, .rate: true
+        case .bytes, .count, .decimal, .ratio, .number, .unbounded, .interval, .rate: true
         case .text, .time, .deadline, .clock, .second, .item, .absent: false
         }
     }
@@ -105,7 +115,7 @@ package enum Cell: Sendable {
         switch self {
         case .text(let text): JSONTree.append(text, to: &output)
         case .item(let item): output.append(contentsOf: (Cell.json(item) ?? "null").utf8)
-        case .absent: output.append(contentsOf: "null".utf8)
+        case .absent, .unbounded: output.append(contentsOf: "null".utf8)
         default: output.append(contentsOf: plain.utf8)
         }
     }

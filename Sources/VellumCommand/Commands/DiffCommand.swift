@@ -79,8 +79,8 @@ struct DiffCommand: ParsableCommand {
     }
 }
 
-/// For one thread. Compares archives entry by entry, by look-ups, and keeps a list of each archive's places and no values;
-/// and logs by time and hash of each message of one of the two.
+/// For one thread. Compares archives entry by entry, by look-ups, and keeps the keys of one archive at a time and no values; and
+/// logs by time and hash of each message of one of the two.
 private final class Comparison {
     enum Change: String {
         case removed, added, changed
@@ -212,18 +212,25 @@ private final class Comparison {
 
     /// In an order that doesn't depend on use.
     private func eachKey(of archive: Archive, _ body: (String) throws -> Void) throws {
-        var after: String?
-        while true {
-            let page = try archive.keys(KeyQuery(after: after, limit: 10_000))
-            if after == nil { unreadable += page.unreadable }
-            for key in page.keys {
-                if Interruption.isRequested {
-                    throw CommandFailure("interrupted", status: Interruption.status)
-                }
-                try body(key)
-            }
-            guard page.hasMore, let last = page.keys.last else { return }
-            after = last
+        func check() throws(CommandFailure) {
+            if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
+        }
+        let keys = try KeyIndex(StoredListing(archive)) { (_) throws(CommandFailure) in try check() }
+        unreadable += keys.unreadable
+        var order = Array(0..<Int32(clamping: keys.count))
+        try StoppableSort.sort(&order) {
+            keys.compare(Int($0), Int($1)) < 0
+        } checkpoint: { (_) throws(CommandFailure) in
+            try check()
+        }
+        var previous: Int?
+        for index in order.lazy.map(Int.init) {
+            try check()
+            let key = keys.key(at: index)
+            // Nothing for what is gone or can't be read; several processes may have a key in their memories.
+            if key.isEmpty || previous.map({ keys.compare($0, index) == 0 }) == true { continue }
+            previous = index
+            try body(String(decoding: key, as: UTF8.self))
         }
     }
 

@@ -23,7 +23,9 @@ struct QueryCommand: ParsableCommand {
 
             On a terminal rows are a table; in a pipe a line a row, the key and the value as JSON, or the selected \
             columns, separated by tabs: there null is nothing, as is an absent property, and an empty text is "". \
-            Exit code 1 if nothing matched.
+            JSON has no infinity and no NaN: they are null there and in CSV and TSV, and inf, -inf and nan in tables and \
+            selected columns. A column whose name stands before already gets a number: of entries with a property key, the \
+            first column is key, their own key, and the property's is key 2. Exit code 1 if nothing matched.
 
             Example: vellum query City 'find countrycode = "ID" | sort population desc | limit 10 | select name, \
             population'
@@ -65,7 +67,8 @@ struct QueryCommand: ParsableCommand {
     private var options: QueryOptions {
         var options = QueryOptions()
         options.looksForMistakes = true
-        if let memory { options.memoryLimit = Int(clamping: memory.bytes) }
+        options.memoryLimit =
+            memory.map { Int(clamping: $0.bytes) } ?? ProcessMemory.forQuery(options.memoryLimit)
         if let temp { options.temporaryLimit = Int(clamping: temp.bytes) }
         return options
     }

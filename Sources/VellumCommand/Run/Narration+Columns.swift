@@ -1,11 +1,16 @@
 import StoreInspection
 
 extension Narration {
-    /// Says which columns of a table the terminal had no room for.
+    /// How many of them are named.
+    private static let mostNamed = 30
+
+    /// Says which columns of a table there was no room for.
     static func sayLeftOut(_ titles: [String]) {
         guard !titles.isEmpty else { return }
         let columns = titles.count == 1 ? "1 column" : "\(titles.count) columns"
-        say("left out \(columns) for want of room: \(titles.joined(separator: ", "))")
+        let rest = titles.count - mostNamed
+        let names = titles.prefix(mostNamed).joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : "")
+        say("left out \(columns) for want of room: \(names)")
     }
 }
 

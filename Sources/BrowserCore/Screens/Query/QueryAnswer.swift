@@ -23,6 +23,8 @@ package struct QueryAnswer: Sendable {
         package var isNumeric: Bool
         /// Columns that the widest value in the first rows takes on a screen.
         package var width: Int
+        /// What it shows of whole entries.
+        var property: QueryProperty?
     }
 
     package struct Row: Sendable, Hashable {
@@ -134,7 +136,7 @@ package struct QueryAnswer: Sendable {
                 let present = ready.map { $0.cells[index] }.filter { !$0.isAbsent }
                 return Column(
                     title: title, isNumeric: !present.isEmpty && present.allSatisfy(\.isNumber),
-                    width: min(QueryAnswer.widest, width))
+                    width: min(QueryAnswer.widest, width), property: cells.property(at: index))
             }
         }
     }

@@ -8,12 +8,13 @@ extension QueryScreen {
         guard let query = model.query, let answer = query.answer,
             case .pipeline(let pipeline) = QueryPipeline.parse(query.answered)
         else { return model.say("There is no result to count.") }
-        let columns = answer.columns.map(\.title)
+        let columns = answer.columns
         var list = SearchList(
-            title: "Count by", columns.map { SearchList.Item(text: $0) },
+            title: "Count by", columns.map { SearchList.Item(text: $0.title) },
             placeholder: "part of a name, or another property", nothing: "Enter counts by what you typed."
         ) { model, number in
-            count(&model, pipeline, by: property(columns[number], in: pipeline))
+            let column = columns[number]
+            return count(&model, pipeline, by: column.property ?? property(column.title, in: pipeline))
         }
         list.keys[0] = ("enter", "Count")
         list.typed = { model, text in
@@ -33,7 +34,6 @@ extension QueryScreen {
     private static func property(_ title: String, in pipeline: QueryPipeline) -> QueryProperty {
         let asked = pipeline.stages.flatMap(\.properties)
         if let known = asked.first(where: { $0.columnName == title }) { return known }
-        if QueryPlan(pipeline).columns == nil, title == "key" { return .metadata(.key) }
         return .named(title)
     }
 
