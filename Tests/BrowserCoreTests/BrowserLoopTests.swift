@@ -130,6 +130,25 @@ struct BrowserLoopTests {
         #expect(terminal.frames.count > terminal.scripts[0].frames)
     }
 
+    /// A terminal that doesn't say what is pasted sends characters. What broke: each was worked on by itself, so that a text of
+    /// 10,000 took most of a minute.
+    @Test func charactersThatComeAtOnceAreEnteredAtOnce() throws {
+        let text = String(repeating: "find a > 5 | ", count: 80)
+        var terminal = Terminal(
+            [
+                Self.step("3 archives", .key(.character("j"))), Self.step("3 archives", .key(Key(.enter))),
+                Self.step("16 entries", .key(.character("Q"))),
+            ] + text.map { Self.step("Ask", .key(.character($0))) } + [
+                Self.step("Ask", .key(.character("e"))), Self.step("| e", .key(Key(.escape))),
+                Self.step("16 entries", .key(.character("q"))),
+            ])
+        let exit = BrowserLoop.run(
+            Fixture.model(columns: 80, rows: 24), source: Fixture.source(), terminal: &terminal,
+            clock: TestClock().function)
+        #expect(exit == .quit && terminal.steps.isEmpty)
+        #expect(terminal.frames.count < 20, "\(terminal.frames.count)")
+    }
+
     @Test func demoIsAskedFor() throws {
         var terminal = Terminal([Self.step("stores", .key(.character("d")))])
         let clock = TestClock()

@@ -212,4 +212,19 @@ extension QueryScreenTests {
         #expect(browser.frame.plainText.contains("group by key | count"), "\(browser.frame.plainText)")
         #expect(lines(browser)[4].split(separator: " ").prefix(2) == ["same", "3"], "\(lines(browser)[4])")
     }
+
+    /// What broke: entries had 16 properties at most, and nothing said that there were more.
+    @Test func aResultHasManyColumnsAndSaysWhatElseThereIs() throws {
+        func wide(_ count: Int) -> CBORValue {
+            .map(CBORMap((0..<count).map { .init(key: .text("c\($0)"), value: .unsigned(UInt64($0))) }))
+        }
+        try archive.put(wide(40).encoded, forKey: "k", encoding: .cbor)
+        var browser = try browser("Qfind c39 = 39<enter>", columns: 400)
+        #expect(lines(browser)[3].split(separator: " ").count == 41, "\(lines(browser)[3])")
+        #expect(!browser.frame.plainText.contains("more propert"))
+        try archive.put(wide(70).encoded, forKey: "k", encoding: .cbor)
+        browser.press(try Key.script("R"))
+        #expect(
+            browser.frame.plainText.contains("1 row, 6 more properties to select"), "\(lines(browser)[1])")
+    }
 }

@@ -159,7 +159,7 @@ struct SavedQueryTests {
         #expect(try source.savedQueries().count == SavedQuery.most)
     }
 
-    /// Lines of a version to come went with the next change.
+    /// Lines of a version to come, and those in which somebody made a mistake, went with the next change.
     @Test func whatAnotherVersionWroteStays() throws {
         let folder = try EngineSourceTests.Folder()
         let state = StateFolder(path: folder.path + "/vellum")
@@ -170,6 +170,6 @@ struct SavedQueryTests {
         try Data((other + "\nno object\n" + String(contentsOf: file, encoding: .utf8)).utf8).write(to: file)
         try source.save(SavedQuery(name: "more", archive: "City", text: "limit 9"))
         #expect(try source.savedQueries().map(\.name) == ["few", "more"])
-        #expect(try String(contentsOf: file, encoding: .utf8).hasPrefix(other + "\n"))
+        #expect(try String(contentsOf: file, encoding: .utf8).hasPrefix(other + "\nno object\n"))
     }
 }

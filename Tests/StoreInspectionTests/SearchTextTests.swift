@@ -18,8 +18,10 @@ struct SearchTextTests {
         ("क", "क्षत्रिय", true), ("ष", "क्षत्रिय", true), ("ก", "กำ", true), ("👨", "👩‍🚀", false),
         // What broke: what is shown escaped wasn't found as it is shown.
         ("\\n", "nl\nthere", true), ("\\nTHERE", "nl\nthere", true), ("\\u{202e}a", "bidi\u{202e}abc", true),
-        ("\\u{20", "bidi\u{202e}abc", true), ("f\\u{e9}", "caf\u{e9}", true), ("\\n", "plain", false),
+        ("\\u{20", "bidi\u{202e}abc", false), ("f\\u{e9}", "caf\u{e9}", true), ("\\n", "plain", false),
         ("\\n", "back\\nslash", true),
+        // What broke: a backslash found all that isn't ASCII.
+        ("\\", "Müller", false), ("\\u", "漢字", false), ("\\", "C:\\dir", true),
     ])
     func findsTextWhateverItsCase(text: String, key: String, isThere: Bool) throws {
         #expect(try #require(SearchText(text)).matches(key) == isThere)

@@ -30,6 +30,15 @@ extension Browser {
         }
     }
 
+    /// Whether a character is inserted into a text, as one that is pasted is.
+    static func takesText(_ model: Model) -> Bool {
+        switch model.overlay {
+        case .search, .actions: true
+        case nil: model.prompt != nil || model.isTyping
+        default: false
+        }
+    }
+
     private static func press(_ model: inout Model, _ key: Key) -> [Effect] {
         let asked = model.askedFirst?.at
         // Another key in between takes back what is to be asked for twice.

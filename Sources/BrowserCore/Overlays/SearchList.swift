@@ -118,11 +118,15 @@ extension OverlayView {
         // A column stays for the scroll bar.
         let room = max(0, places.list.columns - 1)
         let ellipsis = look.glyphs.ellipsis
+        // A long name leaves room for what it is the name of.
+        let widest = found.reduce(0) { max($0, TextWidth.width(of: list.items[$1].origin)) }
+        let origins = min(widest, max(8, room / 3))
         let items = found.map { number in
             let item = list.items[number]
-            // A long name leaves room for what it is the name of.
-            var origin = TextWidth.truncate(item.origin, to: max(8, room / 3), ellipsis: ellipsis)
-            if !origin.isEmpty { origin += "  " }
+            var origin = TextWidth.truncate(item.origin, to: origins, ellipsis: ellipsis)
+            if origins > 0 {
+                origin += String(repeating: " ", count: max(0, origins - TextWidth.width(of: origin)) + 2)
+            }
             let text = TextWidth.truncate(
                 item.text, to: max(0, room - TextWidth.width(of: origin)), ellipsis: ellipsis)
             return List.Item(

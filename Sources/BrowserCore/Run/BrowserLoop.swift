@@ -41,6 +41,10 @@ package enum BrowserLoop {
     package static let refreshInterval = 0.2
     /// Keys that are handled before the screen is drawn, so that a held key can't keep it from being drawn.
     private static let burst = 32
+    /// Bytes of text that are entered at once; likewise.
+    private static let mostTyped = 4_096
+    /// Fewer characters are keys, however fast they come.
+    private static let leastPasted = 8
 
     /// Runs until a person leaves or the terminal goes away. Draws only when the picture changed.
     package static func run<Terminal: BrowserTerminal>(
@@ -88,17 +92,33 @@ package enum BrowserLoop {
                 }
             }
             var timeout = pacing.wait(from: clock())
-            for _ in 0..<burst {
-                guard let event = terminal.nextEvent(timeout: timeout) else { break }
-                // What is on the terminal now isn't what was shown last.
-                if event == .resumed { shown = nil }
+            var typed = ""
+            var left = burst
+            while left > 0, let event = terminal.nextEvent(timeout: timeout) {
                 model.now = max(model.now, clock())
-                pending += Browser.update(&model, .input(event))
-                if event == .wake { break }
+                if case .key(let key) = event, let character = key.text, Browser.takesText(model) {
+                    typed.append(character)
+                    left = typed.utf8.count < mostTyped ? left : 0
+                } else {
+                    pending += enter(&typed, &model)
+                    // What is on the terminal now isn't what was shown last.
+                    if event == .resumed { shown = nil }
+                    pending += Browser.update(&model, .input(event))
+                    if event == .wake { break }
+                    left -= 1
+                }
                 pacing.noteInput(at: model.now)
                 timeout = 0
             }
+            pending += enter(&typed, &model)
         }
+    }
+
+    /// Characters that came at once are pasted, by a terminal that doesn't say so: each by itself would be as much work as all.
+    private static func enter(_ typed: inout String, _ model: inout Model) -> [Effect] {
+        defer { typed = "" }
+        guard typed.count < leastPasted else { return Browser.update(&model, .input(.paste(typed))) }
+        return typed.flatMap { Browser.update(&model, .input(.key(.character($0)))) }
     }
 
     private static func run<Terminal: BrowserTerminal>(

@@ -19,12 +19,12 @@ package struct StateRecords<Record: Codable & Sendable>: Sendable {
     package var path: String { file.path }
 
     /// The latest last; none where there is no file. Lines that are something else are passed over; objects among them stay in
-    /// the file.
+    /// the file, and all of them where nothing is to be forgotten: a person may have made a mistake in one.
     package func read() throws(SourceError) -> [Record] {
         try lines().records.suffix(most)
     }
 
-    /// The records, and the objects that another version of the program has written.
+    /// The records, and the lines that stay.
     private func lines() throws(SourceError) -> (records: [Record], others: [Data]) {
         let decoder = JSONDecoder()
         var records: [Record] = []
@@ -32,7 +32,7 @@ package struct StateRecords<Record: Codable & Sendable>: Sendable {
         for line in try file.read(limit: Self.mostBytes).split(separator: UInt8(ascii: "\n")) {
             if let record = try? decoder.decode(Record.self, from: line) {
                 records.append(record)
-            } else if (try? JSONSerialization.jsonObject(with: line)) is [String: Any] {
+            } else if !forgets || (try? JSONSerialization.jsonObject(with: line)) is [String: Any] {
                 others.append(line)
             }
         }

@@ -7,30 +7,27 @@ import TerminalKit
 package struct SearchText: Sendable, Hashable {
     package let text: String
     private let search: TextSearch
-    /// Only such a text can be of an escape.
-    private let hasBackslash: Bool
+    /// For what is meant by the escapes in it.
+    private let meant: TextSearch?
 
     /// Nil for an empty text, which everything matches.
     package init?(_ text: String) {
         guard !text.isEmpty else { return nil }
         self.text = text
-        search = TextSearch(text, caseSensitive: false, partsOfCharacters: true)
-        hasBackslash = text.utf8.contains(UInt8(ascii: "\\"))
+        func search(_ text: String) -> TextSearch {
+            TextSearch(text, caseSensitive: false, partsOfCharacters: true)
+        }
+        self.search = search(text)
+        meant = TerminalText.unescaped(text).map(search)
     }
 
     /// Whether UTF-8 holds the text.
     func matches(_ key: UnsafeRawBufferPointer) -> Bool {
-        search.isFound(inUTF8: key) || hasBackslash && isShown(in: String(decoding: key, as: UTF8.self))
+        search.isFound(inUTF8: key) || meant?.isFound(inUTF8: key) == true
     }
 
     package func matches(_ key: String) -> Bool {
-        search.isFound(in: key) || hasBackslash && isShown(in: key)
-    }
-
-    /// Whether a terminal shows the text there, be it one that has ASCII alone.
-    private func isShown(in key: String) -> Bool {
-        let shown = TerminalText.sanitized(key)
-        return search.isFound(in: shown) || search.isFound(in: TerminalText.ascii(shown))
+        search.isFound(in: key) || meant?.isFound(in: key) == true
     }
 
     /// The characters of a text that match, if only a part of one does, to be highlighted: offsets of characters.

@@ -17,8 +17,8 @@ package struct QueryColumns {
     /// Rows that the columns are chosen by: so many, or fewer that have so many bytes.
     private static let firstRows = 100
     private static let firstBytes = 8 << 20
-    /// Properties beside the key.
-    private static let mostProperties = 16
+    /// Properties beside the key that a table has where somebody reads it as it is.
+    package static let usualProperties = 16
     /// The same where all properties are to be shown: so many rows wait, and their columns have so many cells at most.
     private static let firstRowsOfAll = 10_000
     private static let mostCells = 4_000_000
@@ -31,7 +31,7 @@ package struct QueryColumns {
     package private(set) var leftOut: [String] = []
     private let plan: QueryPlan
     private let now: Timestamp
-    private let showsAll: Bool
+    private let most: Int?
     /// All properties that were met.
     private var known: Set<QueryProperty> = []
     /// What the query is about, which is shown first.
@@ -42,11 +42,11 @@ package struct QueryColumns {
     /// Whether values that are no objects have a column of their own.
     private var hasOthers = false
 
-    /// `showsAll`: whether every property has a column, however many there are.
-    package init(_ plan: QueryPlan, now: Timestamp, showsAll: Bool = false) {
+    /// `most`: how many properties have a column beside the key; nil: all, however many there are.
+    package init(_ plan: QueryPlan, now: Timestamp, most: Int? = usualProperties) {
         self.plan = plan
         self.now = now
-        self.showsAll = showsAll
+        self.most = most
         asked = plan.pipeline.stages.flatMap(\.properties).filter { $0 != .metadata(.key) }
     }
 
@@ -59,7 +59,7 @@ package struct QueryColumns {
         }
         waiting.append(row)
         waitingBytes += row.value?.count ?? 0
-        let rows = showsAll && plan.columns == nil ? QueryColumns.firstRowsOfAll : QueryColumns.firstRows
+        let rows = most == nil && plan.columns == nil ? QueryColumns.firstRowsOfAll : QueryColumns.firstRows
         let isWaiting = waiting.count < rows && waitingBytes < QueryColumns.firstBytes
         return isWaiting ? [] : chooseColumns()
     }
@@ -103,8 +103,8 @@ package struct QueryColumns {
         }
         nested.removeAll(where: isShownByParts)
         let all = (asked + plain + nested).filter { known.insert($0).inserted }
-        let most = max(
-            QueryColumns.mostProperties, showsAll ? QueryColumns.mostCells / max(1, waiting.count) : 0)
+        let most =
+            most ?? max(QueryColumns.usualProperties, QueryColumns.mostCells / max(1, waiting.count))
         leftOut = all.dropFirst(most).prefix(QueryColumns.mostLeftOut).map(\.columnName)
         return Array(all.prefix(most))
     }

@@ -183,7 +183,8 @@ package struct QueryTable: QueryWriter {
 
     package init(_ plan: QueryPlan, _ output: OutputWriter) {
         self.output = output
-        columns = QueryColumns(plan, now: .now(), showsAll: !output.isTerminal)
+        columns = QueryColumns(
+            plan, now: .now(), most: output.isTerminal ? QueryColumns.usualProperties : nil)
     }
 
     package mutating func write(_ row: QueryRow) throws { try print(columns.add(row)) }

@@ -42,6 +42,8 @@ package struct QueryAnswer: Sendable {
         package var json: String?
     }
 
+    /// Properties of whole entries that have a column.
+    private static let mostProperties = 64
     /// Rows that are kept to be shown; all are counted, and all entries can be acted upon.
     package static let maximumRows = 10_000
     /// Bytes of the rows' JSON that are kept.
@@ -53,6 +55,8 @@ package struct QueryAnswer: Sendable {
     private static let widest = 40
 
     package private(set) var columns: [Column] = []
+    /// How many properties of whole entries have no column: there are too many, or none of the first rows had them.
+    private var leftOut = 0
     package private(set) var rows: [Row] = []
     /// All rows that there are.
     package private(set) var count = 0
@@ -75,7 +79,7 @@ package struct QueryAnswer: Sendable {
 
         init(_ plan: QueryPlan) {
             self.plan = plan
-            cells = QueryColumns(plan, now: .now())
+            cells = QueryColumns(plan, now: .now(), most: QueryAnswer.mostProperties)
         }
 
         mutating func add(_ row: QueryRow) {
@@ -112,6 +116,7 @@ package struct QueryAnswer: Sendable {
             if columns.isEmpty { measure([]) }
             var answer = QueryAnswer(report: report, explanation: QueryExplanation(plan, report))
             (answer.columns, answer.rows, answer.count, answer.targets) = (columns, rows, count, targets)
+            answer.leftOut = cells.leftOut.count
             return answer
         }
 
@@ -148,8 +153,12 @@ package struct QueryAnswer: Sendable {
 
     /// `12 rows`
     var amount: String {
-        let all = Figures.count(count, "row", "rows")
-        return count > rows.count ? "\(all), the first \(Figures.count(rows.count)) shown" : all
+        var amount = Figures.count(count, "row", "rows")
+        if count > rows.count { amount += ", the first \(Figures.count(rows.count)) shown" }
+        if leftOut > 0 {
+            amount += ", \(Figures.count(leftOut, "more property", "more properties")) to select"
+        }
+        return amount
     }
 
     /// `12 rows  read 6,204 entries, 1.2 MB in 8 ms`
