@@ -31,6 +31,17 @@ enum CaseFolding {
         return folded.utf8.reversed().reduce(0) { $0 << 8 | UInt32($1) } | UInt32(folded.utf8.count) << 24
     }
 
+    /// Eight bytes at once: letters from A to Z become small; nil where not all are ASCII.
+    @inline(__always)
+    private static func lowercasedASCII(_ word: UInt64) -> UInt64? {
+        let high: UInt64 = 0x8080_8080_8080_8080
+        guard word & high == 0 else { return nil }
+        // The highest bit of each byte tells whether it is at least A, and whether it is beyond Z.
+        let atLeastA = word + 0x3f3f_3f3f_3f3f_3f3f
+        let beyondZ = word + 0x2525_2525_2525_2525
+        return word | (atLeastA & ~beyondZ & high) >> 2
+    }
+
     /// How many bytes it has become; nil where it has other scalars.
     private static func fold(
         _ text: UnsafeRawBufferPointer, into room: UnsafeMutableBufferPointer<UInt8>
@@ -38,6 +49,16 @@ enum CaseFolding {
         short.withUnsafeBufferPointer { short in
             var (place, end) = (0, 0)
             while place < text.count {
+                if place + 8 <= text.count {
+                    let word = text.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+                    if let small = lowercasedASCII(word) {
+                        UnsafeMutableRawBufferPointer(room).storeBytes(
+                            of: small, toByteOffset: end, as: UInt64.self)
+                        place += 8
+                        end += 8
+                        continue
+                    }
+                }
                 guard let (scalar, next) = UTF8Text.scalar(text, at: place) else { return nil }
                 if scalar < 0x800 {
                     let folded = short[Int(scalar)]

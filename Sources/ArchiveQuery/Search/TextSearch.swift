@@ -16,8 +16,8 @@ package struct TextSearch: Sendable, Hashable {
     /// Whether composing a text makes none of its characters. Most texts can be passed over without composing them then, which
     /// takes as long as all else.
     private let isNeverComposed: Bool
-    /// The same for ASCII texts; nil if those must be compared by characters too.
-    private let bytes: [UInt8]?
+    /// Whether these bytes are found where the characters are, in texts whose characters are one scalar each, in one form only.
+    private let searchesBytes: Bool
     /// The bytes, for an ASCII text if case matters.
     private let plain: ByteSearch?
 
@@ -36,7 +36,7 @@ package struct TextSearch: Sendable, Hashable {
         }
         // In ASCII only CR LF is a character of two bytes.
         let hasLineEnds = composed.contains { $0 == 0x0d || $0 == 0x0a }
-        bytes = hasLineEnds && !partsOfCharacters ? nil : composed
+        searchesBytes = !hasLineEnds || partsOfCharacters
         plain = caseSensitive && !partsOfCharacters ? ByteSearch(composed) : nil
     }
 
@@ -52,32 +52,36 @@ package struct TextSearch: Sendable, Hashable {
     }
 
     package func isFound(in text: String) -> Bool {
-        if let bytes, let answer = text.utf8.withContiguousStorageIfAvailable({ isFound(bytes, in: $0) }),
+        if let answer = text.utf8.withContiguousStorageIfAvailable({
+            isFoundInBytes(UnsafeRawBufferPointer($0))
+        }),
             let answer
         {
             return answer
         }
-        let text = MarkOrder.string(text)
-        return isFoundWhole(in: caseSensitive ? text : text.foldedCase)
+        return isFoundWhole(in: MarkOrder.string(text))
     }
 
     /// Like ``isFound(in:)``, for a stored text in UTF-8.
     package func isFound(inUTF8 text: UnsafeRawBufferPointer) -> Bool {
         if let plain, let answer = plain.isFoundWhole(in: text) { return answer }
-        if let bytes, let answer = isFound(bytes, in: text.assumingMemoryBound(to: UInt8.self)) {
-            return answer
+        return isFoundInBytes(text) ?? isFoundWhole(in: MarkOrder.string(text))
+    }
+
+    /// Nil if that must be told by characters: of texts with scalars that have several forms, or of other ASCII where case matters.
+    private func isFoundInBytes(_ text: UnsafeRawBufferPointer) -> Bool? {
+        guard searchesBytes else { return nil }
+        if caseSensitive {
+            guard UTF8Text.isASCII(text) else { return nil }
+            return ByteSearch.place(of: composed, in: text.assumingMemoryBound(to: UInt8.self), from: 0)
+                != nil
         }
-        if !caseSensitive, bytes != nil,
-            let answer = CaseFolding.withFolded(
-                text, { ByteSearch.place(of: composed, in: $0, from: 0) != nil })
-        {
-            return answer
-        }
-        return isFound(in: String(decoding: text, as: UTF8.self))
+        return CaseFolding.withFolded(text) { ByteSearch.place(of: composed, in: $0, from: 0) != nil }
     }
 
     private func isFoundWhole(in text: String) -> Bool {
         guard !characters.isEmpty else { return true }
+        let text = caseSensitive ? text : text.foldedCase
         if partsOfCharacters {
             func isIn(_ text: String) -> Bool {
                 var text = text
@@ -87,7 +91,7 @@ package struct TextSearch: Sendable, Hashable {
             return isIn(MarkOrder.composed(text))
         }
         // Characters that are one scalar each, in one form only, are equal if their bytes are; in ASCII, CR LF is one of two.
-        if bytes != nil, text.unicodeScalars.allSatisfy(\.hasOneForm) {
+        if searchesBytes, text.unicodeScalars.allSatisfy(\.hasOneForm) {
             var text = text
             return text.withUTF8 { ByteSearch.place(of: composed, in: $0, from: 0) } != nil
         }
@@ -98,23 +102,6 @@ package struct TextSearch: Sendable, Hashable {
             if matched == characters.count { return true }
         }
         return false
-    }
-
-    /// Nil if the text isn't ASCII.
-    private func isFound(_ bytes: [UInt8], in text: UnsafeBufferPointer<UInt8>) -> Bool? {
-        guard UTF8Text.isASCII(UnsafeRawBufferPointer(text)) else { return nil }
-        guard let first = bytes.first else { return true }
-        if text.count < bytes.count { return false }
-        for start in 0...text.count - bytes.count where folded(text[start]) == first {
-            var length = 1
-            while length < bytes.count, folded(text[start + length]) == bytes[length] { length += 1 }
-            if length == bytes.count { return true }
-        }
-        return false
-    }
-
-    private func folded(_ byte: UInt8) -> UInt8 {
-        !caseSensitive && byte >= 0x41 && byte <= 0x5a ? byte | 0x20 : byte
     }
 }
 
