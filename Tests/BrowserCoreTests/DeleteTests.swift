@@ -255,7 +255,8 @@ struct DeleteTests {
         #expect(test.model.said?.contains("still being marked") == true)
         test.effects = again
         test.settle(source)
-        #expect(test.model.said == nil, "they are marked")
+        // What broke: typed ahead, the key was dropped, and what was said of it gone with the marking.
+        #expect(test.model.said == "The entries are marked by now; choose it again.")
         #expect(test.model.markedKeys == ["Jakarta"])
         _ = test.press(.character("D"), source)
         #expect(test.model.planned?.map(\.key) == ["Jakarta"])

@@ -138,6 +138,11 @@ struct SpeakerTests {
     @Test mutating func whatChangesIsSaid() throws {
         _ = try said("j<enter>")
         #expect(try said("m").first == "1 marked")
+        // What broke: a query, which has marks of its own, was said to have taken these away.
+        for keys in ["Q", "<esc>"] {
+            let lines = try said(keys)
+            #expect(!lines.isEmpty && !lines.contains { $0.contains("marked") }, "\(lines)")
+        }
         #expect(try said("2").first?.hasPrefix("sorted by size, ") == true)
         #expect(try said("r").first?.hasPrefix("sorted by size, ") == true)
         _ = try said("<esc>W")

@@ -58,6 +58,10 @@ struct BrowseTests {
         #expect(try Vellum.run([store.path, "--size", "100x12"]).text == named.text)
         let both = try Vellum.run(["browse", store.path, "--store", store.path, "--size", "100x12"])
         #expect(both.status == 2 && both.errors.contains("exclude each other"))
+        // What broke: a folder that is none was called a damaged ring file.
+        let parent = String(store.path[..<(try #require(store.path.lastIndex(of: "/")))])
+        let none = try Vellum.run([parent, "--size", "100x12"])
+        #expect(none.status != 0 && none.errors.contains("is not a store: the folder has no file vellum-store"))
     }
 
     @Test func itShowsWhatIsThereAndLeavesNoTrace() throws {

@@ -168,9 +168,11 @@ package struct Model: Sendable {
         notice = Notice(text: place + text, role: role, until: now.adding(seconds: seconds))
     }
 
-    /// Takes back what was said, where it still stands and has become untrue.
-    mutating func unsay(_ text: String) {
-        if let notice, notice.text.hasSuffix(text) { self.notice = nil }
+    /// Takes back what was said, where it still stands and has become untrue, and says `instead` there.
+    mutating func unsay(_ text: String, instead: String? = nil) {
+        guard let notice, notice.text.hasSuffix(text) else { return }
+        self.notice = nil
+        if let instead { say(instead, role: .warning) }
     }
 
     /// Whether an action is asked for a second time, within seconds.

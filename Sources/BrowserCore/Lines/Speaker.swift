@@ -41,6 +41,8 @@ package struct Speaker: Sendable {
     var page: [String] = []
     private var order = ""
     private var marked = 0
+    /// Whether those are of a query's result.
+    private var markedOfQuery = false
     private var found = ""
     /// What is said of what is typed, and since when no more is typed.
     private var note = ""
@@ -238,9 +240,12 @@ package struct Speaker: Sendable {
         let now = sorted.map { "\($0.title), \($0.order == .ascending ? "ascending" : "descending")" } ?? ""
         if now != order, !now.isEmpty, !order.isEmpty { lines.append("sorted by \(now)") }
         if !now.isEmpty { order = now }
-        let marks = (model.screen == .query ? model.query?.marks.count : model.entries?.marks.count) ?? 0
-        if marks != marked { lines.append(marks == 0 ? "none marked" : "\(Figures.count(marks)) marked") }
-        marked = marks
+        let isOfQuery = model.screen == .query
+        let marks = (isOfQuery ? model.query?.marks.count : model.entries?.marks.count) ?? 0
+        if marks != marked, isOfQuery == markedOfQuery {
+            lines.append(marks == 0 ? "none marked" : "\(Figures.count(marks)) marked")
+        }
+        (marked, markedOfQuery) = (marks, isOfQuery)
         if model.prompt == nil, model.screen == .value, let value = model.value, value.find.ticket == nil {
             let note = value.find.note
             if note != found, !note.isEmpty {

@@ -29,6 +29,7 @@ extension Browser {
 
     /// Untrue as soon as they are marked.
     static let stillMarking = "Entries are still being marked; choose it again when they are."
+    static let nowMarked = "The entries are marked by now; choose it again."
 
     /// Goes on with the entries that the screen chose; where they are many, once they have been looked up.
     private static func withChosen(

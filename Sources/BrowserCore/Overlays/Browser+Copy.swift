@@ -91,13 +91,13 @@ extension Browser {
     /// - Parameter bytes: nil where they are too many to have been read.
     private static func copy(_ model: inout Model, _ bytes: [UInt8]?, of item: CopyItem) -> [Effect] {
         guard let bytes, bytes.count <= Clipboard.mostBytes else {
-            let size = bytes.map { " \(Figures.bytes(UInt64($0.count)))," } ?? ""
+            let size = bytes.map { ": \(Figures.bytes(UInt64($0.count)))" } ?? ""
             let most = Figures.bytes(UInt64(Clipboard.mostBytes))
             model.overlay = .message(
                 MessageBox(
                     title: "Nothing was copied",
                     lines: [
-                        "It is too much for a clipboard:\(size) and terminals take \(most) at most.",
+                        "It is too much for a clipboard\(size), and terminals take \(most) at most.",
                         wayOut(model),
                     ]))
             return []

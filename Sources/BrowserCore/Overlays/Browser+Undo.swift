@@ -67,7 +67,8 @@ extension Browser {
             case .success(nil):
                 forgetUndo(&model, action, in: archive)
                 model.say(
-                    "That can no longer be undone: its time is over, too much was written since, or the disk was full.",
+                    "That can't be undone: somebody has done so already, its time is over, too much was written since, or the "
+                        + "disk was full.",
                     role: .warning)
                 return []
             case .success(let carried?):

@@ -31,7 +31,7 @@ extension EntriesScreen {
                 model.ends(ticket)
                 guard model.entries?.marking == ticket else { return [] }
                 model.entries?.marking = nil
-                model.unsay(Browser.stillMarking)
+                model.unsay(Browser.stillMarking, instead: Browser.nowMarked)
                 guard case .success(let (marks, omission)?) = result else { return [] }
                 model.entries?.marks.formUnion(marks)
                 if let omission { model.say(omission, role: .warning) }

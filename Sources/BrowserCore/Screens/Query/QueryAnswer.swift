@@ -105,7 +105,8 @@ package struct QueryAnswer: Sendable {
         }
 
         private mutating func json(_ row: QueryRow) -> String? {
-            guard bytesOfJSON < QueryAnswer.maximumJSON else { return nil }
+            // JSON is hardly ever shorter.
+            guard bytesOfJSON + (row.value?.count ?? 0) < QueryAnswer.maximumJSON else { return nil }
             let json = row.json(plan.columns).text
             bytesOfJSON += json.utf8.count
             return json

@@ -45,7 +45,7 @@ extension QueryScreen {
                 model.ends(ticket)
                 guard model.query?.marking == ticket else { return [] }
                 model.query?.marking = nil
-                model.unsay(Browser.stillMarking)
+                model.unsay(Browser.stillMarking, instead: Browser.nowMarked)
                 guard case .success(let marks) = result, model.query?.answered == query.answered else {
                     return []
                 }
