@@ -26,7 +26,7 @@ struct SavedQueryTests {
                 == [SavedQuery(name: "large", archive: "City", text: "find population > 1")])
         browser.press(try Key.script("<ctrl+u>limit 3<ctrl+s>few<enter><ctrl+u><ctrl+o>"))
         let list = browser.frame.plainText
-        #expect(list.contains("Saved queries") && list.contains("few  limit 3"), "\(list)")
+        #expect(list.contains("Saved queries") && list.contains("few    limit 3"), "\(list)")
         browser.press(try Key.script("larg<enter>"))
         #expect(line(browser, 1).contains("query find population > 1"))
         // A later session, and another archive.

@@ -102,13 +102,13 @@ struct SharedScanTests {
         "count distinct timezone, median population",
     ])
     func littleMemoryGivesTheSameAnswer(query: String) throws {
-        let places = try Places(rounds: 4)
+        let places = try Places(rounds: 8)
         let (expected, _) = try places.answer(query, threads: 1)
-        let (rows, report) = try places.answer(query, threads: 3) { $0.memoryLimit = 8_000_000 }
+        let (rows, report) = try places.answer(query, threads: 3) { $0.memoryLimit = 16_000_000 }
         let difference = zip(rows, expected).first { $0 != $1 }
         #expect(rows.count == expected.count && difference == nil)
         #expect(report.threads == 3)
-        #expect(report.memory < 8_500_000)
+        #expect(report.memory < 16_500_000)
         #expect(report.visited == places.count)
     }
 

@@ -73,8 +73,8 @@ struct SpillTests {
             rows.map(\.entry?.key)
                 == (0..<3600).sorted { $0 * 7919 % 3601 < $1 * 7919 % 3601 }.map { "\($0)" })
         #expect(report.temporary > 3600 * 1500)
-        // While all are merged, each row is there twice.
-        #expect(report.temporary < 3600 * 1500 * 13 / 10)
+        // While some are merged, their rows are there twice.
+        #expect(report.temporary < 3600 * 1500 * 14 / 10)
     }
 
     @Test func whatLaterStagesDoNotAskForIsNotKept() throws {

@@ -75,7 +75,7 @@ import Testing
     @Test(arguments: [false, true])
     func damageOfLongAgoAtTheEndOfTheLog(repaired: Bool) throws {
         let damage = try BatchDamageTests()
-        try damage.change(9000..<9001, to: 7)
+        try damage.change(9100..<9101, to: 7)
         for _ in 0..<2 {
             let found = try damage.found(repaired: repaired)
             #expect(found.batch == 19 && !found.before)
@@ -157,7 +157,7 @@ import Testing
     @Test(arguments: [false, true])
     func damageOfLongAgo(repaired: Bool) throws {
         let damage = try BatchDamageTests { try $0.put([1], forKey: "after") }
-        try damage.change(9000..<9001, to: 7)
+        try damage.change(9100..<9101, to: 7)
         for _ in 0..<2 {
             let found = try damage.found(repaired: repaired)
             #expect(found.batch == 19 && !found.before && found.after)
