@@ -61,7 +61,8 @@ struct BrowseTests {
         // What broke: a folder that is none was called a damaged ring file.
         let parent = String(store.path[..<(try #require(store.path.lastIndex(of: "/")))])
         let none = try Vellum.run([parent, "--size", "100x12"])
-        #expect(none.status != 0 && none.errors.contains("is not a store: the folder has no file vellum-store"))
+        #expect(
+            none.status != 0 && none.errors.contains("is not a store: the folder has no file vellum-store"))
     }
 
     @Test func itShowsWhatIsThereAndLeavesNoTrace() throws {

@@ -59,7 +59,9 @@ package enum Cell: Sendable {
     /// A leaf as the browser's tree has it, such as a date; else JSON.
     private static func shown(_ item: [UInt8]) -> String {
         // Nobody reads more of it on one line, and it takes seconds.
-        guard item.count <= longestShown else { return "\(Figures.bytes(UInt64(item.count))), too long for a cell" }
+        guard item.count <= longestShown else {
+            return "\(Figures.bytes(UInt64(item.count))), too long for a cell"
+        }
         let isContainer = item.first.map { (0x80..<0xc0).contains($0) } ?? true
         let node = isContainer ? nil : (try? CBORReader.decode(item)).flatMap { ValueTree($0).nodes.first }
         return node.flatMap { $0.isContainer ? nil : $0.value } ?? json(item) ?? ""
