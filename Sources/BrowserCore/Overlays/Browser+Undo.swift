@@ -67,8 +67,7 @@ extension Browser {
             case .success(nil):
                 forgetUndo(&model, action, in: archive)
                 model.say(
-                    "That can't be undone: somebody has done so already, its time is over, too much was written since, or the "
-                        + "disk was full.",
+                    "That can't be undone any more: somebody did so, its time is over, or its room was needed.",
                     role: .warning)
                 return []
             case .success(let carried?):
