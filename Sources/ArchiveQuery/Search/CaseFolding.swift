@@ -10,14 +10,15 @@ extension String {
 
 /// The same of stored texts, without making strings of them.
 enum CaseFolding {
-    /// Calls `body` with the folded text in UTF-8, if all of it consists of scalars that have one form only, before and after
-    /// (`hasOneForm`), and fold into few bytes; otherwise returns nil.
-    static func withFolded<Result>(
-        _ text: UnsafeRawBufferPointer, _ body: (UnsafeBufferPointer<UInt8>) -> Result
-    ) -> Result? {
+    /// Whether bytes are in the folded text in UTF-8, if all of it consists of scalars that have one form only, before and after
+    /// (`hasOneForm`), and fold into few bytes; otherwise nil. They are no closure's: threads that share them would wait for each
+    /// other to count its references.
+    static func isFound(_ bytes: [UInt8], inFolded text: UnsafeRawBufferPointer) -> Bool? {
         // Two bytes become three at most.
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: text.count * 3 / 2 + 3) { room in
-            fold(text, into: room).map { body(UnsafeBufferPointer(rebasing: room[..<$0])) }
+            fold(text, into: room).map {
+                ByteSearch.place(of: bytes, in: UnsafeBufferPointer(rebasing: room[..<$0]), from: 0) != nil
+            }
         }
     }
 

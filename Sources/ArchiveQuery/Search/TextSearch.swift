@@ -76,7 +76,7 @@ package struct TextSearch: Sendable, Hashable {
             return ByteSearch.place(of: composed, in: text.assumingMemoryBound(to: UInt8.self), from: 0)
                 != nil
         }
-        return CaseFolding.withFolded(text) { ByteSearch.place(of: composed, in: $0, from: 0) != nil }
+        return CaseFolding.isFound(composed, inFolded: text)
     }
 
     private func isFoundWhole(in text: String) -> Bool {
