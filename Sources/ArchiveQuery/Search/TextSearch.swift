@@ -31,8 +31,9 @@ package struct TextSearch: Sendable, Hashable {
         // A few non-ASCII characters are equivalent to an ASCII one, such as the Kelvin sign to K.
         composed = Array(MarkOrder.composed(needle).utf8)
         isNeverComposed = needle.unicodeScalars.allSatisfy {
-            // These three have others that are composed to them, such as the Kelvin sign.
-            $0.isASCII ? ![";", "`", "K"].contains($0) : $0.value >= 0x10000
+            // These three have others that are composed to them, such as the Kelvin sign. No emoji has another form, unlike other
+            // characters beyond U+FFFF.
+            $0.isASCII ? ![";", "`", "K"].contains($0) : 0x1f000...0x1faff ~= $0.value
         }
         // In ASCII only CR LF is a character of two bytes.
         let hasLineEnds = composed.contains { $0 == 0x0d || $0 == 0x0a }

@@ -55,6 +55,8 @@ import Testing
                 #expect(contains(text, asked), "\(String(value, radix: 16))")
                 #expect(contains(text, asked, caseSensitive: false), "\(String(value, radix: 16))")
                 #expect(TextPattern(asked).matches(text), "\(String(value, radix: 16))")
+                let parts = TextSearch(asked, caseSensitive: false, partsOfCharacters: true)
+                #expect(parts.isFound(in: text), "\(String(value, radix: 16))")
             }
         }
         #expect(count > 560)
