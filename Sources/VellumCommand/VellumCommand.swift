@@ -47,7 +47,7 @@ struct VellumCommand: ParsableCommand {
         StandardDescriptors.occupy()
         Interruption.endAtOnce()
         Interruption.takeLongFilesAsErrors()
-        OpenFileLimit.raise()
+        ProcessLimits.raiseOpenFiles()
         run().end()
     }
 

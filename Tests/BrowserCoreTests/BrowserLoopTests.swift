@@ -149,6 +149,54 @@ struct BrowserLoopTests {
         #expect(terminal.frames.count < 20, "\(terminal.frames.count)")
     }
 
+    private static func keys(_ text: String, shown: String) -> [Terminal.Step] {
+        text.map { character in
+            switch character {
+            case "\n": step(shown, .key(Key(.enter)))
+            case "\t": step(shown, .key(Key(.tab)))
+            default: step(shown, .key(.character(character)))
+            }
+        }
+    }
+
+    /// What broke: a pasted table's header, with a terminal that doesn't say what is pasted, opened the plan of a deletion with its
+    /// D, went to its button with the tab and pressed it with the line end; and what stood behind a `|` was run by a shell.
+    @Test(arguments: [
+        ("Date\tName\n", "Delete 1 entry"), ("| touch x\n", "command"), ("x 5m\n\t\n", "Expire"),
+    ])
+    func whatWasTypedBeforeAQuestionWasShownIsNoAnswer(text: String, shown: String) throws {
+        let source = Fixture.source()
+        var terminal = Terminal(
+            [Self.step("3 archives", .key(.character("j"))), Self.step("3 archives", .key(Key(.enter)))]
+                + Self.keys(text, shown: "16 entries") + [
+                    Self.step("isn't taken", .key(Key(.escape))),
+                    Self.step("16 entries", .key(.character("q"))),
+                ])
+        let exit = BrowserLoop.run(
+            Fixture.model(columns: 120, rows: 24), source: source, terminal: &terminal,
+            clock: TestClock().function)
+        #expect(exit == .quit && terminal.steps.isEmpty)
+        #expect(
+            terminal.frames.contains { $0.plainText.contains(shown) && $0.plainText.contains("isn't taken") })
+        #expect(terminal.scripts.isEmpty && source.with { $0.archives["City"]?.count } == 16)
+    }
+
+    /// What broke: the first line end in a text pasted so was Enter, and the lines behind it were keys of the list.
+    @Test func aLineEndWithinWhatCameAtOnceIsAPartOfIt() throws {
+        var terminal = Terminal(
+            [
+                Self.step("3 archives", .key(.character("j"))), Self.step("3 archives", .key(Key(.enter))),
+                Self.step("16 entries", .key(.character("/"))),
+            ] + Self.keys("Jak\nDjakarta\t\nq\n", shown: "filter") + [
+                Self.step("0 of 16", .key(Key(.escape))), Self.step("16 entries", .key(.character("q"))),
+            ])
+        let exit = BrowserLoop.run(
+            Fixture.model(columns: 120, rows: 24), source: Fixture.source(), terminal: &terminal,
+            clock: TestClock().function)
+        #expect(exit == .quit && terminal.steps.isEmpty)
+        #expect(terminal.frames.contains { $0.plainText.contains("Jak Djakarta  q") })
+    }
+
     @Test func demoIsAskedFor() throws {
         var terminal = Terminal([Self.step("stores", .key(.character("d")))])
         let clock = TestClock()

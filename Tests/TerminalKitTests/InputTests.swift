@@ -89,6 +89,16 @@ import Testing
         #expect(!decoder.isWaiting)
     }
 
+    /// What broke: on a line that stalled within a character, the character was dropped as an ESC without its rest is taken.
+    @Test func theRestOfACharacterIsWaitedFor() {
+        var decoder = InputDecoder()
+        let bytes = Array("漢".utf8)
+        #expect(decoder.feed(bytes[..<1]).isEmpty && !decoder.isWaiting)
+        #expect(decoder.feed(bytes[1...]) == [.key(.character("漢"))])
+        #expect(decoder.feed(bytes[..<2]).isEmpty && !decoder.isWaiting)
+        #expect(decoder.feed([0x61]) == [.key(.character("a"))])
+    }
+
     @Test func pasteIsOneEventWhateverItHolds() {
         #expect(
             decode("\u{1b}[200~a\u{1b}[Ab\nq\u{1b}[201~x") == [

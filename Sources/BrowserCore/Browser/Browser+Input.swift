@@ -39,6 +39,34 @@ extension Browser {
         }
     }
 
+    /// What must have been seen before it is answered, for the answer changes something or runs something.
+    enum Question: Hashable {
+        case plan, edit, expire, undoList, choice, pipe, write
+    }
+
+    static func question(_ model: Model) -> Question? {
+        switch model.overlay {
+        case .plan: .plan
+        case .edit: .edit
+        case .expire: .expire
+        case .undoList: .undoList
+        case .choice: .choice
+        case .actions, .columns, .search, .message, .copy: nil
+        case nil:
+            switch model.prompt?.purpose {
+            case .pipe: .pipe
+            case .write: .write
+            default: nil
+            }
+        }
+    }
+
+    static func sayTypedAhead(_ model: inout Model) {
+        let words = "What was typed or pasted together with the key isn't taken: it came before this was shown."
+        // A prompt stands where it would be said.
+        if model.prompt == nil { model.say(words) } else { model.prompt?.note = words }
+    }
+
     private static func press(_ model: inout Model, _ key: Key) -> [Effect] {
         let asked = model.askedFirst?.at
         // Another key in between takes back what is to be asked for twice.

@@ -202,11 +202,12 @@ package struct Arranger {
             (0..<sorted.count).lazy.map { sorted.index(atRow: $0) }.filter { isMember[$0] }.map { Int32($0) })
     }
 
-    /// The rows of a filter that this one makes narrower: what doesn't hold `jak` doesn't hold `jaka`.
+    /// The rows of a filter that this one makes narrower: what doesn't hold `jak` doesn't hold `jaka`. What doesn't hold a backslash
+    /// may hold the character whose escape that begins.
     private func narrowed(_ request: ArrangementRequest) -> Positions? {
         guard let base = request.base, base.order == request.order, base.group == request.group,
             base.condition == request.condition, !base.filter.isEmpty,
-            request.filter.hasPrefix(base.filter)
+            request.filter.hasPrefix(base.filter), !request.filter.contains("\\")
         else { return nil }
         return base.rows
     }

@@ -39,12 +39,6 @@ package enum BrowserExit: Sendable, Hashable {
 package enum BrowserLoop {
     /// Seconds between two refreshes.
     package static let refreshInterval = 0.2
-    /// Keys that are handled before the screen is drawn, so that a held key can't keep it from being drawn.
-    private static let burst = 32
-    /// Bytes of text that are entered at once; likewise.
-    private static let mostTyped = 4_096
-    /// Fewer characters are keys, however fast they come.
-    private static let leastPasted = 8
 
     /// Runs until a person leaves or the terminal goes away. Draws only when the picture changed.
     package static func run<Terminal: BrowserTerminal>(
@@ -64,6 +58,11 @@ package enum BrowserLoop {
         var shown: Frame?
         var pending = Browser.start(&model)
         var pacing = FramePacing(refreshInterval: refreshInterval, start: model.now)
+        var input = TypedInput()
+        // What is asked and hasn't been on the screen, and how much was typed with what asked it.
+        var question: Browser.Question?
+        var isUnseen = false
+        var typedAhead = 0
         while true {
             let now = clock()
             pending += Browser.update(&model, pacing.isTick(at: now) ? .tick(now) : .clock(now))
@@ -76,6 +75,7 @@ package enum BrowserLoop {
                     return .startDemo
                 case .send(let bytes): terminal.send(bytes)
                 case .program(let program):
+                    typedAhead += input.forgetMore(on: &terminal, goesOn: typedAhead > 0)
                     inbox.add(run(program, on: &terminal))
                     wake()
                     // What is on the terminal now isn't what was shown last.
@@ -84,41 +84,49 @@ package enum BrowserLoop {
                 }
             }
             pending = []
+            noteQuestion()
             if pacing.isFrameDue(at: now, orNow: shown == nil || terminal.wantsAgain) {
+                if isUnseen {
+                    typedAhead += input.forgetMore(on: &terminal, goesOn: typedAhead > 0)
+                    isUnseen = false
+                }
+                if typedAhead > 0 { Browser.sayTypedAhead(&model) }
+                typedAhead = 0
                 let frame = Browser.frame(model)
                 if frame != shown || terminal.wantsAgain {
                     terminal.show(model, drawnAs: frame)
                     shown = frame
                 }
             }
-            var timeout = pacing.wait(from: clock())
-            var typed = ""
-            var left = burst
-            while left > 0, let event = terminal.nextEvent(timeout: timeout) {
+            input.wait(
+                on: &terminal, timeout: pacing.wait(from: clock()), takesText: Browser.takesText(model))
+            while !input.isEmpty {
                 model.now = max(model.now, clock())
-                if case .key(let key) = event, let character = key.text, Browser.takesText(model) {
-                    typed.append(character)
-                    left = typed.utf8.count < mostTyped ? left : 0
-                } else {
-                    pending += enter(&typed, &model)
+                var effects: [Effect] = []
+                if Browser.takesText(model), let text = input.takePasted() {
+                    effects = Browser.update(&model, .input(.paste(text)))
+                } else if let event = input.take() {
                     // What is on the terminal now isn't what was shown last.
                     if event == .resumed { shown = nil }
-                    pending += Browser.update(&model, .input(event))
-                    if event == .wake { break }
-                    left -= 1
+                    effects = Browser.update(&model, .input(event))
+                    // Nobody did anything.
+                    if event == .wake { continue }
                 }
                 pacing.noteInput(at: model.now)
-                timeout = 0
+                pending += effects
+                let startsProgram = effects.contains { if case .program = $0 { true } else { false } }
+                if noteQuestion() || startsProgram { typedAhead += input.forget() }
             }
-            pending += enter(&typed, &model)
         }
-    }
 
-    /// Characters that came at once are pasted, by a terminal that doesn't say so: each by itself would be as much work as all.
-    private static func enter(_ typed: inout String, _ model: inout Model) -> [Effect] {
-        defer { typed = "" }
-        guard typed.count < leastPasted else { return Browser.update(&model, .input(.paste(typed))) }
-        return typed.flatMap { Browser.update(&model, .input(.key(.character($0)))) }
+        /// Whether something is asked that wasn't before: what was typed before it is seen is no answer to it.
+        @discardableResult func noteQuestion() -> Bool {
+            let asked = Browser.question(model)
+            defer { question = asked }
+            guard let asked, asked != question else { return false }
+            isUnseen = true
+            return true
+        }
     }
 
     private static func run<Terminal: BrowserTerminal>(

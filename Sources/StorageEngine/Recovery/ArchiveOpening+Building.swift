@@ -60,7 +60,7 @@ extension ArchiveOpening {
     /// Whether a segment or the descriptor was written within a minute: a folder that somebody is copying has parts of the
     /// log, in any order, and nothing tells a segment that is still to come from one that was reclaimed. Who only looks must not
     /// leave an index by which the rest is missing for others, too, once it is there.
-    private func isLogJustWritten() throws(StorageError) -> Bool {
+    func isLogJustWritten() throws(StorageError) -> Bool {
         let minute = 60_000_000_000
         let now = Int(truncatingIfNeeded: Clock.wall()) &* 1_000
         for name in try folder.names()

@@ -158,8 +158,16 @@ struct ArchiveOpening {
     /// an observer (F6).
     func openForReading(mayWrite: Bool) throws(StorageError) -> ArchiveEngine {
         if let engine = try observe() { return engine }
-        if mayWrite, (try? putIndexRight()) != nil, let engine = try observe() { return engine }
+        // No turn is taken for an index that wouldn't be left there.
+        if mayWrite, try mayLeaveIndex(), (try? putIndexRight()) != nil, let engine = try observe() {
+            return engine
+        }
         return try readIntoMemory()
+    }
+
+    private func mayLeaveIndex() throws(StorageError) -> Bool {
+        if try trustedIndex(writable: false) != nil { return true }
+        return try !isLogJustWritten()
     }
 
     private func putIndexRight() throws(StorageError) {

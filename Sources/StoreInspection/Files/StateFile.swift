@@ -37,8 +37,9 @@ package struct StateFile: Sendable, Hashable {
         let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         var facts = stat()
         guard fstat(descriptor, &facts) == 0 else { throw SourceError(path, errno: errno) }
-        guard facts.st_mode & S_IFMT != S_IFIFO else { throw SourceError("\(path) is a pipe and no file") }
-        guard facts.st_mode & S_IFMT != S_IFDIR else { throw SourceError("\(path) is a folder and no file") }
+        let kind = FileKind(facts)
+        guard kind != .pipe else { throw SourceError("\(path) is a pipe and no file") }
+        guard kind != .folder else { throw SourceError("\(path) is a folder and no file") }
         let data: Data
         do { data = try file.read(upToCount: limit + 1) ?? Data() } catch {
             throw SourceError("\(path) can't be read: \(error.localizedDescription)")

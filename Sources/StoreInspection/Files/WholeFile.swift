@@ -37,7 +37,7 @@ package final class WholeFile {
         try WholeFile.refuse(inStore: target, named: path)
         var facts = stat()
         let isThere = stat(target, &facts) == 0
-        if isThere, facts.st_mode & S_IFMT != S_IFREG {
+        if isThere, FileKind(facts) != .regular {
             descriptor = try WholeFile.opened(open(target, O_WRONLY | O_CLOEXEC | O_NOCTTY), path)
             partial = nil
             return
@@ -115,8 +115,7 @@ package final class WholeFile {
 
     /// Whether there is a file that writing there would replace.
     package static func replacesFile(at path: String) -> Bool {
-        var facts = stat()
-        return inherited(path) == nil && stat(path, &facts) == 0 && facts.st_mode & S_IFMT == S_IFREG
+        inherited(path) == nil && FileKind(of: path) == .regular
     }
 
     /// The descriptor that a path such as `/dev/stdout` or `/dev/fd/3` names. Opening the path again would begin at

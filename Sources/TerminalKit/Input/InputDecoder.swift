@@ -20,8 +20,9 @@ package struct InputDecoder: Sendable {
         self.terminalSequences = terminalSequences
     }
 
-    /// Whether bytes wait for more: when none come for a moment, ``flush()`` takes them as they are.
-    package var isWaiting: Bool { !pending.isEmpty && paste == nil }
+    /// Whether an ESC waits for more: when nothing comes for a moment, ``flush()`` takes it as it is. The rest of a character is waited
+    /// for however long it takes.
+    package var isWaiting: Bool { pending.first == 0x1b && paste == nil }
 
     /// Takes the bytes that came at one time and gives the events that they complete.
     package mutating func feed(_ bytes: some Collection<UInt8>) -> [InputEvent] {

@@ -92,15 +92,10 @@ struct BrowseCommand: ParsableCommand {
         if size != nil, record != nil { throw ValidationError("--record needs a terminal, and --size none") }
     }
 
-    /// Of one that is no store, opening it says why.
-    private static func isFolder(_ path: String) -> Bool {
-        var status = stat()
-        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
-    }
-
     func run() throws {
         if let replay { return try play(replay) }
-        let folder = file.flatMap { Self.isFolder($0) ? $0 : nil }
+        // Of one that is no store, opening it says why.
+        let folder = file.flatMap { FileKind(of: $0) == .folder ? $0 : nil }
         let file = folder == nil ? file : nil
         // What isn't a file at all is a slip of the pen, such as a command's name. Not said before a mistyped option is, behind which it
         // may stand.

@@ -68,7 +68,7 @@ struct QueryCommand: ParsableCommand {
         var options = QueryOptions()
         options.looksForMistakes = true
         options.memoryLimit =
-            memory.map { Int(clamping: $0.bytes) } ?? ProcessMemory.forQuery(options.memoryLimit)
+            memory.map { Int(clamping: $0.bytes) } ?? ProcessLimits.memoryForQuery(options.memoryLimit)
         if let temp { options.temporaryLimit = Int(clamping: temp.bytes) }
         return options
     }

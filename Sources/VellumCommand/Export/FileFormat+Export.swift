@@ -1,18 +1,11 @@
 import StoreInspection
 
-#if canImport(Darwin)
-import Darwin
-#else
-import Glibc
-#endif
-
 extension FileFormat {
     /// The format to write a file in: the one that its name says; lines of JSON for standard output and other devices and
     /// pipes, whose names say nothing.
     static func toWrite(_ fileName: String) throws(CommandFailure) -> FileFormat {
-        var status = stat()
         if fileName == "-" { return .ndjson }
-        if stat(fileName, &status) == 0, status.st_mode & S_IFMT != S_IFREG { return .ndjson }
+        if let kind = FileKind(of: fileName), kind != .regular { return .ndjson }
         if let format = FileFormat(fileName: fileName) { return format }
         if fileName.lowercased().hasSuffix(".json") { return .json }
         // What the shell has open may be a file whose name nobody knows.

@@ -2,19 +2,15 @@ import CBOR
 import StorageEngine
 import StoreInspection
 
-#if canImport(Darwin)
-import Darwin
-#else
-import Glibc
-#endif
-
 /// Stateless. What a file that could be imported calls its properties, for completion; says nothing of what is wrong with it.
 enum ImportedProperties {
     private static let records = 20
 
     /// Of the first of these words that is the path of a file: the columns of a table, or the properties of its first objects.
     static func names(among words: some Sequence<String>) -> [String] {
-        guard let path = words.first(where: isFile), let input = try? InputBuffer(path: path),
+        // Opening anything else could wait for ever.
+        guard let path = words.first(where: { FileKind(of: $0) == .regular }),
+            let input = try? InputBuffer(path: path),
             (try? input.skipByteOrderMark()) != nil, let format = try? FileFormat.recognize(input),
             var reader = try? format.reader(of: input, isTextOnly: true)
         else { return [] }
@@ -31,11 +27,5 @@ enum ImportedProperties {
             }
         }
         return names
-    }
-
-    /// Opening anything else could wait for ever.
-    private static func isFile(_ path: String) -> Bool {
-        var status = stat()
-        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     }
 }

@@ -1,3 +1,5 @@
+import StoreInspection
+
 #if canImport(Darwin)
 import Darwin
 #else
@@ -41,8 +43,9 @@ final class InputBuffer {
         var status = stat()
         let isKnown = fstat(descriptor, &status) == 0
         memory = .allocate(byteCount: Self.chunkBytes, alignment: 1)
-        if isKnown, status.st_mode & S_IFMT == S_IFREG { size = UInt64(status.st_size) }
-        if isKnown, status.st_mode & S_IFMT == S_IFDIR {
+        let kind = isKnown ? FileKind(status) : nil
+        if kind == .regular { size = UInt64(status.st_size) }
+        if kind == .folder {
             throw CommandFailure("\(name) is a folder, and a file is needed", status: .usage)
         }
     }

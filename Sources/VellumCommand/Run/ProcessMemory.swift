@@ -4,21 +4,8 @@ import Darwin
 import Glibc
 #endif
 
-/// Stateless; safe from any thread. What the C library keeps of memory that was freed, and how much there may be.
+/// Stateless; safe from any thread. What the C library keeps of memory that was freed.
 enum ProcessMemory {
-    /// What a query may keep, in bytes, unless that is said: `usual`, or less where addresses are limited (`ulimit -v`). Most of
-    /// these go to mapped files and to what threads set aside, and a program that finds none left is ended.
-    static func forQuery(_ usual: Int) -> Int {
-        #if canImport(Glibc)
-        let resource = Int32(RLIMIT_AS.rawValue)
-        #else
-        let resource = RLIMIT_AS
-        #endif
-        var limits = rlimit()
-        guard getrlimit(resource, &limits) == 0 else { return usual }
-        return min(usual, Int(clamping: limits.rlim_cur / 32))
-    }
-
     /// Has blocks of a megabyte and more given back as soon as they are freed. Otherwise glibc's threshold grows with each that is,
     /// up to 32 MiB, and below it pages stay. Other C libraries give them back anyway.
     static func returnsLargeBlocks() {

@@ -198,6 +198,34 @@ import Testing
         #expect(try whole.check().clean || copiesIndex)
     }
 
+    /// What broke: each look at a store that had just been copied took the turn to make an index, wrote its process' number there,
+    /// and then left no index.
+    @Test func lookingAtAStoreJustCopiedChangesNothing() throws {
+        let folder = try TemporaryFolder()
+        let store = try Store.open(at: folder.store)
+        let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration(kind: .collection))
+        for number in 0..<100 { try archive.put([1, 2, 3], forKey: "key \(number)") }
+        store.close()
+        let copy = folder.path + "/copy"
+        let files = FileManager.default
+        try files.copyItem(atPath: folder.store, toPath: copy)
+        func state() throws -> [String] {
+            try files.contentsOfDirectory(atPath: copy + "/A.archive").sorted().map { name in
+                let path = copy + "/A.archive/" + name
+                let date = try files.attributesOfItem(atPath: path)[.modificationDate] as? Date
+                let bytes = Array(try Data(contentsOf: URL(fileURLWithPath: path)))
+                return "\(name) \(date?.timeIntervalSince1970 ?? 0) \(bytes.hashValue)"
+            }
+        }
+        let before = try state()
+        for _ in 0..<2 {
+            let copied = try Store.open(at: copy, mode: .readOnly)
+            #expect(try copied.archive(named: "A").entries().count == 100)
+            copied.close()
+        }
+        #expect(try state() == before)
+    }
+
     /// What broke: what was mended in the newest segment, the only one of a small archive, wasn't noticed. And an index of such
     /// a log is kept while nothing is mended.
     @Test(arguments: [true, false]) func theNewestSegmentIsMended(isAppendedTo: Bool) throws {

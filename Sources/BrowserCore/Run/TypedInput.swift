@@ -1,0 +1,93 @@
+import TerminalKit
+
+/// What came from the terminal and wasn't handled yet. Tells keys that a person pressed from text that came at once, which a
+/// terminal without bracketed paste doesn't say. A value.
+struct TypedInput {
+    /// Fewer characters are keys, however fast they come.
+    private static let leastPasted = 8
+    /// Events that are taken before the screen is drawn, so that a held key can't keep it from being drawn.
+    private static let most = 32
+    /// The same where they are entered as one text.
+    private static let mostOfText = 65_536
+    /// Seconds without input after which what came at once has ended: a long text comes in several pieces.
+    private static let pause = 0.02
+
+    private var events: ArraySlice<InputEvent> = []
+
+    var isEmpty: Bool { events.isEmpty }
+
+    /// Waits for an event, at most for so many seconds, and takes what came with it.
+    mutating func wait<Terminal: BrowserTerminal>(
+        on terminal: inout Terminal, timeout: Double, takesText: Bool
+    ) {
+        var timeout = events.isEmpty ? timeout : 0
+        var characters = 0
+        let most = takesText ? TypedInput.mostOfText : TypedInput.most
+        // What may be a line end within a text is told by what follows it.
+        while events.count < most || events.last.map(TypedInput.isLineEnd) == true,
+            let event = terminal.nextEvent(timeout: timeout)
+        {
+            events.append(event)
+            if event == .wake { return }
+            if TypedInput.character(event) != nil { characters += 1 }
+            timeout = takesText && characters >= TypedInput.leastPasted ? TypedInput.pause : 0
+        }
+    }
+
+    /// The next event.
+    mutating func take() -> InputEvent? { events.popFirst() }
+
+    /// The text that is next, if it was pasted; a line end within it is a part of it, and one behind it a key.
+    mutating func takePasted() -> String? {
+        let run = events.prefix { TypedInput.character($0) != nil || TypedInput.isLineEnd($0) }
+        guard let last = run.lastIndex(where: { TypedInput.character($0) != nil }) else { return nil }
+        let text = run[...last].map { TypedInput.character($0) ?? "\n" }
+        guard text.count >= TypedInput.leastPasted else { return nil }
+        events = events[(last + 1)...]
+        return String(text)
+    }
+
+    /// Drops what was typed and not handled; what the terminal says by itself stays.
+    /// - Returns: how many keys, clicks and pasted texts that were.
+    mutating func forget() -> Int {
+        let all = events.count
+        events = ArraySlice(events.filter { !TypedInput.isTyped($0) })
+        return all - events.count
+    }
+
+    /// The same of what came meanwhile. `goesOn`: more of it was dropped already, so its end is waited for.
+    mutating func forgetMore<Terminal: BrowserTerminal>(
+        on terminal: inout Terminal, goesOn: Bool
+    ) -> Int {
+        var dropped = 0
+        var kept = events
+        while let event = terminal.nextEvent(timeout: goesOn || dropped > 0 ? TypedInput.pause : 0) {
+            if TypedInput.isTyped(event) {
+                dropped += 1
+                continue
+            }
+            kept.append(event)
+            // Neither ends in being asked again.
+            if event == .wake || event == .hangUp { break }
+        }
+        events = kept
+        return dropped
+    }
+
+    /// Ctrl-C ends the program, whenever it was pressed.
+    private static func isTyped(_ event: InputEvent) -> Bool {
+        switch event {
+        case .key(let key): key != .control("c")
+        case .paste, .mouse: true
+        default: false
+        }
+    }
+
+    private static func character(_ event: InputEvent) -> Character? {
+        if case .key(let key) = event { key.text } else { nil }
+    }
+
+    private static func isLineEnd(_ event: InputEvent) -> Bool {
+        event == .key(Key(.enter)) || event == .key(Key(.tab))
+    }
+}
