@@ -424,6 +424,41 @@ struct EngineSourceTests {
         #expect(browser.frame.plainText.contains("3 marked"))
     }
 
+    /// What broke: results, groups and the list of archives showed what a damaged log has left as if it were all.
+    @Test func aDamagedLogIsSaidOfAllThatComesOfIt() throws {
+        let folder = try Folder()
+        let path = folder.path + "/store"
+        let (store, archive) = try fill(path, count: 3)
+        try archive.put(Array("{}".utf8), forKey: "to be damaged", encoding: .json)
+        try archive.put(Array("{}".utf8), forKey: "behind it", encoding: .json)
+        store.close()
+        // It is made anew without the entry.
+        try FileManager.default.removeItem(atPath: path + "/City.archive/index")
+        try flipBit(in: path, behind: "to be damaged")
+        let words = "log damaged: some may be missing"
+        var browser = try browser(folder, store: path)
+        #expect(browser.frame.plainText.contains("1 archive  1 damaged  4 entries"))
+        browser.send(.input(.resize(Size(columns: 60, rows: 12))))
+        #expect(
+            browser.frame.plainText.split(separator: "\n").contains {
+                $0.hasPrefix("City") && $0.contains("damaged")
+            })
+        browser.send(.input(.resize(Size(columns: 100, rows: 30))))
+        browser.press(try Key.script("z"))
+        #expect(browser.frame.plainText.contains("4 entries") && browser.frame.plainText.contains(words))
+        browser.press(try Key.script("hQcount<enter>"))
+        #expect(browser.frame.plainText.contains("1 row  \(words)"))
+        var speaker = Speaker()
+        #expect(speaker.lines(browser.model, browser.frame).contains { $0.contains(words) })
+        browser.press(try Key.script("w<ctrl+u>\(folder.path)/count.ndjson<enter>"))
+        let said = speaker.lines(browser.model, browser.frame)
+        #expect(said.contains("1 row written to \(folder.path)/count.ndjson; \(words)."), "\(said)")
+        // There is no room for it but in the last line but one.
+        browser.send(.input(.resize(Size(columns: 60, rows: 8))))
+        browser.press(try Key.script("R"))
+        #expect(browser.frame.plainText.contains(words))
+    }
+
     /// What broke: a store that was removed and made anew while nobody looked had no archives for ever.
     @Test func aStoreThatIsMadeAnewIsFollowed() throws {
         let folder = try Folder()

@@ -111,6 +111,29 @@ extension QueryScreenTests {
         #expect(lines(browser)[3].split(separator: " ") == ["key", "column11"])
     }
 
+    /// What broke: what none of the first hundred rows had was no column, and so neither shown nor sorted by. Numbers were cut
+    /// where they were longer than those of the first rows.
+    @Test func laterRowsHaveTheirColumnsAtTheRight() throws {
+        let many = try store.archive(named: "Many", orCreate: ArchiveConfiguration(diskLimit: 10_000_000))
+        for number in 0..<300 {
+            var members: [CBORMap.Entry] = [.init(key: "n", value: .unsigned(UInt64(number)))]
+            if number == 40 { members.append(.init(key: "rare", value: .unsigned(5))) }
+            let value: CBORValue = number == 3 ? .text("no object") : .map(CBORMap(members))
+            try many.put(value.encoded, forKey: "key \(number)", encoding: .cbor)
+        }
+        var browser = try browser("gQ<enter>", columns: 100)
+        #expect(lines(browser)[3].split(separator: " ") == ["key", "n", "rare", "value"])
+        #expect(!browser.frame.plainText.contains("more propert"))
+        browser.press(try Key.script("sss"))
+        #expect(lines(browser)[4].split(separator: " ") == ["key", "40", "40", "5"])
+        browser.press(try Key.script("G"))
+        #expect(lines(browser).contains { $0.contains("key 3 ") && $0.contains("no object") })
+        browser.press(try Key.script("C"))
+        #expect(browser.frame.plainText.contains("[x] rare"))
+        browser = try self.browser("gQfind n >= 0 | sort n<enter>G", columns: 100)
+        #expect(lines(browser).contains { $0.split(separator: " ").prefix(3) == ["key", "299", "299"] })
+    }
+
     // MARK: Age
 
     @Test func saysHowOldItIsAndWhatChangedSince() throws {

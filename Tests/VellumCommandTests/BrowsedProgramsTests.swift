@@ -56,6 +56,28 @@ struct BrowsedProgramsTests {
         #expect(leftovers.isEmpty)
     }
 
+    /// What broke: the value stayed in the folder for temporary files where the browser ended while its pager was open.
+    @Test(arguments: SignalTests.signals)
+    func theFileOfAPagerGoesWhenTheBrowserWasEndedBeforeIt(signal: Int32, status: Int32) async throws {
+        let pager = try program("pager", "echo 'the pager waits'; read line")
+        let pidFile = store.folder / "pid"
+        let browser = try PseudoTerminal.start(
+            "--store '\(store.path)'",
+            environment: ["TMUX": "", "STY": "", "TMPDIR": store.folder.path, "PAGER": pager],
+            pidFile: pidFile)
+        for (shown, keys) in [("City", "\r"), ("CBOR, 21 B", "o"), ("the pager waits", "")] {
+            try await browser.until(shown) { browser.text.contains(shown) }
+            if !keys.isEmpty { browser.type(keys) }
+        }
+        #expect(leftovers.count == 1)
+        let pid = try String(contentsOfFile: pidFile, encoding: .utf8)
+            .trimmingCharacters(in: .whitespacesAndNewlines)
+        // The terminal goes with it, and that ends the pager.
+        kill(try #require(pid_t(pid)), signal)
+        try await browser.until("the file's end") { leftovers.isEmpty }
+        _ = try await browser.finish()
+    }
+
     @Test func anEditIsStoredAndKeepsItsDeadline() async throws {
         let editor = try program("editor", "sed -i s/Oslo/Kristiania/ \"$1\"")
         let (status, _) = try await run(

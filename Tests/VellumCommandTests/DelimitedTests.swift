@@ -40,6 +40,34 @@ struct DelimitedTests {
         #expect(result.status == 2 && result.errors.contains("a, b"))
     }
 
+    /// What broke: an object within a field was stored with a name twice, in silence. NDJSON with such an object is passed over
+    /// as a bad record.
+    @Test(arguments: [("twice.csv", ","), ("twice.tsv", "\t")])
+    func aNameTwiceWithinAFieldIsABadRow(name: String, separator: String) throws {
+        let objects = [#"{"x":1}"#, #"[{"x":1,"x":2}]"#, #"{"x":1,"x":2} and more"#]
+        func field(_ text: String) -> String {
+            separator == "," ? "\"\(text.replacing("\"", with: "\"\""))\"" : text
+        }
+        let rows = objects.enumerated().map { "\($0 + 1)\(separator)\(field($1))\n" }
+        let content = "id\(separator)v\n" + rows.joined()
+        let result = try importing(name, content)
+        #expect(result.status == 0)
+        #expect(
+            result.errors.contains(
+                "\(name):3: column \"v\": the name \"x\" stands in its object twice"), "\(result.errors)")
+        #expect(try store.keys("A") == ["3", "1"])
+        #expect(
+            try JSON.object(store.done("get", "A", "3", "--json").text)["v"] as? String == objects[2],
+            "what is no JSON as a whole is a text")
+        #expect(try importing(name, content, "--text").status == 0)
+        #expect(try JSON.object(store.done("get", "A", "2", "--json").text)["v"] as? String == objects[1])
+        // As a text it is written so that it is read as one.
+        let table = store.folder / "again.csv"
+        try store.done("export", "A", table)
+        try store.done("import", "B", table, "--key", "id")
+        #expect(try JSON.object(store.done("get", "B", "2", "--json").text)["v"] as? String == objects[1])
+    }
+
     @Test func fieldsAreTypedOnlyWhereNothingIsLost() throws {
         let fields = [
             ("42", "42"), ("-1.5", "-1.5"), ("007", "\"007\""), ("1.50", "1.5"), ("+1", "\"+1\""),

@@ -10,6 +10,9 @@ struct DocumentTests {
                 let name: String
             }
             let names: [Name]?
+            let allValues: [String]?
+            let allValueDescriptions: [String: String]?
+            let defaultValue: String?
         }
         let commandName: String
         let shouldDisplay: Bool
@@ -88,6 +91,21 @@ struct DocumentTests {
                 #expect(command.options.contains(String(next.dropFirst())), "\(line)")
             }
         }
+    }
+
+    /// What broke: `keys --help` had a line with nothing but a dash for each order, and a default that it doesn't take.
+    @Test func helpListsTheValuesThatAreTaken() throws {
+        for command in try commands() {
+            for argument in command.arguments ?? [] {
+                guard let values = argument.allValues, let usual = argument.defaultValue else { continue }
+                #expect(values.contains(usual), "\(command.commandName)")
+                #expect(argument.allValueDescriptions == nil, "\(command.commandName)")
+            }
+        }
+        let words = try Vellum.run(["keys", "--help"]).text.split { $0 == " " || $0 == "\n" }
+        #expect(
+            words.joined(separator: " ").contains(
+                "(values: key, size, tier, recency, created, expires, hits, owner; default: recency)"))
     }
 
     /// One number for all who read it: people, Homebrew, and who looks for what has changed.

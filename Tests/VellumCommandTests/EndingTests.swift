@@ -171,10 +171,19 @@ struct EndingTests {
         for words in [
             ["keys", "B"], ["export", "B"], ["query", "B", "count"], ["get", "B", "key2"],
             ["why", "B", "key2"],
+            // What broke: these said nothing.
+            ["diff", "A", "B"], ["diff", "B", "B"], ["undo", "B", "--list"], ["undo", "B"],
         ] {
             let run = try Vellum.run(words + ["--store", store.path])
             #expect(run.status == 3 && run.errors.contains("its log is damaged"), "\(words): \(run.errors)")
         }
+        let copy = store.folder / "copy"
+        try FileManager.default.copyItem(atPath: store.path, toPath: copy)
+        let between = try store.run("diff", "B", "--with", copy)
+        #expect(between.status == 3 && between.text.isEmpty)
+        let said = between.errors.split(separator: "\n").filter { $0.contains(": B: its log is damaged") }
+        #expect(
+            said.count == 2 && said[0].contains(store.path) && said[1].contains(copy), "\(between.errors)")
         #expect(try store.run("rm", "B", "--all", "--dry-run").errors.contains("its log is damaged"))
         func screen(_ keys: String) throws -> String {
             try store.done("browse", "--size", "110x10", "--keys", keys, "--print", "text").text

@@ -10,7 +10,7 @@ struct SignalTests {
     init() throws { store = try TestStore() }
 
     /// The signals and what a command ends with. Whoever runs under `nohup` isn't asked by SIGHUP.
-    private static let signals: [(signal: Int32, status: Int32)] = {
+    static let signals: [(signal: Int32, status: Int32)] = {
         let isHeard = (try? Vellum.shell("kill -HUP $$; echo ignored").text.isEmpty) ?? true
         var signals: [(signal: Int32, status: Int32)] = [(SIGTERM, 143)]
         if isHeard { signals.append((SIGHUP, 129)) }

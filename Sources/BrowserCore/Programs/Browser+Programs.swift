@@ -53,7 +53,9 @@ extension Browser {
         _ description: String, _ script: String, _ arguments: [String], with file: PrivateFile,
         complaint: @escaping @Sendable (Result<Int32, SourceError>) -> String?
     ) -> TerminalProgram {
-        TerminalProgram(description, script: script, arguments: arguments) { model, result in
+        TerminalProgram(
+            description, script: TerminalProgram.removingFile(script), arguments: arguments
+        ) { model, result in
             if let complaint = complaint(result) {
                 model.say(TerminalText.sanitized(complaint), role: .warning, seconds: 10)
             }

@@ -40,6 +40,23 @@ package struct TerminalProgram: Sendable {
 
     // MARK: The scripts
 
+    /// Does what `script` says, and then removes the folder of the private file `$1`. The browser does so too, but SIGHUP and
+    /// SIGTERM end it at once, and the program may go on then.
+    static func removingFile(_ script: String) -> String {
+        // The script has a shell of its own without the traps, whose place the program may take. They wait until that has
+        // ended. What interrupts the program doesn't end this shell.
+        """
+        trap 'rm -rf -- "${1%/*}"' EXIT
+        trap 'exit 129' HUP
+        trap 'exit 143' TERM
+        trap : INT QUIT
+        (
+        \(script)
+        )
+        exit $?
+        """
+    }
+
     /// Opens `$1`.
     static func pagerScript(_ pager: String?) -> String {
         if let pager { return pager + " \"$@\"" }

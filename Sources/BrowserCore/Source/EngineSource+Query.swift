@@ -14,7 +14,7 @@ extension EngineSource {
 
     package func export(
         _ request: QueryRequest, to path: String, replaces: Bool, progress: (Double) -> Bool
-    ) throws(SourceError) -> Int? {
+    ) throws(SourceError) -> QueryReport? {
         let plan = QueryPlan(request.pipeline)
         let path = WholeFile.path(typed: path)
         let file = try WholeFile(at: path, replaces: replaces)
@@ -25,10 +25,10 @@ extension EngineSource {
         guard let report = try run(plan, request, progress, { try writer.write($0) }) else { return nil }
         do { try writer.finish() } catch { throw SourceError("\(error)") }
         try file.finish()
-        return report.rows
+        return report
     }
 
-    /// Nil when it was stopped.
+    /// Nil when it was stopped. That entries may be missing stands first among the report's warnings.
     private func run(
         _ plan: QueryPlan, _ request: QueryRequest, _ progress: (Double) -> Bool,
         _ body: (QueryRow) throws -> Void
@@ -40,10 +40,12 @@ extension EngineSource {
                 options.measuresStages = true
                 options.looksForMistakes = true
                 options.progress = { progress(Double($0.visited) / Double(max(1, $0.total))) }
-                return try plan.run(over: archive, options: options) { row in
+                var report = try plan.run(over: archive, options: options) { row in
                     try body(row)
                     return true
                 }
+                if let damage = try archive.status().damage { report.warnings.insert(damage, at: 0) }
+                return report
             }
         } catch QueryError.cancelled {
             return nil

@@ -1,3 +1,4 @@
+import ArchiveQuery
 import StorageEngine
 import StoreInspection
 
@@ -56,11 +57,11 @@ package protocol StoreSource: Sendable {
         _ request: QueryRequest, progress: (Double) -> Bool
     ) throws(SourceError) -> QueryAnswer?
 
-    /// Carries a query out and writes what comes of it into a file; rows that were written, nil when it was stopped.
+    /// Carries a query out and writes what comes of it into a file; nil when it was stopped.
     /// `replaces`: the file may take the place of one that is there.
     func export(
         _ request: QueryRequest, to path: String, replaces: Bool, progress: (Double) -> Bool
-    ) throws(SourceError) -> Int?
+    ) throws(SourceError) -> QueryReport?
 
     /// The properties that the latest values have, and values of these.
     func properties(in archive: ArchiveAddress) throws(SourceError) -> PropertySample
@@ -147,7 +148,7 @@ extension StoreSource {
     ) throws(SourceError) -> QueryAnswer? { throw .hasNoEntries }
     package func export(
         _ request: QueryRequest, to path: String, replaces: Bool, progress: (Double) -> Bool
-    ) throws(SourceError) -> Int? { throw .hasNoEntries }
+    ) throws(SourceError) -> QueryReport? { throw .hasNoEntries }
     package func pastQueries() throws(SourceError) -> [PastQuery] { [] }
     package func keep(_ query: PastQuery) throws(SourceError) {}
     package func savedQueries() throws(SourceError) -> [SavedQuery] { [] }

@@ -12,7 +12,7 @@ import Darwin
 /// any thread.
 ///
 /// It lies in a folder of its own, where what the program puts beside it (an editor's backup) is as private, and goes with it
-/// when nobody holds it any more, unless ``keep()`` was called. Who is killed leaves it.
+/// when nobody holds it any more, unless ``keep()`` was called. Who is ended by a signal leaves it, to the program that has it.
 package final class PrivateFile: Sendable {
     package let path: String
     private let folder: String

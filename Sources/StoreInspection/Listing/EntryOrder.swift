@@ -2,13 +2,17 @@ import ArchiveQuery
 
 /// The columns of the entry table, in the order in which they stand.
 package enum EntryColumn: String, Sendable, Hashable, CaseIterable {
-    case key, size, tier, idle, age, expires, hits, owner
+    // As `vellum keys --order` has them.
+    case key, size, tier
+    case idle = "recency"
+    case age = "created"
+    case expires, hits, owner
 
-    /// As `vellum keys --order` has it.
-    package var word: String {
+    /// Above the column that shows it.
+    package var title: String {
         switch self {
-        case .idle: "recency"
-        case .age: "created"
+        case .idle: "idle"
+        case .age: "age"
         default: rawValue
         }
     }
@@ -48,5 +52,5 @@ package struct EntryOrder: Sendable, Hashable {
     package var property: QueryProperty? { if case .property(let property) = basis { property } else { nil } }
 
     /// `size`, `address.city`
-    package var name: String { column?.rawValue ?? property?.columnName ?? "" }
+    package var name: String { column?.title ?? property?.columnName ?? "" }
 }

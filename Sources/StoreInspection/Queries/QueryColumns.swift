@@ -5,13 +5,21 @@ import StorageEngine
 /// Makes cells of a query's rows while they come, the same for both faces. For one thread.
 ///
 /// Rows of columns are shown as they are. Whole entries are shown by their key, by what the query is about, and by the
-/// properties of their values, plain ones first; the first rows wait until these are known.
+/// properties of their values, plain ones first; the first rows wait until these are known. Where the columns grow, what only
+/// later rows have comes at the right, in order of first appearance.
 package struct QueryColumns {
     package struct Row {
         /// The key of its entry; nil for a row that is made of several.
         package var key: String?
-        /// One for each title.
+        /// One for each title that there is when the row is ready; it has nothing of those that come later.
         package var cells: [Cell]
+    }
+
+    /// What a column of whole entries shows: a property, or the values that are no objects.
+    private enum Source: Hashable {
+        case property(QueryProperty), value
+
+        var name: String { if case .property(let property) = self { property.columnName } else { "value" } }
     }
 
     /// Rows that the columns are chosen by: so many, or fewer that have so many bytes.
@@ -27,35 +35,39 @@ package struct QueryColumns {
 
     /// Above the columns; empty until they are chosen.
     package private(set) var titles: [String] = []
-    /// The properties of whole entries that have no column: there are too many, or none of the first rows had them.
+    /// The properties of whole entries that have no column: there are too many, or none of the first rows had them and the
+    /// columns don't grow.
     package private(set) var leftOut: [String] = []
     private let plan: QueryPlan
     private let now: Timestamp
     private let most: Int?
+    private let grows: Bool
     /// All properties that were met.
     private var known: Set<QueryProperty> = []
     /// What the query is about, which is shown first.
     private let asked: [QueryProperty]
     private var waiting: [QueryRow] = []
     private var waitingBytes = 0
-    private var properties: [QueryProperty]?
-    /// Whether values that are no objects have a column of their own.
-    private var hasOthers = false
+    /// What stands behind the key of whole entries; nil until it is chosen.
+    private var columns: [Source]?
 
-    /// `most`: how many properties have a column beside the key; nil: all, however many there are.
-    package init(_ plan: QueryPlan, now: Timestamp, most: Int? = usualProperties) {
+    /// - Parameters:
+    ///   - most: how many properties have a column beside the key; nil: all, however many there are.
+    ///   - grows: whether what only later rows have gets columns too, as long as there are no more than `most`.
+    package init(_ plan: QueryPlan, now: Timestamp, most: Int? = usualProperties, grows: Bool = false) {
         self.plan = plan
         self.now = now
         self.most = most
+        self.grows = grows
         asked = plan.pipeline.stages.flatMap(\.properties).filter { $0 != .metadata(.key) }
     }
 
     /// The rows that are ready now: none, the first ones, or this one.
     package mutating func add(_ row: QueryRow) -> [Row] {
-        if let properties {
+        if columns != nil {
             let value = QueryColumns.value(of: row)
-            noteOthers(value)
-            return [cells(of: row, value, properties)]
+            noteOthers(row, value)
+            return [cells(of: row, value)]
         }
         waiting.append(row)
         waitingBytes += row.value?.count ?? 0
@@ -65,17 +77,20 @@ package struct QueryColumns {
     }
 
     /// The rows that are still waiting; no others come.
-    package mutating func finish() -> [Row] { properties == nil ? chooseColumns() : [] }
+    package mutating func finish() -> [Row] { columns == nil ? chooseColumns() : [] }
 
     private mutating func chooseColumns() -> [Row] {
         let chosen = plan.columns == nil ? propertiesOfEntries() : []
-        hasOthers =
-            plan.columns == nil
-            && (chosen.isEmpty || waiting.contains { $0.value.map(Self.isObject) == false })
-        titles = plan.columns ?? (["key"] + chosen.map(\.columnName) + (hasOthers ? ["value"] : [])).distinct
-        properties = chosen
+        let hasOthers =
+            plan.columns == nil && (chosen.isEmpty || waiting.contains(where: QueryColumns.isOther))
+        columns = chosen.map(Source.property) + (hasOthers ? [.value] : [])
+        nameColumns()
         defer { waiting = [] }
-        return waiting.map { cells(of: $0, QueryColumns.value(of: $0), chosen) }
+        return waiting.map { cells(of: $0, QueryColumns.value(of: $0)) }
+    }
+
+    private mutating func nameColumns() {
+        titles = plan.columns ?? (["key"] + (columns ?? []).map(\.name)).distinct
     }
 
     private static func value(of row: QueryRow) -> CBORValue? {
@@ -85,11 +100,15 @@ package struct QueryColumns {
     /// What a column of whole entries shows; nil for their values, and for rows of columns.
     package func property(at column: Int) -> QueryProperty? {
         guard plan.columns == nil else { return nil }
-        let shown = [.metadata(.key)] + (properties ?? [])
-        return shown.indices.contains(column) ? shown[column] : nil
+        let shown = [.property(.metadata(.key))] + (columns ?? [])
+        guard shown.indices.contains(column), case .property(let property) = shown[column] else { return nil }
+        return property
     }
 
-    private static func isObject(_ item: [UInt8]) -> Bool { item.first.map { $0 >> 5 == 5 } ?? false }
+    /// Whether a row's value can be read and is no object.
+    private static func isOther(_ row: QueryRow) -> Bool {
+        row.value.map { item in item.first.map { $0 >> 5 != 5 } ?? true } ?? false
+    }
 
     private mutating func propertiesOfEntries() -> [QueryProperty] {
         var plain: [QueryProperty] = []
@@ -112,25 +131,36 @@ package struct QueryColumns {
     /// A property that is selected by its parts needs no column of its own.
     private func isShownByParts(_ whole: QueryProperty) -> Bool { asked.contains { $0.isPart(of: whole) } }
 
-    private mutating func noteOthers(_ value: CBORValue?) {
+    /// Notes what this row has and none before it had.
+    private mutating func noteOthers(_ row: QueryRow, _ value: CBORValue?) {
+        if grows, QueryColumns.isOther(row), columns?.contains(.value) == false { add(.value) }
         for entry in value?.asMap ?? CBORMap() {
             guard leftOut.count < QueryColumns.mostLeftOut, let name = entry.key.asString else { return }
             let property = QueryProperty.named(name)
             guard !isShownByParts(property), known.insert(property).inserted else { continue }
-            leftOut.append(property.columnName)
+            if grows, columns?.count(where: { $0 != .value }) ?? 0 < most ?? .max {
+                add(.property(property))
+            } else {
+                leftOut.append(property.columnName)
+            }
         }
     }
 
-    private func cells(of row: QueryRow, _ value: CBORValue?, _ properties: [QueryProperty]) -> Row {
+    private mutating func add(_ column: Source) {
+        columns?.append(column)
+        nameColumns()
+    }
+
+    private func cells(of row: QueryRow, _ value: CBORValue?) -> Row {
         if plan.columns != nil {
             return Row(key: row.entry?.key, cells: row.columns.map { Cell(item: $0) })
         }
-        var cells = [Cell.text(row.entry?.key ?? "")] + properties.map { cell($0, value, row.entry) }
-        if hasOthers {
-            let isShown = properties.isEmpty || value?.asMap == nil
-            cells.append(value == nil ? .text("(unreadable)") : isShown ? Cell(item: row.value) : .absent)
+        let isShown = value?.asMap == nil || columns?.contains { $0 != .value } == false
+        let cells = (columns ?? []).map { column -> Cell in
+            if case .property(let property) = column { return cell(property, value, row.entry) }
+            return value == nil ? .text("(unreadable)") : isShown ? Cell(item: row.value) : .absent
         }
-        return Row(key: row.entry?.key, cells: cells)
+        return Row(key: row.entry?.key, cells: [.text(row.entry?.key ?? "")] + cells)
     }
 
     private func cell(_ property: QueryProperty, _ value: CBORValue?, _ entry: EntryFacts?) -> Cell {

@@ -69,6 +69,9 @@ package struct ArchiveSample: Sendable, Hashable {
 }
 
 extension ArchiveStatus {
+    /// What lists and results say where entries or messages may be missing from them; `nil`: nothing is known to be.
+    package var damage: String? { damagedPlaces > 0 ? "log damaged: some may be missing" : nil }
+
     /// Hits of all accesses, 0 to 1; nil before the first.
     package var hitRatio: Double? { Ratio.of(hits, misses) }
 

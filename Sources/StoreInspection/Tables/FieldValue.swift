@@ -8,17 +8,18 @@ import CBOR
 /// | empty, without quotes | none: the object has no such property |
 /// | `true`, `false`, `null`, without quotes | these |
 /// | a number as JSON spells it, without quotes | the number; but `007` and `+1` are text |
-/// | a whole JSON array or object, in quotes or not | the array or object |
+/// | a whole JSON array or object, in quotes or not | the array or object; none if an object in it has a name twice |
 /// | a JSON string, within quotes of its own, that escapes a text which would be read as one of the above | that text |
 /// | anything else, and all else in quotes | text |
 ///
 /// TSV has no quotes, so there the escape is for numbers, words, empty texts, tabs and line ends as well.
 package enum FieldValue {
     /// Appends the value of a field that has one. The field is valid UTF-8.
+    /// - Throws: if an object in it has a name twice; nothing is appended then.
     package static func read(
         _ field: UnsafeRawBufferPointer, isQuoted: Bool, of table: DelimitedText,
         into writer: inout CBORWriter
-    ) {
+    ) throws(JSONError) {
         if !isQuoted {
             switch FieldKind(field) {
             case .integer, .number, .boolean, .null:
@@ -26,14 +27,21 @@ package enum FieldValue {
             case .container, .text: break
             }
         }
-        readText(field, of: table, into: &writer)
+        try readText(field, of: table, into: &writer)
     }
 
     /// As ``read(_:isQuoted:of:into:)`` for a field that is no number and no word, whatever it looks like.
     package static func readText(
         _ field: UnsafeRawBufferPointer, of table: DelimitedText, into writer: inout CBORWriter
-    ) {
-        if mayBeContainer(field), transcode(field, into: &writer) { return }
+    ) throws(JSONError) {
+        if mayBeContainer(field) {
+            do throws(JSONError) {
+                return try JSONTranscoder.transcode(field, into: &writer, uniqueNames: true)
+            } catch {
+                // What is no JSON as a whole is a text, whatever stands in it twice.
+                if case .repeatedName = error.reason, isContainer(field) { throw error }
+            }
+        }
         if let escaped = escapedText(in: field, of: table) {
             writer.write(escaped)
         } else {

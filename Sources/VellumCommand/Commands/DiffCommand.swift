@@ -16,7 +16,7 @@ struct DiffCommand: ParsableCommand {
             Of logs a line a message that only one has, with its number and time; messages with the same time and bytes \
             are the same, and numbers don't count. With --json: archive, sequence, time, change.
 
-            Exit code 0: no difference; 1: some; 3: something could not be read.
+            Exit code 0: no difference; 1: some; 3: something could not be read, or is missing for a log is damaged.
 
             Examples: vellum diff City CityNew; vellum diff City --with /backup/store
             """)
@@ -69,6 +69,9 @@ struct DiffCommand: ParsableCommand {
                 "\(Figures.count(comparison.unreadable, "entry or part of a log", "entries or parts of logs")) could not be "
                     + "compared; run vellum check"
             )
+        }
+        for line in comparison.damage { Narration.complain(line) }
+        if comparison.unreadable > 0 || !comparison.damage.isEmpty {
             throw CommandFailure(nil, status: .storeFailure)
         }
         if comparison.differences > 0 { throw CommandFailure(nil, status: .nothing) }
@@ -101,6 +104,8 @@ private final class Comparison {
     private(set) var equal = 0
     private(set) var equalMessages = 0
     private(set) var unreadable = 0
+    /// A line for each archive that may lack something, for its log is damaged.
+    private(set) var damage: [String] = []
 
     init(output: OutputWriter, isJSON: Bool) {
         self.output = output
@@ -119,6 +124,8 @@ private final class Comparison {
         if !namesArchives, let missing = one == nil ? name : two == nil ? other : nil {
             throw StorageError.noSuchArchive(name: missing, store: store.path)
         }
+        try one.map { try noteDamage(of: $0, in: store) }
+        try two.map { try noteDamage(of: $0, in: second) }
         let kinds = Set(try [one, two].compactMap { try $0?.configuration().kind == .log })
         guard kinds.count == 1 else {
             throw CommandFailure(
@@ -132,6 +139,12 @@ private final class Comparison {
                 if try one?.sequence(of: key) == nil { try report(.added, key, name) }
             }
         }
+    }
+
+    private func noteDamage(of archive: Archive, in store: Store) throws(StorageError) {
+        guard let problem = try archive.problem() else { return }
+        let line = "\(namesArchives ? store.path + ": " : "")\(archive.name): \(problem)"
+        if !damage.contains(line) { damage.append(line) }
     }
 
     private func archive(_ name: String, of store: Store) throws(StorageError) -> Archive? {

@@ -113,12 +113,4 @@ struct KeysCommand: ParsableCommand {
     }
 }
 
-extension EntryColumn: ExpressibleByArgument {
-    package init?(argument: String) {
-        guard let column = Self.allCases.first(where: { $0.word == argument }) else { return nil }
-        self = column
-    }
-
-    package static var allValueStrings: [String] { allCases.map(\.word) }
-    package var defaultValueDescription: String { word }
-}
+extension EntryColumn: ExpressibleByArgument {}

@@ -14,7 +14,8 @@ struct UndoCommand: ParsableCommand {
             longer than until bytesLeft bytes have been written. A put that finds the disk full ends that time too: what \
             was taken away is then given up for its room. Entries that were recorded anew stay as they are, or stay away \
             if they have gone again; where the limit leaves no room for all, the least recently used are evicted; while one is \
-            larger than the limit, nothing comes back and nothing is evicted. Exit code 1 if nothing came back.
+            larger than the limit, nothing comes back and nothing is evicted. Exit code 1 if nothing came back; 3, also of \
+            --list, if the log is damaged and actions may be missing.
 
             The budget is as many bytes of values as the archive's limit (a collection's: as its values), at least 4 MiB, \
             which may take 64 MiB of room in all, or an eighth of the limit if that is more; an entry takes its value, its key \
@@ -62,10 +63,11 @@ struct UndoCommand: ParsableCommand {
         try archive.requireEntries()
         Interruption.collect()
         guard let outcome = try archive.undo(id, progress: { _ in !Interruption.isRequested }) else {
+            let hasLost = try archive.complainOfLoss()
             throw CommandFailure(
                 id.map { "action \($0) of \(archive.name) can't be undone; undo --list shows what can be" }
                     ?? UndoOutcome.nothing(in: archive.name),
-                status: .nothing)
+                status: hasLost ? .storeFailure : .nothing)
         }
         if json { try printJSON(outcome) }
         report(outcome)
@@ -113,8 +115,11 @@ struct UndoCommand: ParsableCommand {
             ])
         }
         try printer.end()
+        let hasLost = try archive.complainOfLoss()
         guard !actions.isEmpty else {
-            throw CommandFailure(UndoOutcome.nothing(in: archive.name), status: .nothing)
+            throw CommandFailure(
+                UndoOutcome.nothing(in: archive.name), status: hasLost ? .storeFailure : .nothing)
         }
+        if hasLost { throw CommandFailure(nil, status: .storeFailure) }
     }
 }

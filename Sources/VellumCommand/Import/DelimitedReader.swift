@@ -136,8 +136,14 @@ struct DelimitedReader: RecordReader {
             let content = UnsafeRawBufferPointer(rebasing: text[field.range])
             guard Self.isUTF8(content) else { return "column \"\(columns[column])\" is not valid UTF-8" }
             writer.write(columns[column])
-            if let expected = write(content, isQuoted: field.isQuoted, as: kinds[column], into: &writer) {
-                return "column \"\(columns[column])\" is no \(expected)"
+            do throws(JSONError) {
+                if let expected = try write(
+                    content, isQuoted: field.isQuoted, as: kinds[column], into: &writer)
+                {
+                    return "column \"\(columns[column])\" is no \(expected)"
+                }
+            } catch {
+                return "column \"\(columns[column])\": \(error.reason)"
             }
         }
         return nil
@@ -146,15 +152,15 @@ struct DelimitedReader: RecordReader {
     /// Returns what the field should have been, if it isn't.
     private func write(
         _ field: UnsafeRawBufferPointer, isQuoted: Bool, as kind: ColumnKind, into writer: inout CBORWriter
-    ) -> String? {
+    ) throws(JSONError) -> String? {
         switch kind {
         case .text: writer.write(utf8: field)
-        case .mixedText: FieldValue.readText(field, of: delimiting.table, into: &writer)
-        case .spelled: FieldValue.read(field, isQuoted: isQuoted, of: delimiting.table, into: &writer)
+        case .mixedText: try FieldValue.readText(field, of: delimiting.table, into: &writer)
+        case .spelled: try FieldValue.read(field, isQuoted: isQuoted, of: delimiting.table, into: &writer)
         case .number, .boolean:
             switch (FieldKind(field), kind) {
             case (.integer, .number), (.number, .number), (.boolean, .boolean), (.null, _):
-                FieldValue.read(field, isQuoted: false, of: delimiting.table, into: &writer)
+                try FieldValue.read(field, isQuoted: false, of: delimiting.table, into: &writer)
             default: return kind == .number ? "number" : "true or false"
             }
         }

@@ -42,15 +42,15 @@ struct ArchivePane {
             "memory", archive.memoryBytes, archive.memoryLimit, archive.memoryShare, &frame, rect.line(1),
             look)
         var rows = archive.facts
-        // Entries may be missing: more worth knowing than what the limit did.
+        // Entries may be missing: more worth knowing than all of these, which a small pane cuts off.
         let isDamaged = archive.damagedPlaces > 0
         if isDamaged {
             let places = Figures.count(archive.damagedPlaces, "place", "places")
-            rows.append(("damaged", "\(places): vellum check tells where"))
+            rows.insert(("damaged", "\(places): vellum check tells where"), at: 0)
         }
         for (index, row) in rows.enumerated() {
             let line = rect.line(index + (rect.rows >= rows.count + 3 ? 3 : 2))
-            let isWarning = isDamaged && index == rows.count - 1
+            let isWarning = isDamaged && index == 0
             frame.write(row.name, at: line.origin, style: look[isWarning ? .danger : .dim], within: line)
             let value = line.split(left: 11).rest
             frame.write(

@@ -8,10 +8,12 @@ enum ArchivesView {
         let archives = model.archives.archives
         let histories = model.archives.shownHistories
         let isOver = archives.contains { $0.problem == nil && $0.footprintExcess != nil }
+        let isDamaged = archives.contains { $0.problem == nil && $0.damagedPlaces > 0 }
         return Table(
             columns: [
                 Table.Column("archive", width: .minimum(8, weight: 1)),
-                Table.Column("kind", width: .fixed(10), priority: 8),
+                // It says so, on narrow screens too.
+                Table.Column("kind", width: .fixed(10), priority: isDamaged ? 1 : 8),
                 Table.Column("entries", width: .fixed(9), alignment: .trailing, priority: 1),
                 Table.Column("disk", width: .fixed(15), alignment: .trailing, priority: 2),
                 Table.Column("", width: .fixed(10), priority: 9),
@@ -92,31 +94,33 @@ enum ArchivesView {
             Figures.bytes(figures.archives.reduce(0) { $0 &+ value($1) })
         }
         let entries = figures.archives.reduce(0) { $0 &+ $1.entries }
-        let parts = [
+        let damaged = figures.archives.count { $0.problem == nil && $0.damagedPlaces > 0 }
+        var parts = [
             Figures.count(figures.archives.count, "archive", "archives"),
             Figures.count(entries, "entry", "entries"), "disk \(sum(\.diskBytes))",
             "memory \(sum(\.memoryBytes))", "footprint \(sum(\.footprint))",
-        ]
+        ].map { Span($0, look[.text]) }
+        if damaged > 0 { parts.insert(Span("\(Figures.count(damaged)) damaged", look[.danger]), at: 1) }
         let line = rect.inset(left: 1)
-        write(parts, into: &frame, in: line.line(0), style: look[.text])
+        write(parts, into: &frame, in: line.line(0))
         let processes = figures.processes.map { process in
             let hits = process.hitRatio.map { " \(Figures.percent($0)) hits" } ?? ""
             return "\(process.name) \(process.pid)\(process.isAlive ? hits : " ended")"
         }
         let count = Figures.count(figures.processes.count, "process", "processes")
         write(
-            processes.isEmpty ? [figures.absence] : ["\(count):"] + processes,
-            into: &frame, in: line.line(1), style: look[.dim])
+            (processes.isEmpty ? [figures.absence] : ["\(count):"] + processes).map { Span($0, look[.dim]) },
+            into: &frame, in: line.line(1))
     }
 
     /// Writes as many of the parts as fit whole, from the left.
-    private static func write(_ parts: [String], into frame: inout Frame, in line: Rect, style: Style) {
+    private static func write(_ parts: [Span], into frame: inout Frame, in line: Rect) {
         var column = line.column
         for part in parts {
-            let width = TextWidth.width(of: part)
+            let width = TextWidth.width(of: part.text)
             guard column + width <= line.endColumn || column == line.column else { break }
             column +=
-                frame.write(part, at: Point(column: column, row: line.row), style: style, within: line) + 2
+                frame.write([part], at: Point(column: column, row: line.row), within: line) + 2
         }
     }
 

@@ -58,7 +58,7 @@ enum EntriesScreen: ScreenParts {
             let isReversed = order.descending != column.beginsDescending
             return .init(
                 "keys", [entries.archive.name],
-                options: ["--order", column.word] + (isReversed ? ["--reverse"] : []))
+                options: ["--order", column.rawValue] + (isReversed ? ["--reverse"] : []))
         }
         var stages: [PipelineStage] = []
         if !entries.filter.isEmpty {
@@ -69,7 +69,7 @@ enum EntriesScreen: ScreenParts {
         if let condition = entries.condition { stages.append(.find(condition.predicate)) }
         let basis =
             order.property
-            ?? order.column.flatMap { QueryMetadata(rawValue: $0.rawValue) }
+            ?? order.column.flatMap { QueryMetadata(rawValue: $0.title) }
             .map(QueryProperty.metadata)
         if let basis, order != .recency {
             stages.append(.sort([QuerySortKey(basis, isDescending: order.descending)]))

@@ -15,7 +15,7 @@ enum EntriesView {
 
         init(_ column: EntryColumn?, _ width: Part, _ alignment: Alignment, priority: Int) {
             basis = column.map { .column($0) }
-            title = column?.rawValue ?? ""
+            title = column?.title ?? ""
             (self.width, self.alignment, self.priority) = (width, alignment, priority)
         }
 
@@ -277,9 +277,7 @@ enum EntriesView {
             left.append(Span("  \(count) unreadable, at the end", look[.warning]))
         }
         // The index was rebuilt, so it is unknown which entries were lost.
-        if let summary, summary.damagedPlaces > 0 {
-            left.append(Span("  log damaged: some may be missing", look[.danger]))
-        }
+        if let damage = summary?.status.damage { left.append(Span("  \(damage)", look[.danger])) }
         var right: [Span] = []
         if !arrangement.victims.isEmpty {
             let count = Figures.count(arrangement.victims.count)

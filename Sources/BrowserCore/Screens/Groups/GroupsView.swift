@@ -107,9 +107,12 @@ enum GroupsView {
             Span(" \(count) by \(groups.grouping.name)"),
             Span("  \(Figures.amount(groups.entries, bytes: groups.bytes))", look[.dim]),
         ]
+        // With a damaged log the share of the limit is no figure to go by, and the warning needs the room.
+        let damage = model.sample(state.archive)?.status.damage
+        if let damage { spans.append(Span("  \(damage)", look[.danger])) }
         if let scope = state.scope.words {
             spans.append(Span("  \(scope)", look[.accent]))
-        } else if let limit = limit(state, model) {
+        } else if damage == nil, let limit = limit(state, model) {
             let share = Figures.percent(Double(groups.bytes) / Double(limit))
             spans.append(Span(" (\(share) of the limit)", look[.dim]))
         }

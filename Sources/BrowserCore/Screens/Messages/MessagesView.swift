@@ -64,6 +64,7 @@ enum MessagesView {
             }
         }
         if let summary = model.sample(log.archive) {
+            if let damage = summary.status.damage { left.append(Span("  \(damage)", look[.danger])) }
             left.append(Span("  " + Figures.share(summary.diskBytes, of: summary.diskLimit)))
             if summary.evictions > 0 {
                 left.append(

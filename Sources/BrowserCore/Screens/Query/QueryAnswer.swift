@@ -21,7 +21,7 @@ package struct QueryAnswer: Sendable {
         package var title: String
         /// Its values are numbers.
         package var isNumeric: Bool
-        /// Columns that the widest value in the first rows takes on a screen.
+        /// Columns that its widest number takes on a screen, or the widest of its first texts.
         package var width: Int
         /// What it shows of whole entries.
         var property: QueryProperty?
@@ -40,6 +40,13 @@ package struct QueryAnswer: Sendable {
         package var target: Target?
         /// As `vellum query --json` prints it; nil where all rows' JSON would take too much memory.
         package var json: String?
+
+        /// Nothing in the columns that came later.
+        fileprivate mutating func fill(upTo count: Int) {
+            let more = max(0, count - cells.count)
+            cells += repeatElement("", count: more)
+            values += repeatElement(.absent, count: more)
+        }
     }
 
     /// Properties of whole entries that have a column.
@@ -53,9 +60,11 @@ package struct QueryAnswer: Sendable {
     /// Bytes of a text that a condition may name.
     private static let longestLiteral = 4_096
     private static let widest = 40
+    /// Values of a column that its width is made for. Numbers always are: of one that is cut nobody sees how large it is.
+    private static let measured = 100
 
     package private(set) var columns: [Column] = []
-    /// How many properties of whole entries have no column: there are too many, or none of the first rows had them.
+    /// How many properties of whole entries have no column, for there are too many.
     private var leftOut = 0
     package private(set) var rows: [Row] = []
     /// All rows that there are.
@@ -70,6 +79,8 @@ package struct QueryAnswer: Sendable {
         private let plan: QueryPlan
         private var cells: QueryColumns
         private var columns: [Column] = []
+        /// Of each column how many values it has, and whether all are numbers.
+        private var seen: [(values: Int, areNumbers: Bool)] = []
         private var rows: [Row] = []
         private var count = 0
         private var targets: [Target] = []
@@ -79,7 +90,7 @@ package struct QueryAnswer: Sendable {
 
         init(_ plan: QueryPlan) {
             self.plan = plan
-            cells = QueryColumns(plan, now: .now(), most: QueryAnswer.mostProperties)
+            cells = QueryColumns(plan, now: .now(), most: QueryAnswer.mostProperties, grows: true)
         }
 
         mutating func add(_ row: QueryRow) {
@@ -114,7 +125,11 @@ package struct QueryAnswer: Sendable {
 
         mutating func finish(_ report: QueryReport) -> QueryAnswer {
             append(cells.finish())
-            if columns.isEmpty { measure([]) }
+            addColumns()
+            for place in columns.indices {
+                columns[place].isNumeric = seen[place].values > 0 && seen[place].areNumbers
+            }
+            for place in rows.indices { rows[place].fill(upTo: columns.count) }
             var answer = QueryAnswer(report: report, explanation: QueryExplanation(plan, report))
             (answer.columns, answer.rows, answer.count, answer.targets) = (columns, rows, count, targets)
             answer.leftOut = cells.leftOut.count
@@ -122,27 +137,35 @@ package struct QueryAnswer: Sendable {
         }
 
         private mutating func append(_ ready: [QueryColumns.Row]) {
-            rows += zip(ready, pending).map { row, pending in
-                let texts = row.cells.map { $0.isAbsent ? "" : $0.human }
-                return Row(
-                    key: row.key, cells: texts.map { String($0.prefix(QueryAnswer.maximumCell)) },
-                    literal: pending.literal, values: row.cells.map(\.sortValue), target: pending.target,
-                    json: pending.json)
+            addColumns()
+            for (row, pending) in zip(ready, pending) {
+                let texts = row.cells.map {
+                    $0.isAbsent ? "" : String($0.human.prefix(QueryAnswer.maximumCell))
+                }
+                for (place, cell) in row.cells.enumerated() where !cell.isAbsent {
+                    seen[place].values += 1
+                    if !cell.isNumber { seen[place].areNumbers = false }
+                    guard cell.isNumber || seen[place].values <= QueryAnswer.measured,
+                        columns[place].width < QueryAnswer.widest
+                    else { continue }
+                    let width = max(columns[place].width, TextWidth.width(of: texts[place]))
+                    columns[place].width = min(QueryAnswer.widest, width)
+                }
+                rows.append(
+                    Row(
+                        key: row.key, cells: texts, literal: pending.literal,
+                        values: row.cells.map(\.sortValue), target: pending.target, json: pending.json))
             }
             pending.removeFirst(ready.count)
-            if columns.isEmpty, !ready.isEmpty { measure(ready) }
         }
 
-        /// Makes columns that are wide enough for the rows that there are.
-        private mutating func measure(_ ready: [QueryColumns.Row]) {
-            columns = cells.titles.enumerated().map { index, title in
-                let width = rows.reduce(TextWidth.width(of: title)) {
-                    max($0, TextWidth.width(of: $1.cells[index]))
-                }
-                let present = ready.map { $0.cells[index] }.filter { !$0.isAbsent }
-                return Column(
-                    title: title, isNumeric: !present.isEmpty && present.allSatisfy(\.isNumber),
-                    width: min(QueryAnswer.widest, width), property: cells.property(at: index))
+        /// The columns that there are by now; a row may be the first to have something.
+        private mutating func addColumns() {
+            for (place, title) in cells.titles.enumerated().dropFirst(columns.count) {
+                let width = min(QueryAnswer.widest, TextWidth.width(of: title))
+                columns.append(
+                    Column(title: title, isNumeric: false, width: width, property: cells.property(at: place)))
+                seen.append((0, true))
             }
         }
     }

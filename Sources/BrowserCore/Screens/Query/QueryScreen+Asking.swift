@@ -288,15 +288,18 @@ extension QueryScreen {
         ]
     }
 
-    /// How many rows were written; `nil`: it was stopped.
+    /// `nil`: it was stopped.
     private static func exported(
-        _ model: inout Model, _ ticket: Int, path: String, _ result: Result<Int?, SourceError>
+        _ model: inout Model, _ ticket: Int, path: String, _ result: Result<QueryReport?, SourceError>
     ) -> [Effect] {
         model.ends(ticket)
         switch result {
         case .success(nil): break
-        case .success(let rows?):
-            model.say("\(Figures.count(rows, "row", "rows")) written to \(path).", role: .good)
+        case .success(let report?):
+            let written = "\(Figures.count(report.rows, "row", "rows")) written to \(path)"
+            // What is missing from the file isn't seen in it.
+            let words = [written] + report.warnings.map(TerminalText.sanitized)
+            model.say(words.joined(separator: "; ") + ".", role: words.count == 1 ? .good : .warning)
         case .failure(let error) where error.isFileInTheWay:
             guard let archive = model.query?.archive else { break }
             model.overlay = .plan(Plan(replacing: path, archive: archive))
