@@ -133,13 +133,18 @@ let package = Package(
             name: "VellumTests",
             dependencies: [
                 "Vellum", "VellumTesting", "VellumMetrics", "StorageEngine", "ArchiveQuery", "CBOR",
-                "ObjectWorker", "TestSupport", .product(name: "Logging", package: "swift-log"),
+                "ObjectWorker", "OperationCounter", "TestSupport",
+                .product(name: "Logging", package: "swift-log"),
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
             ],
             swiftSettings: strict),
         // A program that keeps objects, as a user would write it.
         .executableTarget(
             name: "ObjectWorker", dependencies: ["Vellum"], path: "Tests/ObjectWorker", swiftSettings: strict),
+        // What operations take, counted: `make counts`.
+        .executableTarget(
+            name: "OperationCounter", dependencies: ["Vellum", "ArchiveQuery", "StorageEngine"],
+            path: "Tests/OperationCounter", swiftSettings: strict),
         .testTarget(
             name: "CacheAdvanceTests", dependencies: ["CacheAdvance", "TestSupport"], exclude: ["Reader"],
             swiftSettings: strict),

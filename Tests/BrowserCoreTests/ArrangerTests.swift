@@ -57,7 +57,8 @@ struct ArrangerTests {
         #expect(try keys(source, request) == expected)
         request.filter = ""
         for character in filter {
-            request.base = try Arranger(source: source, clock: { Fixture.start }).arrange(request)?.arrangement
+            request.base = try Arranger(source: source, clock: { Fixture.start }).arrange(request)?
+                .arrangement
             request.filter.append(character)
         }
         #expect(try keys(source, request) == expected)

@@ -62,7 +62,8 @@ extension Browser {
     }
 
     static func sayTypedAhead(_ model: inout Model) {
-        let words = "What was typed or pasted together with the key isn't taken: it came before this was shown."
+        let words =
+            "What was typed or pasted together with the key isn't taken: it came before this was shown."
         // A prompt stands where it would be said.
         if model.prompt == nil { model.say(words) } else { model.prompt?.note = words }
     }

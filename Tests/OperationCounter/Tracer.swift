@@ -1,0 +1,115 @@
+import Foundation
+
+/// Stops another process of this program at each system call or instruction (ptrace(2)). For one thread.
+enum Tracer {
+    enum Count: Hashable {
+        case systemCall(Int)
+        case instruction
+        /// The first instruction of a function that gives memory.
+        case allocation
+    }
+
+    typealias Counts = [Count: Int]
+
+    private typealias Ptrace =
+        @convention(c) (CInt, pid_t, UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> CLong
+
+    #if os(Linux)
+    /// The C library's is variadic, and so not imported.
+    private static let ptrace = dlsym(nil, "ptrace").map { unsafeBitCast($0, to: Ptrace.self) }
+    #else
+    private static let ptrace: Ptrace? = nil
+    #endif
+
+    // Of sys/ptrace.h, elf.h and sys/wait.h.
+    private static let traceMe: CInt = 0
+    private static let goOn: CInt = 7
+    private static let singleStep: CInt = 9
+    private static let toSystemCall: CInt = 24
+    private static let setOptions: CInt = 0x4200
+    private static let getRegisters: CInt = 0x4204
+    private static let systemCallInfo: CInt = 0x420e
+    private static let generalRegisters = 1
+    private static let allThreads: CInt = 0x4000_0000
+    /// Stops at system calls are told from others; who is traced ends with who traces it.
+    private static let options = 0x1 | 0x100000
+
+    #if arch(x86_64)
+    private static let programCounter = 16
+    #else
+    private static let programCounter = 32
+    #endif
+
+    private static let allocators = ["malloc", "calloc", "realloc", "posix_memalign", "aligned_alloc"]
+
+    // MARK: Who is traced
+
+    /// Lets the process that started this one trace it, and waits until it does.
+    static func giveIn() throws {
+        let places = allocators.compactMap { dlsym(nil, $0) }.map { UInt(bitPattern: $0) }
+        let line = places.map(String.init).joined(separator: " ") + "\n"
+        FileHandle.standardOutput.write(Data(line.utf8))
+        guard let ptrace, ptrace(traceMe, 0, nil, nil) == 0 else { throw failure() }
+        raise(SIGSTOP)
+    }
+
+    // MARK: Who traces
+
+    /// Goes with a process that gives in until it ends, and counts in each of its phases what comes between the signals.
+    static func phases(of process: pid_t, telling output: FileHandle, _ pass: Pass) throws -> [Counts] {
+        guard let ptrace else { throw failure() }
+        let told = String(decoding: output.availableData, as: UTF8.self)
+        let places = Set(told.split(whereSeparator: \.isWhitespace).compactMap { UInt($0) })
+        var phases: [Counts] = []
+        var phase: Counts?
+        while true {
+            var status: CInt = 0
+            guard waitpid(process, &status, allThreads) == process else { throw failure() }
+            guard status & 0xff == 0x7f else {
+                guard status == 0 else { throw Operation.Failure.notTraced("it ended with status \(status)") }
+                return phases
+            }
+            var delivered = CInt(0)
+            switch (status >> 8) & 0xff {
+            case SIGSTOP:
+                guard ptrace(setOptions, process, nil, pointer(options)) == 0 else { throw failure() }
+            case Worker.begin: phase = [:]
+            case Worker.end:
+                if let phase { phases.append(phase) }
+                phase = nil
+            case SIGTRAP | 0x80:
+                if let number = systemCall(of: process) { phase?[.systemCall(number), default: 0] += 1 }
+            case SIGTRAP:
+                let isAllocation = places.contains(place(of: process))
+                phase?[isAllocation ? .allocation : .instruction, default: 0] += 1
+            case let other: delivered = other
+            }
+            let next = phase == nil ? goOn : pass == .systemCalls ? toSystemCall : singleStep
+            _ = ptrace(next, process, nil, pointer(Int(delivered)))
+        }
+    }
+
+    /// The number of the system call that a process has stopped before; nil behind one.
+    private static func systemCall(of process: pid_t) -> Int? {
+        withUnsafeTemporaryAllocation(byteCount: 88, alignment: 8) { info in
+            guard let ptrace, ptrace(systemCallInfo, process, pointer(info.count), info.baseAddress) > 0,
+                info.load(as: UInt8.self) == 1
+            else { return nil }
+            return info.load(fromByteOffset: 24, as: Int.self)
+        }
+    }
+
+    /// The address of a process' next instruction.
+    private static func place(of process: pid_t) -> UInt {
+        withUnsafeTemporaryAllocation(of: UInt.self, capacity: 40) { registers in
+            registers.initialize(repeating: 0)
+            var vector = iovec(iov_base: registers.baseAddress, iov_len: registers.count * 8)
+            _ = ptrace?(getRegisters, process, pointer(generalRegisters), &vector)
+            return registers[programCounter]
+        }
+    }
+
+    private static func pointer(_ value: Int) -> UnsafeMutableRawPointer? { .init(bitPattern: value) }
+
+    private static func failure() -> Operation.Failure { .notTraced(String(cString: strerror(errno))) }
+}
