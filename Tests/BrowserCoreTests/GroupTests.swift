@@ -1,3 +1,4 @@
+import ArchiveQuery
 import BrowserCore
 import StorageEngine
 import StoreInspection
@@ -70,6 +71,14 @@ struct GroupTests {
         #expect(browser.model.screen == .groups)
         browser.press(try Key.script("h"))
         #expect(browser.model.screen == .entries && browser.frame.plainText.contains("9 entries"))
+    }
+
+    /// What broke: of a group of a number above `Int64.max` it was said that no condition tells which entries are of it.
+    @Test func aConditionNamesAnyNumber() {
+        for number: Int128 in [5, 18_446_744_073_709_551_615, 100_000_000_000_000_000_000] {
+            let group = GroupMembership.value(.named("n"), .integer(number), shown: "\(number)")
+            #expect(group.predicate?.description == "n = \(number)")
+        }
     }
 
     @Test func otherSeparatorsAndOwners() throws {

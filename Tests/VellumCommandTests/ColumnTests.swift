@@ -31,6 +31,23 @@ struct ColumnTests {
         #expect(result.errors.contains("--types price=text"))
     }
 
+    /// What broke: of each number with an exponent it was said that its spelling isn't kept, also of what `export` had written.
+    @Test func onlyANumberThatIsWrittenOtherwiseIsSaidToBe() throws {
+        let content =
+            "id,a,b,c,d\n1,1e+22,1e-05,1.0e+400,0.00012\n"
+            + "2,-1.5e+300,5e-324,-1.2e-400,123456789012345678901.5\n"
+        let kept = try importing("a.csv", content)
+        #expect(kept.status == 0 && !kept.errors.contains("column "), "\(kept.errors)")
+        #expect(try store.done("export", "A", "--format", "csv").text == content)
+        for (number, written) in [
+            ("1e22", "1e+22"), ("0.00001", "1e-05"), ("1e5", "100000.0"), ("-0", "-0.0"),
+        ] {
+            let result = try importing("a.csv", "id,a\n1,\(number)\n")
+            #expect(result.errors.contains("the spelling of \"\(number)\" (line 2) is not kept"), "\(number)")
+            #expect(try store.done("get", "A", "1", "--json").text == "{\"id\":1,\"a\":\(written)}\n")
+        }
+    }
+
     @Test func aMixedColumnStaysTextAndIsNamedOnce() throws {
         let result = try importing("a.csv", "id,n,f,z\n1,5,true,01\n2,n/a,maybe,2\n3,x,null,null\n")
         #expect(

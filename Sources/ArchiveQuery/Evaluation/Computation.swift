@@ -1,5 +1,11 @@
 import CBOR
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// A calculation, prepared for many rows.
 final class Computation {
     enum Side {
@@ -38,10 +44,11 @@ final class Computation {
         switch (left.orDate, right.orDate) {
         case (.number(let a), .number(let b)): result(a, sign, b).map(StoredItem.number) ?? .absent
         case (.date(let date), .number(let seconds)) where !sign.isProduct:
-            .date(sign == .plus ? date + seconds.double : date - seconds.double)
-        case (.number(let seconds), .date(let date)) where sign == .plus: .date(date + seconds.double)
+            .date(Microseconds.date(date, after: sign == .plus ? seconds.double : -seconds.double))
+        case (.number(let seconds), .date(let date)) where sign == .plus:
+            .date(Microseconds.date(date, after: seconds.double))
         case (.date(let later), .date(let earlier)) where sign == .minus:
-            .number(NumberValue(seconds: later - earlier))
+            .number(NumberValue(seconds: Microseconds.seconds(from: earlier, to: later)))
         default: .absent
         }
     }
@@ -88,6 +95,40 @@ extension StoredItem {
     /// A text in ISO 8601 counts as its date.
     fileprivate var orDate: StoredItem {
         if case .text(let text) = self, let date = DateText.date(text) { .date(date) } else { self }
+    }
+}
+
+/// Calculates with dates in microseconds, as exactly as they are written: a `Double` of seconds has no tenths, and each
+/// calculation with it would add to that error.
+private enum Microseconds {
+    /// Seconds from 1970 to 2001.
+    private static let reference = Int64(Date.timeIntervalBetween1970AndReferenceDate)
+    /// 136 years. Up to there a `Double` tells microseconds apart.
+    private static let longest = 0x1p32
+
+    /// The date this many seconds after another one, both in the seconds of ``StoredItem/date(_:)``.
+    static func date(_ start: Double, after seconds: Double) -> Double {
+        guard let moment = moment(start), let length = count(seconds) else { return start + seconds }
+        return StoredItem.date(microseconds: moment + length)
+    }
+
+    static func seconds(from earlier: Double, to later: Double) -> Double {
+        guard let start = moment(earlier), let end = moment(later) else { return later - earlier }
+        return Double(end - start) / 1_000_000
+    }
+
+    /// The date's microseconds since 1970; nil if it isn't a whole number of them.
+    private static func moment(_ date: Double) -> Int64? {
+        guard date.magnitude < longest else { return nil }
+        let moment = Int64((date * 1_000_000).rounded()) + reference * 1_000_000
+        // The nearest date counted from 1970, as most are stored, or from 2001, as Swift counts.
+        return StoredItem.date(microseconds: moment) == date || count(date) != nil ? moment : nil
+    }
+
+    private static func count(_ seconds: Double) -> Int64? {
+        guard seconds.magnitude < longest else { return nil }
+        let count = Int64((seconds * 1_000_000).rounded())
+        return Double(count) / 1_000_000 == seconds ? count : nil
     }
 }
 

@@ -227,7 +227,9 @@ private final class Relation: Condition {
             sight.note(.comparable)
             return relation.holds(UTF8Text.compareBytes(left, right))
         default:
-            let isMet = LiteralValue(other)?.isMet(relation, by: item) ?? false
+            // What is absent differs from what is never compared, too.
+            let isMet =
+                LiteralValue(other)?.isMet(relation, by: item) ?? (item.kind.isEmpty && relation == .notEqual)
             if item.kind.isEmpty || other.kind.isEmpty { return isMet }
             sight.note(item.kind == other.kind || isMet ? .comparable : .other)
             return isMet

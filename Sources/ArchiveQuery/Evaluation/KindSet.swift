@@ -50,7 +50,7 @@ extension QueryLiteral {
         switch self {
         case .null: []
         case .boolean: .boolean
-        case .integer, .unsigned, .number, .duration, .size: .number
+        case .integer, .unsigned, .number, .exact, .duration, .size: .number
         case .text(let text): DateText.microseconds(text.utf8) == nil ? .text : [.text, .date]
         case .date: .date
         }

@@ -9,6 +9,7 @@ struct LiteralSet {
         case boolean(Bool)
         case integer(Int128)
         case float(Double)
+        case decimal(DecimalNumber)
         case text(String)
         case date(Double)
 
@@ -18,7 +19,7 @@ struct LiteralSet {
             case .boolean(let flag): self = .boolean(flag)
             case .number(.integer(let number)): self = .integer(number)
             case .number(.float(let number)): self = Self.number(number)
-            case .number(.decimal(let number)): self = .float(number.nearestDouble ?? .nan)
+            case .number(.decimal(let number)): self = .decimal(number)
             case .text(let text): self = .text(text.string)
             case .date(let date): self = .date(date)
             }
@@ -31,11 +32,11 @@ struct LiteralSet {
             case .boolean(let flag): self = .boolean(flag)
             case .number(.integer(let number)): self = .integer(number)
             case .number(.float(let number)): self = Self.number(number)
+            case .number(.decimal(let number)): self = .decimal(number)
             case .text(let text): self = .text(MarkOrder.string(text))
             case .string(let text): self = .text(MarkOrder.string(text))
             case .date(let date): self = .date(date)
-            // A decimal number never equals an integer or a float.
-            case .number(.decimal), .bytes, .array, .map, .other: return nil
+            case .bytes, .array, .map, .other: return nil
             }
         }
 

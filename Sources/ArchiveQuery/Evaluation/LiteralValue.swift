@@ -15,6 +15,7 @@ enum LiteralValue {
         case .integer(let number): self = .number(.integer(Int128(number)))
         case .unsigned(let number): self = .number(.integer(Int128(number)))
         case .number(let number): self = .number(.float(number))
+        case .exact(let number): self = .number(number.value)
         case .text(let text): self = .text(TextValue(text))
         case .duration(let microseconds):
             let (seconds, rest) = microseconds.quotientAndRemainder(dividingBy: 1_000_000)

@@ -23,9 +23,9 @@ package enum MarkOrder {
 
     static func string(_ text: String) -> String { mayHaveLongRun(text) ? ordered(text) : text }
 
-    /// One form of all texts that are canonically equivalent: normal form C, but for characters beyond U+FFFF, which are decomposed,
-    /// and old letters of Hangul, which stay as they are. Foundation, which composes the rest, makes others of these. It gets the
-    /// text in parts, because it moves all that follows each character that it composes.
+    /// One form of all texts that are canonically equivalent: normal form C, but for old letters of Hangul, which stay as they are.
+    /// Foundation makes others of these, and of characters beyond U+FFFF; it composes the rest. It gets the text in parts, because
+    /// it moves all that follows each character that it composes.
     package static func composed(_ text: String) -> String {
         // What comes before U+0300, whose first byte is 0xcc, is in it.
         guard text.utf8.contains(where: { $0 >= 0xcc }) else { return text }
@@ -36,7 +36,7 @@ package enum MarkOrder {
             composing.append(run: $0)
         }
         composing.endPart()
-        return composing.result
+        return composedBeyondFFFF(composing.result)
     }
 
     private struct Composing {
@@ -98,6 +98,43 @@ package enum MarkOrder {
             } else {
                 result.unicodeScalars.append(scalar)
             }
+        }
+    }
+
+    private static func composedBeyondFFFF(_ text: String) -> String {
+        let seconds: ClosedRange<UInt32> = 0x110ba...0x11930
+        guard text.utf8.contains(where: { $0 >= 0xf0 }),
+            text.unicodeScalars.contains(where: { seconds.contains($0.value) })
+        else { return text }
+        var result: [Unicode.Scalar] = []
+        for scalar in text.unicodeScalars {
+            if let last = result.last, let whole = whole(last, scalar) {
+                result[result.count - 1] = whole
+            } else {
+                result.append(scalar)
+            }
+        }
+        return result.reduce(into: "") { $0.unicodeScalars.append($1) }
+    }
+
+    /// What two scalars beyond U+FFFF are composed to (UnicodeData.txt, field 5). The others that decompose, signs of music, are
+    /// never composed.
+    private static func whole(_ first: Unicode.Scalar, _ second: Unicode.Scalar) -> Unicode.Scalar? {
+        switch (first, second) {
+        case ("\u{11099}", "\u{110ba}"): "\u{1109a}"
+        case ("\u{1109b}", "\u{110ba}"): "\u{1109c}"
+        case ("\u{110a5}", "\u{110ba}"): "\u{110ab}"
+        case ("\u{11131}", "\u{11127}"): "\u{1112e}"
+        case ("\u{11132}", "\u{11127}"): "\u{1112f}"
+        case ("\u{11347}", "\u{1133e}"): "\u{1134b}"
+        case ("\u{11347}", "\u{11357}"): "\u{1134c}"
+        case ("\u{114b9}", "\u{114ba}"): "\u{114bb}"
+        case ("\u{114b9}", "\u{114b0}"): "\u{114bc}"
+        case ("\u{114b9}", "\u{114bd}"): "\u{114be}"
+        case ("\u{115b8}", "\u{115af}"): "\u{115ba}"
+        case ("\u{115b9}", "\u{115af}"): "\u{115bb}"
+        case ("\u{11935}", "\u{11930}"): "\u{11938}"
+        default: nil
         }
     }
 

@@ -66,12 +66,12 @@ package enum NumberValue: Sendable, Hashable {
         }
     }
 
-    /// The nearest `Double`.
+    /// The nearest `Double`; infinite for a number that is too large for one.
     var double: Double {
         switch self {
         case .integer(let number): Double(number)
         case .float(let number): number
-        case .decimal(let number): number.nearestDouble ?? .nan
+        case .decimal(let number): number.roundedDouble
         }
     }
 

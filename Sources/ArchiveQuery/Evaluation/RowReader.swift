@@ -224,11 +224,13 @@ final class RowReader {
             return
         }
         for place in try places(elements) {
-            guard let content else { return }
-            let item: StoredItem
-            do throws(CBORError) { item = try StoredItem.read(content, at: place) } catch { throw spoiled() }
-            guard try body(item) else { return }
+            guard try body(try element(at: place)) else { return }
         }
+    }
+
+    private func element(at place: Int?) throws(RowFault) -> StoredItem {
+        guard let place, let content else { return .absent }
+        do throws(CBORError) { return try StoredItem.read(content, at: place) } catch { throw spoiled() }
     }
 
     /// The encoded form of `item(_:)`, nil if it is absent; for elements of a list, an encoded array of them.
@@ -241,7 +243,11 @@ final class RowReader {
             var writer = CBORWriter()
             writer.beginArray(count: places.count)
             var bytes = writer.bytes
-            for place in places { bytes += try encoded(at: place) }
+            writer.removeAll()
+            writer.writeNull()
+            for place in places {
+                if let place { bytes += try encoded(at: place) } else { bytes += writer.bytes }
+            }
             return bytes
         case .property, .column:
             guard let place = try place(access), let content else { return nil }
@@ -284,12 +290,10 @@ final class RowReader {
     ) throws(RowFault) -> [(item: StoredItem, encoded: [UInt8]?)] {
         var items: [(item: StoredItem, encoded: [UInt8]?)] = []
         for place in try places(elements) {
-            guard let content else { break }
-            let item: StoredItem
-            do throws(CBORError) { item = try StoredItem.read(content, at: place) } catch { throw spoiled() }
+            let item = try element(at: place)
             if case .absent = item {
                 items.append((item, nil))
-            } else {
+            } else if let place {
                 items.append((item, try encoded(at: place)))
             }
         }
@@ -327,9 +331,9 @@ final class RowReader {
         }
     }
 
-    /// Where the elements begin.
-    private func places(_ elements: RowShape.Elements) throws(RowFault) -> [Int] {
-        var places: [Int] = []
+    /// Where the elements begin; nil for an element in which the rest of the path leads nowhere.
+    private func places(_ elements: RowShape.Elements) throws(RowFault) -> [Int?] {
+        var places: [Int?] = []
         if case .property = elements.start { try loadIfUnread() }
         do throws(CBORError) {
             switch elements.start {
@@ -339,7 +343,8 @@ final class RowReader {
                 guard !seenWays[way] else { return places }
                 // The elements of an empty list might have the property.
                 seenWays[way] =
-                    try places.isEmpty ? Self.isEmptyList(elements.steps, content, from: start) : true
+                    try places.isEmpty
+                    ? Self.isEmptyList(elements.steps, content, from: start) : places.contains { $0 != nil }
             case .column(let index):
                 guard let content, let start = try Self.column(index, content, []) else { return [] }
                 try Self.collect(elements.steps[...], content, from: start, into: &places)
@@ -388,13 +393,14 @@ final class RowReader {
         return try item.count() == 0
     }
 
-    /// Like `follow`, for a path through all elements of lists: appends the places that it leads to.
+    /// Like `follow`, for a path through all elements of lists: appends the places that it leads to, nil for an element where it
+    /// leads nowhere.
     private static func collect(
         _ steps: ArraySlice<QueryProperty.Step>, _ bytes: UnsafeRawBufferPointer, from place: Int,
-        into places: inout [Int]
+        into places: inout [Int?]
     ) throws(CBORError) {
         guard let each = steps.firstIndex(of: .each) else {
-            if let end = try follow(Array(steps), bytes, from: place) { places.append(end) }
+            places.append(try follow(Array(steps), bytes, from: place))
             return
         }
         guard let list = try follow(Array(steps[..<each]), bytes, from: place) else { return }

@@ -1,3 +1,5 @@
+import CBOR
+
 /// Sendable value type; safe to use from any thread. A literal value in a query.
 public enum QueryLiteral: Sendable, Hashable {
     /// `null`.
@@ -10,6 +12,8 @@ public enum QueryLiteral: Sendable, Hashable {
     case unsigned(UInt64)
     /// A finite number, written with a point or an exponent.
     case number(Double)
+    /// A number that is none of these exactly, such as `1e400`, `9007199254740993.0` or an integer of more than 64 bits.
+    case exact(ExactNumber)
     /// A text.
     case text(String)
     /// `90s`, `5m`: compares as a number of seconds. Never negative.
@@ -23,7 +27,37 @@ public enum QueryLiteral: Sendable, Hashable {
     var isOrdered: Bool {
         switch self {
         case .null, .boolean: false
-        case .integer, .unsigned, .number, .text, .duration, .size, .date: true
+        case .integer, .unsigned, .number, .exact, .text, .duration, .size, .date: true
+        }
+    }
+}
+
+/// Sendable value type; safe to use from any thread. A number of up to 16,384 digits in a query.
+/// ``QueryPipeline/parse(_:)`` makes it.
+public struct ExactNumber: Sendable, Hashable, CustomStringConvertible {
+    /// The number as it was written.
+    public let description: String
+    let value: NumberValue
+}
+
+extension QueryLiteral {
+    /// Reads a number in JSON's grammar as an import would store it, so that what was stored is found by its text. Nil for
+    /// one of more digits than can be stored.
+    package init?(number text: String) {
+        if let number = Int64(text) {
+            self = .integer(number)
+        } else if let number = UInt64(text) {
+            self = .unsigned(number)
+        } else {
+            let decimal = DecimalNumber(text: text.utf8)
+            let isInteger = text.utf8.allSatisfy { $0.isDigit || $0 == UInt8(ascii: "-") }
+            if !isInteger, let number = decimal.double {
+                self = .number(number)
+            } else if decimal.hasStorableDigits {
+                self = .exact(ExactNumber(description: text, value: NumberValue(decimal)))
+            } else {
+                return nil
+            }
         }
     }
 }

@@ -4,7 +4,7 @@
 /// ``QueryRelation/equal`` with null, ``QueryRelation/notEqual`` with a value, ``QueryPresence/null`` and
 /// ``QueryPresence/nullOrEmpty``, and nothing else. Values of different kinds never match a comparison, not even
 /// ``QueryRelation/notEqual``. If a property is all elements of a list (`items[].price`), one element that matches is
-/// enough.
+/// enough; for an element without it, it is absent.
 public indirect enum QueryPredicate: Sendable, Hashable {
     /// True if all are true; also if there are none.
     case and([QueryPredicate])

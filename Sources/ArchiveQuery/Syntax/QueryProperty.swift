@@ -16,7 +16,7 @@ public indirect enum QueryProperty: Sendable, Hashable {
         case name(String)
         /// The element of an array, from 0 on.
         case index(Int)
-        /// All elements of an array.
+        /// All elements of an array. One that lacks the rest of the path counts as null.
         case each
     }
 

@@ -5,14 +5,11 @@ extension Lexer {
         if let date = scanDate() { return date }
         if byte() == UInt8(ascii: "-") { offset += 1 }
         takeDigits()
-        var isInteger = true
         if byte() == UInt8(ascii: "."), byte(ahead: 1).isDigit {
-            isInteger = false
             offset += 1
             takeDigits()
         }
         if let exponent = exponentLength() {
-            isInteger = false
             offset += exponent
             takeDigits()
         }
@@ -23,7 +20,8 @@ extension Lexer {
         { offset += 1 }
         let unit = String(decoding: bytes[unitStart..<offset], as: UTF8.self)
         if !unit.isEmpty { return Self.measure(number, unit) }
-        return isInteger ? Self.integer(number) : Self.float(number)
+        return QueryLiteral(number: number).map { .literal($0) }
+            ?? .invalid("a number of more digits than any value has")
     }
 
     /// Whether the point belongs to a later number of a duration, as in `1h2.5s`.
@@ -41,19 +39,6 @@ extension Lexer {
         if byte(ahead: 1).isDigit { return 1 }
         let isSigned = byte(ahead: 1) == UInt8(ascii: "-") || byte(ahead: 1) == UInt8(ascii: "+")
         return isSigned && byte(ahead: 2).isDigit ? 2 : nil
-    }
-
-    private static func integer(_ text: String) -> Token.Kind {
-        if let number = Int64(text) { return .literal(.integer(number)) }
-        if let number = UInt64(text) { return .literal(.unsigned(number)) }
-        return .invalid("an integer of more than 64 bits; with .0 at its end it is a floating-point number")
-    }
-
-    private static func float(_ text: String) -> Token.Kind {
-        guard let number = Double(text), number.isFinite else {
-            return .invalid("a number that is too large for floating point")
-        }
-        return .literal(.number(number))
     }
 
     private static func measure(_ number: String, _ unit: String) -> Token.Kind {

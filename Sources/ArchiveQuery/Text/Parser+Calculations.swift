@@ -87,6 +87,7 @@ extension Parser {
         case .integer(.min): return .unsigned(1 << 63)
         case .integer(let number): return .integer(-number)
         case .number(let number): return .number(-number)
+        case .exact(let number): return QueryLiteral(number: String(number.description.dropFirst()))
         default: return nil
         }
     }

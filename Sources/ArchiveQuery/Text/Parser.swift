@@ -82,8 +82,7 @@ struct Parser {
             range: token.range, found: token.shown, expected: likely.isEmpty ? expected : likely,
             advice: advice)
         if case .invalid(let problem) = token.kind {
-            let text = String(decoding: bytes[token.range], as: UTF8.self)
-            error.found = text.count > 24 ? text.prefix(24) + "…" : text
+            error.found = Token.shortened(String(decoding: bytes[token.range], as: UTF8.self))
             error.advice = problem
         }
         return error
@@ -132,14 +131,14 @@ struct Parser {
         guard isAtEnd else { throw failure(advice: token.misplacedStageAdvice) }
     }
 
-    /// A grouping takes the aggregates of the next stage or, in the other order, of the previous one. Without any
-    /// it counts.
+    /// A grouping takes the aggregates of the next stage or, in the other order, of the previous one, unless it is by what
+    /// these are called. Without any it counts.
     private static func joined(_ stages: [PipelineStage]) -> [PipelineStage] {
         var joined: [PipelineStage] = []
         for stage in stages {
             switch (joined.last, stage) {
             case (.group(let columns, []), .aggregate(let figures)),
-                (.aggregate(let figures), .group(let columns, [])):
+                (.aggregate(let figures), .group(let columns, [])) where !figures.have(columns):
                 joined[joined.count - 1] = .group(by: columns, figures)
             default: joined.append(stage)
             }
@@ -154,18 +153,34 @@ struct Parser {
     }
 }
 
+extension [QueryFigure] {
+    /// Whether one of the columns is of one of the figures.
+    fileprivate func have(_ columns: [QueryColumn]) -> Bool {
+        let names = columnNames
+        return columns.flatMap(\.property.sources).contains { source in
+            guard case .path(let steps) = source, case .name(let name)? = steps.first else { return false }
+            return names.contains(name)
+        }
+    }
+}
+
 extension Token {
     /// The token as errors show it.
     var shown: String {
         switch kind {
         case .word(let word): "\"\(word)\""
         case .quoted(let text): "the text \"\(text.prefix(40))\""
+        case .literal(.exact(let number)): Self.shortened(number.description)
         case .literal(let literal): literal.description
         case .metadata(let name): "@\(name)"
         case .symbol(let symbol): "\"\(symbol.rawValue)\""
         case .invalid: "something else"
         case .end: "the end"
         }
+    }
+
+    fileprivate static func shortened(_ text: String) -> String {
+        text.count > 24 ? text.prefix(24) + "…" : text
     }
 
     /// Whether the token is this word, in upper or lower case.

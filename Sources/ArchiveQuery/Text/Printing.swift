@@ -169,6 +169,7 @@ extension QueryLiteral: CustomStringConvertible {
         case .integer(let number): return String(number)
         case .unsigned(let number): return String(number)
         case .number(let number): return number.description
+        case .exact(let number): return number.description
         case .text(let text): return QueryText.quoted(text)
         case .duration(let microseconds): return DurationText.text(microseconds: microseconds)
         case .size(let bytes): return SizeText.text(bytes)

@@ -60,8 +60,8 @@ private enum SwiftSource {
         case .between(let property, let low, let high):
             let path = try path(property)
             return [
-                path + "(.greaterOrEqual(with: \(literal(low))))",
-                path + "(.lessOrEqual(with: \(literal(high))))",
+                try path + "(.greaterOrEqual(with: \(literal(low))))",
+                try path + "(.lessOrEqual(with: \(literal(high))))",
             ]
         case .relate:
             throw SwiftSourceUnavailable(
@@ -81,7 +81,7 @@ private enum SwiftSource {
         case .hasAny(let property, let values):
             return [try path(property) + "(.contains(atLeastOne: \(list(values))))"]
         case .hasAll(let property, let values):
-            let argument = values.count == 1 ? "with: \(literal(values[0]))" : "all: \(list(values))"
+            let argument = try values.count == 1 ? "with: \(literal(values[0]))" : "all: \(list(values))"
             return [try path(property) + "(.contains(\(argument)))"]
         case .presence(let property, let presence): return [try path(property) + "(.\(name(presence)))"]
         }
@@ -142,24 +142,27 @@ private enum SwiftSource {
         }
     }
 
-    private static func list(_ values: [QueryLiteral]) -> String {
-        "[" + values.map(literal).joined(separator: ", ") + "]"
+    private static func list(_ values: [QueryLiteral]) throws(SwiftSourceUnavailable) -> String {
+        let literals = try values.map(literal)
+        return "[" + literals.joined(separator: ", ") + "]"
     }
 
-    private static func literal(_ value: QueryLiteral) -> String {
+    private static func literal(_ value: QueryLiteral) throws(SwiftSourceUnavailable) -> String {
         switch value {
-        case .null: "nil"
-        case .boolean(let flag): flag ? "true" : "false"
-        case .integer(let number): String(number)
-        case .unsigned(let number): String(number)
-        case .number(let number): number.description
-        case .text(let text): quoted(text)
+        case .null: return "nil"
+        case .boolean(let flag): return flag ? "true" : "false"
+        case .integer(let number): return String(number)
+        case .unsigned(let number): return String(number)
+        case .number(let number): return number.description
+        case .exact(let number):
+            throw SwiftSourceUnavailable(description: "the typed API has no number that is \(number)")
+        case .text(let text): return quoted(text)
         case .duration(let microseconds):
-            microseconds % 1_000_000 == 0
+            return microseconds % 1_000_000 == 0
                 ? String(microseconds / 1_000_000) : (Double(microseconds) / 1_000_000).description
-        case .size(let bytes): String(bytes)
+        case .size(let bytes): return String(bytes)
         case .date(let microseconds):
-            "Date(timeIntervalSince1970: \(Double(microseconds) / 1_000_000))"
+            return "Date(timeIntervalSince1970: \(Double(microseconds) / 1_000_000))"
         }
     }
 

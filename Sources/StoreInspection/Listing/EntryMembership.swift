@@ -83,7 +83,7 @@ extension GroupKey {
     fileprivate var literal: QueryLiteral? {
         switch self {
         case .boolean(let flag): .boolean(flag)
-        case .integer(let number): Int64(exactly: number).map { .integer($0) }
+        case .integer(let number): QueryLiteral(number: number.description)
         case .float(let number): number.isFinite ? .number(number) : nil
         case .text(let text): .text(text)
         case .absent, .decimal, .date, .encoded, .several: nil

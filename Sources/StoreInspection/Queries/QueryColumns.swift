@@ -199,17 +199,23 @@ extension QueryProperty {
 }
 
 extension CBORValue {
-    /// The parts that the path leads to: at most one, or one for each element of lists on the path.
+    /// The parts that the path leads to: at most one, or one for each element of lists on the path, null where an element lacks
+    /// it.
     fileprivate func parts(_ steps: ArraySlice<QueryProperty.Step>) -> [CBORValue] {
-        guard let step = steps.first else { return [self] }
-        return parts(step).flatMap { $0.parts(steps.dropFirst()) }
+        guard let each = steps.firstIndex(of: .each) else { return part(steps).map { [$0] } ?? [] }
+        let rest = steps[(each + 1)...]
+        return (part(steps[..<each])?.asArray ?? []).flatMap { element in
+            rest.contains(.each) ? element.parts(rest) : [element.part(rest) ?? .null]
+        }
     }
 
-    private func parts(_ step: QueryProperty.Step) -> [CBORValue] {
-        switch step {
-        case .name(let name): asMap?[key: .text(name)].map { [$0] } ?? []
-        case .index(let index): asArray.flatMap { $0.indices.contains(index) ? [$0[index]] : nil } ?? []
-        case .each: asArray ?? []
+    private func part(_ steps: ArraySlice<QueryProperty.Step>) -> CBORValue? {
+        steps.reduce(Optional(self)) { value, step in
+            switch step {
+            case .name(let name): value?.asMap?[key: .text(name)]
+            case .index(let index): value?.asArray.flatMap { $0.indices.contains(index) ? $0[index] : nil }
+            case .each: nil
+            }
         }
     }
 }

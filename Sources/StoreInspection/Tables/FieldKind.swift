@@ -1,3 +1,5 @@
+import CBOR
+
 /// Sendable value type. What a field of a table spells when it stands without quotes.
 package enum FieldKind: Sendable, Hashable {
     /// An integer as JSON spells it, which is spelled the same when it is written again.
@@ -49,20 +51,30 @@ package enum FieldKind: Sendable, Hashable {
             let isMinusZero = isNegative && whole == 1 && field[first] == UInt8(ascii: "0")
             return isMinusZero ? .number(isRespelled: true) : .integer
         }
-        var isRespelled = false
         if field[place] == UInt8(ascii: ".") {
             place += 1
             let fraction = digits()
             guard fraction > 0 else { return nil }
-            isRespelled = fraction > 1 && field[place - 1] == UInt8(ascii: "0")
+            // Larger and smaller numbers may get an exponent.
+            let isPlain = whole <= 15 && !field[first...].starts(with: "0.0000".utf8)
+            if place == field.count, isPlain {
+                return .number(isRespelled: fraction > 1 && field[place - 1] == UInt8(ascii: "0"))
+            }
         }
-        guard place < field.count else { return .number(isRespelled: isRespelled) }
+        guard place < field.count else { return .number(isRespelled: !isKept(field)) }
         guard field[place] | 0x20 == UInt8(ascii: "e") else { return nil }
         place += 1
         if place < field.count, field[place] == UInt8(ascii: "-") || field[place] == UInt8(ascii: "+") {
             place += 1
         }
         guard digits() > 0, place == field.count else { return nil }
-        return .number(isRespelled: true)
+        return .number(isRespelled: !isKept(field))
+    }
+
+    /// Whether a number is written again as it is spelled; one that JSON has no room for stays a text.
+    private static func isKept(_ field: UnsafeRawBufferPointer) -> Bool {
+        var writer = CBORWriter()
+        guard (try? JSONTranscoder.transcode(field, into: &writer)) != nil else { return true }
+        return (try? JSONPrinter.text(of: writer.bytes)).map { field.elementsEqual($0.utf8) } ?? true
     }
 }

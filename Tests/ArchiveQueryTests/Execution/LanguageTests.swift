@@ -2,6 +2,7 @@ import ArchiveQuery
 import CBOR
 import Foundation
 import StorageEngine
+import TestSupport
 import Testing
 
 /// What the language says of rows: calculations, two properties of one row, elements of lists, names of columns, and figures.
@@ -33,7 +34,7 @@ struct LanguageTests {
         ("price + 0.5 > 9e18", ["2"]), ("max + min > price", ["0", "1"]),
         ("items[].price = 7", ["0", "2"]), ("items[].price > 1 and items[].price < 2", ["0"]),
         ("items[].price between 2 and 6", []), ("items[].price < max", ["0"]),
-        ("items[].price is null", []), ("not items[].price = 7", ["1", "3", "4"]),
+        ("items[].price is null", ["2"]), ("not items[].price = 7", ["1", "3", "4"]),
         ("items[].tags[] = \"y\"", ["0"]), ("items[].tags has \"x\"", ["0", "2"]),
         ("items[0].tags[] starts with \"y\"", ["0"]), ("count(items[].tags) = 2", ["0"]),
         ("items[] is not null", ["0", "2"]), ("city[] = \"Paris\"", []),
@@ -56,7 +57,7 @@ struct LanguageTests {
         #expect(try orders.columns("select price as p | find price < 5") == [])
         #expect(try orders.columns("select items as list | find list[].price = 7 | count") == [["2"]])
         #expect(
-            try orders.columns("select items[].price | limit 3") == [["[1,7]"], ["[]"], ["[7]"]])
+            try orders.columns("select items[].price | limit 3") == [["[1,7]"], ["[]"], ["[7,null]"]])
         #expect(try orders.columns("select items[].price | find items[].price = 1 | count") == [["1"]])
         #expect(try orders.columns("sum amount as s, sum min as t | select s - t") == [["-14"]])
         #expect(
@@ -85,11 +86,90 @@ struct LanguageTests {
         // Each row is counted once in the group of each element that it has.
         #expect(
             try orders.columns("group by items[].tags[] | count") == [[#""x""#, "2"], [#""y""#, "1"]])
-        #expect(try orders.columns("distinct items[].price") == [["1"], ["7"]])
+        #expect(try orders.columns("distinct items[].price") == [["1"], ["7"], ["-"]])
         #expect(
             try orders.columns("group by c, items[].price | count") == [
-                [#""FR""#, "7", "1"], [#""ID""#, "1", "1"], [#""ID""#, "7", "1"],
+                [#""FR""#, "7", "1"], [#""FR""#, "-", "1"], [#""ID""#, "1", "1"], [#""ID""#, "7", "1"],
             ])
+    }
+
+    /// A grouping by what figures are called is of their row; by anything else it is theirs. What broke: it was always theirs, so
+    /// that nothing had the property, or all entries were grouped by it.
+    @Test func figuresMayBeGrouped() throws {
+        #expect(try orders.columns("count as n | group by n as g | count as m") == [["5", "1"]])
+        for query in ["max amount as amount | group by amount", "max amount | group by max + 0 as most"] {
+            #expect(try orders.columns(query) == [["3", "1"]], "\(query)")
+        }
+        let expected = try orders.columns("group by c | sum amount")
+        #expect(try orders.columns("sum amount | group by c") == expected)
+        #expect(try orders.columns("sum amount by c") == expected)
+    }
+
+    /// An element that lacks the property has null for it, also if it is no object; an empty list, and what is no list, has no
+    /// elements. What broke: such elements were passed over, so that `is null` and `!=` didn't find them.
+    @Test func anElementWithoutThePropertyHasNullForIt() throws {
+        let source = try ListSource(json: [
+            #"{"l":[{"q":1}]}"#, #"{"l":[{"p":null}]}"#, #"{"l":[{"p":4},{"p":5}]}"#, #"{"l":[{"p":4},7]}"#,
+            #"{"l":[]}"#, "{}", #"{"l":{"p":4}}"#, #"{"l":[[],null]}"#, #"{"l":[{"p":[4]}]}"#,
+        ])
+        let lacking = ["0", "1", "3", "7"]
+        for (condition, keys) in [
+            ("l[].p is null", lacking), ("l[].p = null", lacking), ("l[].p in [null]", lacking),
+            ("l[].p is null or empty", lacking), ("l[].p = none", lacking),
+            ("l[].p != 4", ["0", "1", "2", "3", "7"]),
+            ("not l[].p is not null", ["0", "1", "4", "5", "6", "7"]),
+            ("l[].p[0] is null", ["0", "1", "2", "3", "7"]), ("l[].p[] is null", []), ("l[].p[] = 4", ["8"]),
+            ("l[] is null", ["7"]), ("count(l[].p) >= 0", ["8"]),
+        ] {
+            #expect(try source.keys("find " + condition) == keys, "\(condition)")
+            // Of a column, and as a list asks its entries one by one.
+            #expect(
+                try source.columns("select l, @key | find \(condition) | select @key").map { $0[0] }
+                    == keys.map { "\"\($0)\"" })
+            #expect(try probed(source, condition) == keys, "\(condition)")
+        }
+        #expect(
+            try source.columns("select l[].p") == [
+                ["[null]"], ["[null]"], ["[4,5]"], ["[4,null]"], ["[]"], ["[]"], ["[]"], ["[null,null]"],
+                ["[[4]]"],
+            ])
+        for start in ["", "select l | "] {
+            #expect(
+                try source.columns(start + "group by l[].p | count") == [
+                    ["4", "2"], ["5", "1"], ["[4]", "1"], ["-", "4"],
+                ])
+            #expect(try source.columns(start + "distinct l[].p") == [["-"], ["4"], ["5"], ["[4]"]])
+            #expect(
+                try source.columns(start + "sum l[].p, count distinct l[].p, min l[].p, max l[].p") == [
+                    ["13", "3", "4", "5"]
+                ])
+        }
+        #expect(try source.keys("sort l[].p") == ["2", "3", "0", "1", "4", "5", "6", "7", "8"])
+    }
+
+    /// The keys of the entries that meet a condition, each asked by itself.
+    private func probed(_ source: ListSource, _ condition: String) throws -> [String] {
+        let cursor = source.cursor(in: .recency)
+        let probe = try EntryProbe(
+            cursor, condition: QueryPredicate(condition), now: Timestamp(microseconds: 0))
+        var keys: [String] = []
+        while try cursor.advance() {
+            probe.next()
+            if case .found(true) = probe.isMet() { keys.append(cursor.key) }
+        }
+        return keys
+    }
+
+    /// What is missing differs from lists and objects, whichever side it is on. What broke: on the left it didn't.
+    @Test func whatIsMissingDiffersFromEveryValue() throws {
+        let source = try ListSource(json: [#"{"b":{}}"#, #"{"b":[1]}"#, #"{"b":"x"}"#, #"{"b":0}"#, "{}"])
+        for condition in ["a != b", "b != a"] {
+            #expect(try source.keys("find " + condition) == ["0", "1", "2", "3"], "\(condition)")
+        }
+        for condition in ["a = b", "b = a"] {
+            #expect(try source.keys("find " + condition) == ["4"], "\(condition)")
+        }
+        #expect(try source.keys("find a < b or b < a or a >= b or b >= a") == [])
     }
 
     /// What broke: between the largest numbers the median was infinite, which is printed as null.
@@ -161,6 +241,44 @@ struct LanguageTests {
         #expect(try source.keys("find p - 2026-01-31 = 9h") == ["1", "2", "3", "date"])
         #expect(try source.keys("find p + 1d > 2026-02-01T08:00:00Z") == ["1", "2", "3", "date"])
         #expect(try source.columns("find p = 2026-01-31 | select p - 1970-01-01") == [["1769817600"]])
+    }
+
+    /// Differences of dates, and dates some time apart, are those that their texts say. What broke: each calculation with
+    /// fractions of a second was off by some 1e-8 s, so that no comparison found them.
+    @Test func fractionsOfSecondsAreExact() throws {
+        var random = SeededGenerator.announced("fractions of seconds")
+        // From 1970 to 2060, up to years apart.
+        let pairs = (0..<300).map { _ in
+            let start = Int64.random(in: 0..<2_840_000_000_000_000, using: &random)
+            return (
+                start, start + Int64.random(in: -100_000_000_000_000...100_000_000_000_000, using: &random)
+            )
+        }
+        func text(_ microseconds: Int64) -> String {
+            QueryLiteral.date(microseconds: microseconds).description
+        }
+        let source = ListSource(
+            try pairs.enumerated().map { place, pair in
+                let seconds = Double(pair.1 - pair.0) / 1_000_000
+                // As a text, and as the codec writes a date.
+                let end = Date(timeIntervalSince1970: Double(pair.1) / 1_000_000)
+                let value =
+                    place % 2 == 0
+                    ? try JSONTranscoder.cbor(
+                        from: #"{"a":"\#(text(pair.0))","b":"\#(text(pair.1))","s":\#(seconds)}"#)
+                    : try CBOREncoder().encode(Span(a: text(pair.0), b: end, s: seconds))
+                return ListSource.Entry(key: "\(place)", value: value)
+            })
+        let all = pairs.indices.map(String.init)
+        for condition in ["b - a = s", "a + s = b", "s + a = b", "b - s = a"] {
+            #expect(try source.keys("find " + condition) == all, "\(condition)")
+        }
+    }
+
+    private struct Span: Encodable {
+        var a: String
+        var b: Date
+        var s: Double
     }
 
     @Test func texts() throws {

@@ -6,6 +6,7 @@ number from 0 on), a query. Prints a JSON array a line: the keys of the rows, or
 """
 
 import functools
+import itertools
 import json
 import re
 import sys
@@ -175,7 +176,7 @@ class Parser:
             path = self.path()
             self.expect(")")
             relation, number = self.take()[1], self.value()
-            return lambda row: counts(get(row, path), relation, number)
+            return lambda row: any(counts(value, relation, number) for value in values_of(row, path))
         return self.condition(self.operand())
 
     def is_calculation(self):
@@ -262,13 +263,37 @@ class Parser:
 
 
 def values_of(row, path):
-    """One value, or one of each element of a list."""
-    if not isinstance(path, tuple) or EACH not in path:
+    """One value, or one of each element of a list: null where an element lacks it, or is no object."""
+    if not is_many(path):
         return [get(row, path)]
     place = path.index(EACH)
-    elements = get(row, path[:place])
-    assert place == len(path) - 1
-    return elements if isinstance(elements, list) else []
+    elements, rest = get(row, path[:place]), path[place + 1 :]
+    if not isinstance(elements, list):
+        return []
+    return [value for element in elements for value in (values_of((None, element, None), rest) if rest else [element])]
+
+
+def is_many(path):
+    return isinstance(path, tuple) and EACH in path
+
+
+def shown(row, path):
+    values = values_of(row, path)
+    return values if is_many(path) else values[0]
+
+
+def combinations(row, columns):
+    """The different combinations of a row's values."""
+    found = {}
+    for values in itertools.product(*(values_of(row, path) for path, _ in columns)):
+        found.setdefault(tuple(map(group_key, values)), list(values))
+    return found.items()
+
+
+def leading(row, path, descending):
+    """Of several values the one that a sort uses."""
+    key = functools.cmp_to_key(lambda a, b: before(a, b, descending))
+    return min(values_of(row, path), key=key, default=MISSING)
 
 
 def calculated(sign, a, b):
@@ -398,7 +423,7 @@ def group_key(value):
 def figures_of(figures, rows):
     row = []
     for name, path, percent, _ in figures:
-        values = [] if path is None else [get(each, path) for each in rows]
+        values = [] if path is None else [value for each in rows for value in values_of(each, path)]
         numbers = [value for value in values if kind(value) == "number"]
         ordered = [value for value in values if kind(value) in KINDS]
         key = functools.cmp_to_key(lambda a, b: before(a, b, False))
@@ -446,7 +471,7 @@ def run(stages, rows):
 
             def order(a, b):
                 for path, descending in stage[1]:
-                    result = before(get(a, path), get(b, path), descending)
+                    result = before(leading(a, path, descending), leading(b, path, descending), descending)
                     if result:
                         return result
                 return 0
@@ -457,12 +482,12 @@ def run(stages, rows):
         elif stage[0] == "skip":
             rows = rows[stage[1] :]
         elif stage[0] == "select":
-            rows = [(row[0], None, [(name, get(row, path)) for path, name in stage[1]]) for row in rows]
+            rows = [(row[0], None, [(name, shown(row, path)) for path, name in stage[1]]) for row in rows]
         elif stage[0] == "distinct":
             seen = {}
             for row in rows:
-                values = [get(row, path) for path, _ in stage[1]]
-                seen.setdefault(tuple(map(group_key, values)), values)
+                for key, values in combinations(row, stage[1]):
+                    seen.setdefault(key, values)
             rows = [(None, None, list(zip([name for _, name in stage[1]], values))) for values in seen.values()]
         elif stage[0] == "figures":
             rows = [(None, None, list(zip(names_of(stage[1]), figures_of(stage[1], rows))))]
@@ -470,8 +495,8 @@ def run(stages, rows):
             figures = stage[2] or [("count", None, 0, None)]
             groups = {}
             for row in rows:
-                values = [get(row, path) for path, _ in stage[1]]
-                groups.setdefault(tuple(map(group_key, values)), (values, []))[1].append(row)
+                for key, values in combinations(row, stage[1]):
+                    groups.setdefault(key, (values, []))[1].append(row)
 
             def group_order(a, b):
                 for left, right in zip(a[0], b[0]):

@@ -62,6 +62,27 @@ import Testing
         #expect(count > 560)
     }
 
+    /// A character beyond U+FFFF that normal form C composes is one to a regular expression, as `é` is. What broke: it was two.
+    @Test func compositesBeyondTheFirstPlaneAreOneCharacter() {
+        let composites = [
+            "\u{1109a}", "\u{1109c}", "\u{110ab}", "\u{1112e}", "\u{1112f}", "\u{1134b}", "\u{1134c}",
+            "\u{114bb}", "\u{114bc}", "\u{114be}", "\u{115ba}", "\u{115bb}", "\u{11938}",
+        ]
+        for whole in composites {
+            let parts = whole.decomposedStringWithCanonicalMapping
+            #expect(parts.unicodeScalars.count == 2)
+            for text in [whole, parts] {
+                let composed = MarkOrder.composed("日\(text)日")
+                #expect(composed.unicodeScalars.elementsEqual("日\(whole)日".unicodeScalars))
+                #expect(TextPattern("^a.z$").matches("a\(text)z"))
+                #expect(TextPattern("a[\(text)]+z").matches("a\(whole)\(parts)z"))
+                #expect(!TextPattern(String(parts.unicodeScalars.prefix(1))).matches(text))
+                // A mark behind it changes nothing.
+                #expect(TextPattern("^..z$").matches(text + "\u{301}z"))
+            }
+        }
+    }
+
     @Test func lineEndsAreOneCharacter() {
         #expect(!contains("a\r\nb", "\n"))
         #expect(!contains("a\r\nb", "\r"))

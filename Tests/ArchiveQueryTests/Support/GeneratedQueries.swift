@@ -9,11 +9,14 @@ protocol GeneratedQueries {
     mutating func property() -> String
     /// A property that holds numbers whose sums and means are exact.
     mutating func number() -> String
+    /// The same for figures, which may be of all elements of a list.
+    mutating func summed() -> String
     /// A property to group by; the order of groups of arrays and objects is nobody's business.
     mutating func scalarProperty() -> String
 }
 
 extension GeneratedQueries {
+    mutating func summed() -> String { number() }
     mutating func pick<Value>(_ values: [Value]) -> Value { values.randomElement(using: &random)! }
     mutating func chance(_ one: Int) -> Bool { Int.random(in: 0..<one, using: &random) == 0 }
 
@@ -36,10 +39,10 @@ extension GeneratedQueries {
                 "select \(property()) as x, \(number()) * 2 + 1 as y, \(number()) / 4 | sort y, x | limit 9")
         case 9:
             stages.append(
-                "median \(number()) as m, percentile \(number()) 25, count distinct \(scalarProperty()) as d")
-        case 2: stages.append("count, sum \(number()), avg \(number())")
+                "median \(summed()) as m, percentile \(summed()) 25, count distinct \(scalarProperty()) as d")
+        case 2: stages.append("count, sum \(summed()), avg \(summed())")
         case 3: stages.append("min \(property()), max \(property())")
-        case 4: stages.append("group by \(scalarProperty()) | count, sum \(number())")
+        case 4: stages.append("group by \(scalarProperty()) | count, sum \(summed())")
         case 5: stages.append("group by \(scalarProperty()) | max \(property()) | sort max desc | limit 7")
         default: break
         }
@@ -123,7 +126,26 @@ enum NestedDocument {
                 ? nil : "\"\(name)\":\(value(depth: 2, using: &random))"
         }
         let scalar = Int.random(in: 0..<8, using: &random) == 0 ? [] : ["\"s\":" + scalar(using: &random)]
-        return "{" + (properties + scalar).shuffled(using: &random).joined(separator: ",") + "}"
+        return "{"
+            + (properties + scalar + list(using: &random)).shuffled(using: &random).joined(separator: ",")
+            + "}"
+    }
+
+    /// A list of objects, of which some lack the property that is asked for, and of what is none; or something else.
+    private static func list(using random: inout SeededGenerator) -> [String] {
+        switch Int.random(in: 0..<8, using: &random) {
+        case 0: return []
+        case 1: return ["\"l\":" + ["null", "{\"s\":1}", "\"a\""].randomElement(using: &random)!]
+        default: break
+        }
+        let elements = (0..<Int.random(in: 0...3, using: &random)).map { _ in
+            switch Int.random(in: 0..<6, using: &random) {
+            case 0: scalar(using: &random)
+            case 1: "{\"a\":" + scalar(using: &random) + "}"
+            default: "{\"a\":1,\"s\":" + scalar(using: &random) + "}"
+            }
+        }
+        return ["\"l\":[" + elements.joined(separator: ",") + "]"]
     }
 
     static func scalar(using random: inout SeededGenerator) -> String {
@@ -159,12 +181,17 @@ struct NestedQueries: GeneratedQueries {
     var random: SeededGenerator
 
     mutating func property() -> String {
-        pick(["a", "b", "c", "s", "\"odd name\"", "a.b", "b[0]", "a.a.b", "c[1].a", "b.a[0]", "@key"])
+        pick([
+            "a", "b", "c", "s", "\"odd name\"", "a.b", "b[0]", "a.a.b", "c[1].a", "b.a[0]", "@key",
+            "l[].s", "l[].a", "a[].b", "b[][0]", "c[].a[]",
+        ])
     }
 
-    mutating func scalarProperty() -> String { pick(["s", "s", "b.missing"]) }
+    mutating func scalarProperty() -> String { pick(["s", "s", "b.missing", "l[].s"]) }
 
     mutating func number() -> String { pick(["a", "b", "c", "a.b", "b[0]"]) }
+
+    mutating func summed() -> String { chance(2) ? number() : "l[].s" }
 
     private mutating func value() -> String { NestedDocument.scalar(using: &random) }
 
@@ -180,7 +207,7 @@ struct NestedQueries: GeneratedQueries {
     }
 
     mutating func condition() -> String {
-        switch Int.random(in: 0..<9, using: &random) {
+        switch Int.random(in: 0..<10, using: &random) {
         case 0, 1: "\(property()) \(pick(["=", "!="])) \(value())"
         case 2: "\(property()) \(pick(["<", "<=", ">", ">="])) \(ordered())"
         case 3: "\(property()) in \(values())"
@@ -189,6 +216,9 @@ struct NestedQueries: GeneratedQueries {
         case 6: "\(property()) has \(pick(["any", "all"])) \(values())"
         // Characters of texts are counted otherwise there, so only short counts are told apart from none.
         case 7: "count(\(property())) \(pick(["=", ">"])) 0"
+        case 8:
+            "\(property()) \(pick(["=", "!=", "<", ">="])) "
+                + pick(["a", "b", "s", "a.b", "missing", "l[].s"])
         default: "\(property()) is \(pick(["empty", "not empty", "null", "not null", "null or empty"]))"
         }
     }

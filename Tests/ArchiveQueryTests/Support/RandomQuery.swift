@@ -99,7 +99,7 @@ struct RandomQuery {
     }
 
     mutating func literal() -> QueryLiteral {
-        switch Int.random(in: 0..<10, using: &random) {
+        switch Int.random(in: 0..<11, using: &random) {
         case 0: .null
         case 1: .boolean(chance(2))
         case 2: .integer(pick([0, -1, 7, .max, .min]))
@@ -113,6 +113,12 @@ struct RandomQuery {
                     0, -1, 1_769_850_000_000_000, 1_769_850_000_000_001, 253_402_300_799_999_999,
                     -62_135_596_800_000_000,
                 ]))
+        case 8:
+            QueryLiteral(
+                number: pick([
+                    "9007199254740993.0", "-1e400", "1.0e-400", "18446744073709551616",
+                    "-9223372036854775809",
+                ])) ?? .null
         default: .text(text())
         }
     }
@@ -134,7 +140,7 @@ struct RandomQuery {
             return .value(
                 pick([
                     .integer(7), .integer(-2), .number(0.5), .duration(microseconds: 90_000_000),
-                    .size(bytes: 1024),
+                    .size(bytes: 1024), QueryLiteral(number: "-9223372036854775809") ?? .null,
                 ]))
         }
         while true {

@@ -51,6 +51,12 @@ struct RoundTripTests {
         ("find d > 2026-01-31T09:05:00.250+02:00", "find d > 2026-01-31T07:05:00.25Z"),
         ("find d > 2024-02-29T23:59:59.999999", "find d > 2024-02-29T23:59:59.999999Z"),
         ("find a = -1.5e3 and b = 18446744073709551615", "find a = -1500.0 and b = 18446744073709551615"),
+        ("find a > 1e999 or a < -99999999999999999999", "find a > 1e999 or a < -99999999999999999999"),
+        ("find a = 9007199254740993.0 or a = 1E2", "find a = 9007199254740993.0 or a = 100.0"),
+        (
+            "find a -9223372036854775809 > 1 and a -1e400 < 1",
+            "find a - 9223372036854775809 > 1 and a - 1e400 < 1"
+        ),
         ("find a = \"\\u00e9\\ud83d\\ude00\\/\"", "find a = \"é😀/\""),
         ("sort a asc, b desc|skip 1|limit 2", "sort a, b desc | skip 1 | limit 2"),
         ("sort desc desc, sort", "sort \"desc\" desc, \"sort\""),

@@ -53,7 +53,8 @@ struct SwiftSourceTests {
         "find a = 1 or b = 2", "find not a = 1", "find @size > 1", "find a[0] = 1", "select a", "skip 1",
         "count",
         "group by a", "distinct a", "find \"odd name\" = 1", "sort @key", "find count(a) != 1",
-        "find a > b", "find a + 1 > 2", "sort a * b", "find a[].b = 1",
+        "find a > b", "find a + 1 > 2", "sort a * b", "find a[].b = 1", "find a = 1e400",
+        "find a in [1, 1e400]",
     ])
     func whatTheTypedAPIDoesNotHave(text: String) throws {
         let pipeline = try QueryPipeline(text)

@@ -178,10 +178,15 @@ extension DecimalNumber {
     /// The finite double nearest to the number, if there is one.
     package var nearestDouble: Double? {
         if isZero { return isNegative ? -0.0 : 0.0 }
-        guard digits.count <= Magnitude.maximumDigits, (-20_000...20_000).contains(exponent) else {
-            return nil
-        }
+        guard (-20_000...20_000).contains(exponent) else { return nil }
         let text = (isNegative ? "-" : "") + String(decoding: digits, as: UTF8.self) + "e\(exponent)"
         return Double(text).flatMap { $0.isFinite ? $0 : nil }
+    }
+
+    /// The nearest double; infinite for a number that is too large for one, and 0 for one that is too small.
+    package var roundedDouble: Double {
+        if let nearestDouble { return nearestDouble }
+        let magnitude: Double = exponent + Int128(digits.count) > 0 ? .infinity : 0
+        return isNegative ? -magnitude : magnitude
     }
 }
