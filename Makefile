@@ -54,7 +54,7 @@ SOAK_REPORT := .build/soak-report.txt
 .DEFAULT_GOAL := help
 # SwiftPM locks its build folder: two targets at once would only wait for each other.
 .NOTPARALLEL:
-.PHONY: help deps test-deps bench-deps build run test lint format bench soak fuzz sanitize pictures docs install install-files \
+.PHONY: help deps test-deps bench-deps build run test lint format bench counts soak fuzz sanitize pictures docs install install-files \
     uninstall deb check-deb clean
 
 help: ## list the targets
@@ -88,6 +88,10 @@ lint: ## check the formatting
 format: ## format the sources in place
 	@$(NEED) swift
 	$(SWIFT) format --in-place $(FORMAT_OPTIONS) $(FORMATTED)
+
+counts: deps ## count what operations take: allocations, system calls, page faults, instructions
+	$(SWIFT) build -c release --product OperationCounter
+	.build/release/OperationCounter $(ARGS)
 
 bench: bench-deps build ## measure against LMDB and SQLite: table, and .build/bench.json
 	@mkdir -p .build

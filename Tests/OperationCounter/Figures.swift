@@ -36,11 +36,17 @@ struct Figures {
         }
     }
 
+    mutating func addAllocations() throws {
+        for (place, counts) in try Figures.traced(.allocations).enumerated() {
+            rows[place].allocations = Operation.all[place + 1].share(
+                counts[.allocation] ?? 0, .allocations)
+        }
+    }
+
     mutating func addInstructions() throws {
         for (place, counts) in try Figures.traced(.instructions).enumerated() {
-            let operation = Operation.all[place + 1]
-            rows[place].instructions = operation.share(counts.values.reduce(0, +), .instructions)
-            rows[place].allocations = operation.share(counts[.allocation] ?? 0, .instructions)
+            rows[place].instructions = Operation.all[place + 1].share(
+                counts[.instruction] ?? 0, .instructions)
         }
     }
 

@@ -3,7 +3,7 @@ import Foundation
 /// Counts what the main operations of the engine and of typed archives take, instead of timing it: blocks of memory, system calls,
 /// page faults and instructions, each for one operation. The same on every run of a build, whatever else the machine does.
 ///
-///     OperationCounter [--json]
+///     OperationCounter [--json] [--without-instructions]
 @main
 struct OperationCounter {
     static func main() {
@@ -14,7 +14,8 @@ struct OperationCounter {
             }
             var figures = try Figures.counted()
             try figures.addSystemCalls()
-            try figures.addInstructions()
+            try figures.addAllocations()
+            if !arguments.contains("--without-instructions") { try figures.addInstructions() }
             print(arguments.contains("--json") ? try figures.json() : figures.table)
         } catch {
             FileHandle.standardError.write(Data("OperationCounter: \(error)\n".utf8))
@@ -31,7 +32,9 @@ enum Pass: String {
     case pageFaults = "faults"
     /// System calls; it stops at each.
     case systemCalls = "calls"
-    /// Instructions, and which of them allocate memory, of fewer operations; it stops at each.
+    /// Calls of malloc and its like; it stops at each.
+    case allocations
+    /// Instructions, of fewer operations; it stops at each.
     case instructions
 
     /// How many operations are counted.

@@ -5,7 +5,7 @@ enum Tracer {
     enum Count: Hashable {
         case systemCall(Int)
         case instruction
-        /// The first instruction of a function that gives memory.
+        /// A call of a function that gives memory.
         case allocation
     }
 
@@ -23,21 +23,26 @@ enum Tracer {
 
     // Of sys/ptrace.h, elf.h and sys/wait.h.
     private static let traceMe: CInt = 0
+    private static let peekText: CInt = 1
+    private static let pokeText: CInt = 4
     private static let goOn: CInt = 7
     private static let singleStep: CInt = 9
-    private static let toSystemCall: CInt = 24
     private static let setOptions: CInt = 0x4200
     private static let getRegisters: CInt = 0x4204
+    private static let setRegisters: CInt = 0x4205
     private static let systemCallInfo: CInt = 0x420e
     private static let generalRegisters = 1
     private static let allThreads: CInt = 0x4000_0000
     /// Stops at system calls are told from others; who is traced ends with who traces it.
     private static let options = 0x1 | 0x100000
 
+    // A breakpoint: the instruction, the bits that it takes, and where the program counter is behind it.
     #if arch(x86_64)
     private static let programCounter = 16
+    private static let trap: (code: Int, mask: Int, length: UInt) = (0xcc, 0xff, 1)
     #else
     private static let programCounter = 32
+    private static let trap: (code: Int, mask: Int, length: UInt) = (0xd420_0000, 0xffff_ffff, 0)
     #endif
 
     private static let allocators = ["malloc", "calloc", "realloc", "posix_memalign", "aligned_alloc"]
@@ -59,7 +64,9 @@ enum Tracer {
     static func phases(of process: pid_t, telling output: FileHandle, _ pass: Pass) throws -> [Counts] {
         guard let ptrace else { throw failure() }
         let told = String(decoding: output.availableData, as: UTF8.self)
-        let places = Set(told.split(whereSeparator: \.isWhitespace).compactMap { UInt($0) })
+        let places = told.split(whereSeparator: \.isWhitespace).compactMap { UInt($0) }
+        // What stood at the breakpoints.
+        var planted: [UInt: Int] = [:]
         var phases: [Counts] = []
         var phase: Counts?
         while true {
@@ -73,18 +80,24 @@ enum Tracer {
             switch (status >> 8) & 0xff {
             case SIGSTOP:
                 guard ptrace(setOptions, process, nil, pointer(options)) == 0 else { throw failure() }
+                for place in pass == .allocations ? places : [] {
+                    let word = ptrace(peekText, process, UnsafeMutableRawPointer(bitPattern: place), nil)
+                    planted[place] = word
+                    plant(word & ~trap.mask | trap.code, at: place, in: process)
+                }
             case Worker.begin: phase = [:]
             case Worker.end:
                 if let phase { phases.append(phase) }
                 phase = nil
             case SIGTRAP | 0x80:
                 if let number = systemCall(of: process) { phase?[.systemCall(number), default: 0] += 1 }
-            case SIGTRAP:
-                let isAllocation = places.contains(place(of: process))
-                phase?[isAllocation ? .allocation : .instruction, default: 0] += 1
+            case SIGTRAP where pass == .allocations:
+                try step(process, over: planted)
+                phase?[.allocation, default: 0] += 1
+            case SIGTRAP: phase?[.instruction, default: 0] += 1
             case let other: delivered = other
             }
-            let next = phase == nil ? goOn : pass == .systemCalls ? toSystemCall : singleStep
+            let next = phase == nil ? goOn : pass.request
             _ = ptrace(next, process, nil, pointer(Int(delivered)))
         }
     }
@@ -99,17 +112,42 @@ enum Tracer {
         }
     }
 
-    /// The address of a process' next instruction.
-    private static func place(of process: pid_t) -> UInt {
-        withUnsafeTemporaryAllocation(of: UInt.self, capacity: 40) { registers in
+    /// Has a process that has met a breakpoint do what stood there, and leaves the breakpoint for the next time.
+    private static func step(_ process: pid_t, over planted: [UInt: Int]) throws {
+        try withUnsafeTemporaryAllocation(of: UInt.self, capacity: 40) { registers in
             registers.initialize(repeating: 0)
             var vector = iovec(iov_base: registers.baseAddress, iov_len: registers.count * 8)
-            _ = ptrace?(getRegisters, process, pointer(generalRegisters), &vector)
-            return registers[programCounter]
+            guard let ptrace, ptrace(getRegisters, process, pointer(generalRegisters), &vector) == 0 else {
+                throw failure()
+            }
+            let place = registers[programCounter] - trap.length
+            guard let word = planted[place] else { throw Operation.Failure.notTraced("a trap at \(place)") }
+            registers[programCounter] = place
+            _ = ptrace(setRegisters, process, pointer(generalRegisters), &vector)
+            plant(word, at: place, in: process)
+            _ = ptrace(singleStep, process, nil, nil)
+            var status: CInt = 0
+            guard waitpid(process, &status, allThreads) == process else { throw failure() }
+            plant(word & ~trap.mask | trap.code, at: place, in: process)
         }
+    }
+
+    private static func plant(_ word: Int, at place: UInt, in process: pid_t) {
+        _ = ptrace?(pokeText, process, UnsafeMutableRawPointer(bitPattern: place), pointer(word))
     }
 
     private static func pointer(_ value: Int) -> UnsafeMutableRawPointer? { .init(bitPattern: value) }
 
     private static func failure() -> Operation.Failure { .notTraced(String(cString: strerror(errno))) }
+}
+
+extension Pass {
+    /// How a process goes on within a phase: ptrace's to the next system call, by one instruction, to the next breakpoint.
+    fileprivate var request: CInt {
+        switch self {
+        case .systemCalls: 24
+        case .instructions: 9
+        case .pageFaults, .allocations: 7
+        }
+    }
 }

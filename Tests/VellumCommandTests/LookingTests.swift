@@ -127,8 +127,10 @@ struct LookingTests {
         for group in groups { counts[group["group"] as? String] = group["entries"] as? Int }
         #expect(counts == ["": 1, "x\n": 2, nil: 2])
         // What broke: a text that reads like another kind of value had that one's name.
-        for (key, value) in [("m1", "\"1\""), ("m2", "1"), ("m3", "true"), ("m4", "\"true\""), ("m5", "2.5")]
-        {
+        for (key, value) in [
+            ("m1", "\"1\""), ("m2", "1"), ("m3", "true"), ("m4", "\"true\""), ("m5", "2.5"), ("m6", "[]"),
+            ("m7", "\"[]\""), ("m8", "{\"a\":1}"),
+        ] {
             try store.done("put", "M", key, "--disk", "1KB", input: "{\"v\":\(value)}")
         }
         #expect(
@@ -136,7 +138,7 @@ struct LookingTests {
                 try store.done("groups", "M", "--by", "v", "--json").lines.map {
                     $0.split(separator: ",").first.map(String.init)
                 })
-                == Set(["\"1\"", "1", "true", "\"true\"", "2.5"].map { "{\"group\":\($0)" }))
+                == Set(["\"1\"", "1", "true", "\"true\"", "2.5", "[]", "\"[]\"", "{\"a\":1}"].map { "{\"group\":\($0)" }))
         let browsed = try store.done("browse", "--size", "80x14", "--keys", "jj<enter>fv<enter>").text
         #expect(browsed.contains("\"true\"") && browsed.contains("\ntrue "))
         #expect(

@@ -416,10 +416,11 @@ final class RowReader {
         }
     }
 
+    /// Not over those of decimal fractions and large floats (RFC 8949, 3.4.4): their arrays are no lists.
     private static func stepOverTags(_ reader: inout CBORReader) throws(CBORError) {
         while true {
             let before = reader
-            guard case .tag = try reader.readHead() else {
+            guard case .tag(let tag) = try reader.readHead(), tag != 4, tag != 5 else {
                 reader = before
                 return
             }

@@ -138,6 +138,8 @@ struct GroupsCommand: ParsableCommand {
         case .value(_, .text(let text), _): return .text(text)
         case .value(_, .boolean, let shown), .value(_, .integer, let shown): return .number(shown)
         case .value(_, .float(let number), let shown) where number.isFinite: return .number(shown)
+        // A list or an object, which a text may read like.
+        case .value(_, .encoded(let item), _) where json && !item.isEmpty: return .item(item)
         case .kind, .value, .both: return .text(group.name)
         }
     }

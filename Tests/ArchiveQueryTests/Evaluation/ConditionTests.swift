@@ -148,6 +148,16 @@ struct ConditionTests {
         #expect(try source.keys("sort p | limit 3") == ["1", "6", "2"])
     }
 
+    /// What broke: a number that is stored as a decimal fraction, which CBOR writes as an array, was a list of its exponent and its
+    /// digits to `[]` and `[0]`.
+    @Test func aNumberIsNoListHoweverItIsStored() throws {
+        let source = try ListSource(json: [#"{"v":12345678901234567890.5}"#, #"{"v":[-1,2]}"#])
+        #expect(try source.keys("find v[] = -1") == ["1"])
+        #expect(try source.keys("find v[0] = -1") == ["1"])
+        #expect(try source.keys("find v[0] is null") == ["0"])
+        #expect(try source.keys("find v > 1") == ["0"])
+    }
+
     /// Each number that can be stored is found by its own text, and the numbers next to it aren't. What broke: a number in a
     /// query was rounded to floating point, so that 9007199254740993.0 found 9007199254740992, and integers of more than 64 bits were
     /// refused.

@@ -1,0 +1,59 @@
+#if os(Linux)
+import Foundation
+import TestSupport
+import Testing
+
+/// What operations take, counted and not timed: it is the same on every run, so that a growth is a failure.
+@Suite struct OperationCountTests {
+    private struct Row: Decodable {
+        var operation: String
+        var allocations: Double
+        var systemCalls: Double
+        var byNumber: [String: Double]
+    }
+
+    /// Allocations and system calls of one, on average: new segments and a growing index are among them. Rounded up a little, for what
+    /// depends on the time of day and on where keys are hashed to.
+    private static let most: [String: (allocations: Double, systemCalls: Double)] = [
+        "put, a new key": (0.2, 0.2),
+        "put, an existing key": (0.2, 0.2),
+        "put that evicts": (0.25, 0.2),
+        "a put of ten in a batch": (4, 0.2),
+        "access in place": (0, 0.02),
+        "access to a copy": (1, 0.02),
+        "access, no such key": (0, 0.02),
+        "peek in place": (0, 0.02),
+        "delete": (0.1, 0.1),
+        "append to a log": (0.2, 0.2),
+        "list an entry": (0.3, 0.05),
+        "query an entry": (2.5, 0.05),
+        "open an archive to read": (250, 110),
+        "open an archive to write": (300, 165),
+        "record an object": (7.5, 0.25),
+        "access an object in memory": (0, 0.02),
+        "access an object on disk": (9.2, 0.15),
+    ]
+
+    /// Each operation allocates and calls the system no more often than is written here; nor much less, so that what is written here
+    /// goes down with it.
+    @Test func noOperationTakesMoreThanItDid() throws {
+        let outcome = try ChildProcess.run(
+            ChildProcess.program(named: "OperationCounter"), ["--json", "--without-instructions"])
+        if outcome.errors.contains("Operation not permitted") {
+            try Test.cancel("no process may be traced here")
+        }
+        try #require(outcome.status == 0, "\(outcome.errors)")
+        let rows = try JSONDecoder().decode([Row].self, from: outcome.output)
+        #expect(Set(rows.map(\.operation)) == Set(Self.most.keys))
+        for row in rows {
+            let most = try #require(Self.most[row.operation])
+            #expect(row.allocations <= most.allocations, "\(row.operation)")
+            #expect(row.systemCalls <= most.systemCalls, "\(row.operation): \(row.byNumber)")
+            #expect(
+                row.allocations >= most.allocations / 2 - 0.3, "\(row.operation): less than is written here")
+            #expect(
+                row.systemCalls >= most.systemCalls / 2 - 0.3, "\(row.operation): less than is written here")
+        }
+    }
+}
+#endif
