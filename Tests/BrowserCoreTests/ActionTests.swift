@@ -122,9 +122,36 @@ struct ActionTests {
         ("j<enter>jjjj<enter>", "vellum --store /home/ada/.cache/demo get City 'Cafe\u{301} de Flore'"),
         ("<enter><enter>", "vellum --store /home/ada/.cache/demo get Blob picture.png --hex"),
         ("jj<enter>", "vellum --store /home/ada/.cache/demo tail Trace"),
+        // What broke: on these it was the list of archives.
+        ("jE", "vellum --store /home/ada/.cache/demo watch --from-start"),
+        ("j<enter>E", "vellum --store /home/ada/.cache/demo watch City --from-start"),
+        ("jP", "vellum --store /home/ada/.cache/demo stats"),
+        ("j<enter>P", "vellum --store /home/ada/.cache/demo stats City"),
+        ("jT", "vellum --store /home/ada/.cache/demo stats City --watch"),
     ])
     func commandLine(keys: String, words: String) throws {
         #expect(CommandLine.words(for: try Fixture.browser(Fixture.source(), keys: keys).model) == words)
+    }
+
+    /// What broke: a command that gives more than the screen, or less, was said to give the same.
+    @Test(arguments: [
+        ("jj<enter>/!1<enter>", "tail Trace --lines 60", "No command filters messages: it prints all"),
+        ("jE/ja<enter>", "watch --from-start", "No command filters events: it prints all"),
+        ("jT", "stats City --watch", "No command draws graphs: it prints the figures"),
+        ("j<enter>M", "--dry-run", "It names 100 of the 117 that are marked."),
+    ])
+    func theCommandLineSaysWhatIsOtherwise(keys: String, words: String, remark: String) throws {
+        let source = Fixture.source()
+        Fixture.addMessages(source)
+        source.with { state in
+            guard keys.hasSuffix("M") else { return }
+            for number in 0..<101 {
+                state.archives["City"]?.append(Fixture.record("\(number)", number: number, bytes: [0x31]))
+            }
+        }
+        let browser = try Fixture.browser(source, columns: 100, rows: 40, keys: keys + "c")
+        #expect(CommandLine.words(for: browser.model).hasSuffix(words))
+        #expect(browser.frame.plainText.contains(remark), "\(browser.frame.plainText)")
     }
 
     /// A key may be spelled like an option: `rm City --all` would plan to delete everything.

@@ -14,6 +14,32 @@ struct DeleteTests {
         #expect(text.contains("• Bandung"))
     }
 
+    /// What broke: marks stay when the list is filtered, and the plan said no word of those that nobody sees any more.
+    @Test(arguments: [
+        ("MWpopulation > 2000000<enter>", 16, "12 of them aren't in view, for the list is filtered.", 12),
+        ("mm/Kyiv<enter>", 2, "None of them is in view, for the list is filtered.", 2),
+        ("mm/Jakarta<enter>", 2, "1 of them isn't in view, for the list is filtered.", 1),
+        ("m/Kyiv<enter>", 1, "It isn't in view, for the list is filtered.", 1),
+        ("m/Jakarta<enter>", 1, nil, 0), ("mm/Kyiv<enter><esc>", 2, nil, 0),
+        ("mm/Kyiv<enter>-m", 1, nil, 0),
+    ])
+    func planSaysWhatIsNotInView(keys: String, count: Int, words: String?, hidden: Int) throws {
+        var browser = try Fixture.browser(Fixture.source(), columns: 140, keys: "j<enter>" + keys)
+        let header = browser.frame.lines[1]
+        #expect(header.contains("● \(count) marked"), "\(header)")
+        #expect(header.contains("B, \(hidden) not in view") == (hidden > 0), "\(header)")
+        #expect(header.contains("not in view") == (hidden > 0), "\(header)")
+        browser.press(try Key.script("D"))
+        #expect(browser.model.planned?.count == count)
+        let plan = browser.frame.boxWords
+        #expect(plan.contains(words ?? "in City •"), "\(plan)")
+        #expect(plan.contains("in view") == (words != nil), "\(plan)")
+        browser.press(try Key.script("<esc>x"))
+        #expect(browser.frame.boxWords.contains("in view") == (words != nil), "\(browser.frame.boxWords)")
+        browser.press(try Key.script("<enter>"))
+        #expect(browser.frame.boxWords.contains("in view") == (words != nil), "\(browser.frame.boxWords)")
+    }
+
     /// What broke: on a low screen the plan left out what can be undone and what is left alone; nothing was to be scrolled.
     @Test(arguments: [(40, 10), (40, 11), (80, 10), (20, 5)])
     func aLowScreenHasAllOfThePlan(columns: Int, rows: Int) throws {

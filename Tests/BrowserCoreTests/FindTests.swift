@@ -114,6 +114,28 @@ struct FindTests {
         #expect(test.text.contains("the value changed during the search"))
     }
 
+    /// What broke: what a tree's find finds in another form of its letters wasn't there in the text view of the same value.
+    @Test(arguments: ["/", "t/"], ["café", "strasse", "한", "ΣΊΣΥΦΟΣ", "fish"])
+    func textAndTreeFindTheSame(view: String, text: String) throws {
+        let value = "{\"t\":\"cafe\u{301} Straße <\u{1112}\u{1161}\u{11ab}> σίσυφος ﬁsh\"}"
+        let asTree = try Fixture.browser(
+            source(Array(value.utf8), encoding: .json), keys: "<enter><enter>\(view)\(text)<enter>")
+        #expect(asTree.frame.plainText.contains("\" 1 of 1 "), "\(asTree.frame.plainText)")
+        let asText = try Fixture.browser(
+            source(Array(value.utf8), encoding: .text), keys: "<enter><enter>/\(text)<enter>")
+        #expect(asText.frame.plainText.contains("\" 1 of 1 "), "\(asText.frame.plainText)")
+    }
+
+    /// A part of a joined emoji is found in a text, and the whole of it is highlighted: it is drawn as one.
+    @Test func aPartOfACharacterIsHighlighted() throws {
+        let browser = try Fixture.browser(
+            source(Array("an 👩‍🚀 here".utf8), encoding: .text), keys: "<enter><enter>/🚀<enter>")
+        let row = try #require(browser.frame.lines.firstIndex { $0.hasPrefix("an ") })
+        let match = Fixture.unicode[.match]
+        let marked = (0..<12).filter { browser.frame[$0, row].style == match }
+        #expect(marked == Array(3..<3 + TextWidth.width(of: "👩‍🚀")))
+    }
+
     /// Each view of a value is searched as it is shown.
     @Test func findsAnewInAnotherView() throws {
         var browser = try Fixture.browser(Fixture.source(), keys: "j<enter><enter>/jakarta<enter>")

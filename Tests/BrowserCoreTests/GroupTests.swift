@@ -119,9 +119,18 @@ struct GroupTests {
         #expect(user < (try #require(turned.range(of: "img:")?.lowerBound)))
     }
 
-    @Test func theCommandLineIsOfTheGroup() throws {
-        let browser = try Fixture.browser(Self.source(), columns: 100, keys: "jzjc")
-        #expect(browser.frame.plainText.contains("keys City --prefix user:"), "\(browser.frame.plainText)")
+    /// What broke: by owner and by prefix the command line listed entries, of one of the groups or of all.
+    @Test(arguments: [
+        ("", "groups City"), ("<enter>", "groups City --prefix img:"),
+        ("t", "groups City --separator /"), ("s", "groups City --order hits"),
+        ("sr", "groups City --order hits --reverse"), ("sss", "groups City --order group"),
+        ("fowner<enter>", "groups City --by owner --order entries"),
+        ("fkind of<enter>", "groups City --by kind --order entries"),
+        ("fgeo<up><ctrl+u>\"owner\"<enter>", "groups City --by '\"owner\"' --order entries"),
+    ])
+    func theCommandLineGivesTheGroups(keys: String, words: String) throws {
+        let browser = try Fixture.browser(Self.source(), columns: 100, keys: "jz" + keys)
+        #expect(CommandLine.words(for: browser.model).hasSuffix(" " + words), "\(browser.frame.plainText)")
     }
 
     @Test func aLogHasNoGroups() throws {

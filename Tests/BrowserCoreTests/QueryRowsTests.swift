@@ -57,6 +57,24 @@ extension QueryScreenTests {
         #expect(!browser.frame.plainText.contains("marked,"))
     }
 
+    /// What broke: a row of `distinct` stands for all entries that have the same, and a delete was about the first of them.
+    @Test func aRowOfDistinctIsMadeOfSeveral() throws {
+        var browser = try browser("Qdistinct address.city | sort address.city<enter>")
+        #expect(browser.frame.plainText.contains("Bogor"), "\(browser.frame.plainText)")
+        for (keys, answer) in [
+            ("D", "There is no entry to delete. The row is made of several."),
+            ("x", "There is no entry to expire. The row is made of several."),
+            ("m", "The row is made of several entries; it has none to mark."),
+            ("M", "The rows are made of several entries each; they have none to mark."),
+            ("<enter>", "The row is made of several entries; it has no value to open."),
+            ("o", "There is no value here to open."),
+        ] {
+            browser.press(try Key.script(keys))
+            #expect(browser.frame.plainText.contains(answer), "\(keys): \(browser.frame.plainText)")
+            #expect(browser.model.planned == nil && browser.model.screen == .query)
+        }
+    }
+
     // MARK: Order
 
     @Test func sortsByValueAndBack() throws {
@@ -132,6 +150,30 @@ extension QueryScreenTests {
         #expect(browser.frame.plainText.contains("[x] rare"))
         browser = try self.browser("gQfind n >= 0 | sort n<enter>G", columns: 100)
         #expect(lines(browser).contains { $0.split(separator: " ").prefix(3) == ["key", "299", "299"] })
+    }
+
+    /// What broke: two properties whose names look the same but have other bytes had one column, with what the first had.
+    @Test func namesOfOtherBytesAreOtherColumns() throws {
+        let values: [CBORValue] = [["\u{e9}": 7], ["e\u{301}": 5], ["\u{e9}": 7, "e\u{301}": 2]]
+        for (number, value) in values.enumerated() {
+            try archive.put(value.encoded, forKey: "accent \(number)", encoding: .cbor)
+        }
+        var browser = HeadlessBrowser(
+            Model(
+                size: Size(columns: 90, rows: 24), look: Fixture.unicode, folder: folder.path,
+                store: folder.path + "/store", now: Timestamp.now()),
+            source: EngineSource(folder: folder.path), clock: { Timestamp.now() })
+        let query = "find @key starts with \"accent\" | sort @key<enter>"
+        browser.press(try Key.script("Q" + query))
+        #expect(lines(browser)[3].split(separator: " ") == ["key", "é", "é", "2"])
+        let cells = lines(browser)[4...6].map { Array($0.split(separator: " ").dropFirst(2)) }
+        #expect(cells == [["7"], ["5"], ["7", "2"]], "\(browser.frame.plainText)")
+        // Counted by the second the values are three, by the first two.
+        browser.press(try Key.script("f<down><enter>"))
+        #expect(browser.frame.plainText.contains(" 3 rows "), "\(browser.frame.plainText)")
+        // One of them is shown without the other.
+        browser.press(try Key.script("/<ctrl+u>\(query)Cj<enter><esc>"))
+        #expect(lines(browser)[3].split(separator: " ") == ["key", "é"], "\(browser.frame.plainText)")
     }
 
     // MARK: Age

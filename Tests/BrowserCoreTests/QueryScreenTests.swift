@@ -83,6 +83,21 @@ struct QueryScreenTests {
         #expect(browser.model.planned == nil)
     }
 
+    /// What broke: a filter went on as a query that what was typed behind it made a mistake of.
+    @Test func aFilterGoesOnAsAQuery() throws {
+        var browser = try browser("<enter>/place 1<enter>Qsort number desc | limit 2<enter>")
+        #expect(
+            lines(browser)[1].contains("find @key icontains \"place 1\" | sort number desc | limit 2"),
+            "\(browser.frame.plainText)")
+        #expect(lines(browser)[4].contains("place 19") && lines(browser)[5].contains("place 18"))
+        // It can be asked as it is, too.
+        browser = try self.browser("<enter>/place 1<enter>Q<enter>")
+        #expect(browser.frame.plainText.contains("11 rows "), "\(browser.frame.plainText)")
+        #expect(!lines(browser)[1].contains("| "), "\(lines(browser)[1])")
+        #expect(
+            CommandLine.words(for: browser.model).hasSuffix(" Place 'find @key icontains \"place 1\"'"))
+    }
+
     @Test func asksAndOpensAValueAndComesBack() throws {
         var browser = try browser("Qfind number > 56 | sort number desc<enter>")
         #expect(browser.frame.plainText.contains("3 rows  read 60 entries"))

@@ -34,6 +34,13 @@ struct BrowseTests {
         #expect(shown.text.contains("READ ONLY") && shown.text.contains("only read here"), "\(shown)")
     }
 
+    /// What broke: that the sign < is written <lt> wasn't said where it was written otherwise.
+    @Test(arguments: ["<enter>Wn < 3<enter>", "<enter>Wn < 3", "<nokey>"])
+    func whatNamesNoKeyIsSaidWithTheWayOut(keys: String) throws {
+        let result = try screen("--size", "80x12", "--keys", keys)
+        #expect(result.status == 2 && result.errors.contains("“<” itself is <lt>"), "\(result)")
+    }
+
     @Test(arguments: [
         "20x5", "40x10", "60x15", "80x24", "100x30", "120x20", "132x43", "200x50", "250x10", "300x80",
     ])

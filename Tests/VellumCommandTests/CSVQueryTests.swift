@@ -28,6 +28,18 @@ import Testing
         #expect(try store.run("query", "Thing", "find x = 2", "--csv").output.isEmpty)
     }
 
+    /// What broke: of two properties whose names look the same but have other bytes a table had the first alone; CSV has both.
+    @Test func aTableHasTheColumnsThatCSVHas() throws {
+        try store.done("put", "A", "nfc", input: "{\"\u{e9}\":7}")
+        try store.done("put", "A", "nfd", input: "{\"e\u{301}\":5}")
+        try store.done("put", "A", "both", input: "{\"\u{e9}\":1,\"e\u{301}\":2}")
+        let table = try store.done("query", "A", "sort @key", "--format", "table").lines
+            .dropFirst().map { $0.split(separator: " ") }
+        #expect(table == [["both", "1", "2"], ["nfc", "7", "-"], ["nfd", "-", "5"]])
+        let csv = try store.done("query", "A", "sort @key", "--csv").lines.dropFirst()
+        #expect(csv == ["both,1,2", "nfc,7,", "nfd,,5"])
+    }
+
     /// What broke: two columns were called `key`, and whoever went by names took the property for the entry's key.
     @Test(arguments: [("csv", ","), ("tsv", "\t")]) func noTwoColumnsHaveOneName(
         format: String, separator: String

@@ -60,6 +60,14 @@ struct RingFileTests {
         try run("append", path, "--disk", "1KB", input: "a message\nof two\n").expectDone()
         let screen = try run("browse", path, "--size", "80x12", "--keys", "<enter>")
         #expect(screen.status == 0 && screen.text.contains("a message") && screen.text.contains("2 messages"))
+        // What broke: whatever was on the screen, it was the messages.
+        for (keys, words) in [
+            ("c", "vellum tail"), ("<enter>c", "vellum tail"), ("<enter>Ec", "vellum watch"),
+            ("<enter>Tc", "No command shows this of a ring file"),
+        ] {
+            let screen = try run("browse", path, "--size", "80x12", "--keys", keys)
+            #expect(screen.text.contains(words), "\(keys): \(screen.text)")
+        }
         let archives = try run("browse", path, "--size", "80x12")
         #expect(archives.text.contains("My.ring"))
         #expect(try run("browse", "tial", "--size", "80x12").errors.contains("Unexpected argument 'tial'"))

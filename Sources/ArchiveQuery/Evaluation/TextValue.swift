@@ -40,7 +40,7 @@ struct TextValue {
 }
 
 /// Functions on stored texts, which are UTF-8.
-enum UTF8Text {
+package enum UTF8Text {
     static func string(_ bytes: UnsafeRawBufferPointer) -> String { String(decoding: bytes, as: UTF8.self) }
 
     /// Tests eight bytes per step.
@@ -79,7 +79,7 @@ enum UTF8Text {
 
     /// The scalar that begins at `start`, and where it ends. Nil where the bytes are none.
     @inline(__always)
-    static func scalar(_ text: UnsafeRawBufferPointer, at start: Int) -> (scalar: UInt32, end: Int)? {
+    package static func scalar(_ text: UnsafeRawBufferPointer, at start: Int) -> (scalar: UInt32, end: Int)? {
         let first = text[start]
         if first < 0x80 { return (UInt32(first), start + 1) }
         let count = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4

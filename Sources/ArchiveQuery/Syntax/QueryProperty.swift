@@ -1,3 +1,5 @@
+import StorageEngine
+
 /// Sendable value type; safe to use from any thread. A property of a row: a part of its value, metadata, or a
 /// calculation with them.
 public indirect enum QueryProperty: Sendable, Hashable {
@@ -10,7 +12,7 @@ public indirect enum QueryProperty: Sendable, Hashable {
     /// ``QueryOperator`` allows.
     case computed(QueryOperand, QueryOperator, QueryOperand)
 
-    /// One step of a path.
+    /// One step of a path. Names are the same only if their bytes are, as they are in values.
     public enum Step: Sendable, Hashable {
         /// The value of a map's first entry with this text key.
         case name(String)
@@ -18,6 +20,23 @@ public indirect enum QueryProperty: Sendable, Hashable {
         case index(Int)
         /// All elements of an array. One that lacks the rest of the path counts as null.
         case each
+
+        public static func == (left: Step, right: Step) -> Bool {
+            switch (left, right) {
+            case (.name(let one), .name(let other)): ExactText(one) == ExactText(other)
+            case (.index(let one), .index(let other)): one == other
+            case (.each, .each): true
+            default: false
+            }
+        }
+
+        public func hash(into hasher: inout Hasher) {
+            switch self {
+            case .name(let name): hasher.combine(ExactText(name))
+            case .index(let index): hasher.combine(index)
+            case .each: hasher.combine(-1)
+            }
+        }
     }
 
     /// The path to a property at the top level of the value.

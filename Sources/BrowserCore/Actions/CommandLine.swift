@@ -14,27 +14,48 @@ package enum CommandLine {
             (self.name, self.arguments, self.options) = (name, arguments, options)
         }
 
+        /// An option with a value; one that begins with a dash would be taken for another option.
+        static func option(_ name: String, _ value: String) -> [String] {
+            value.utf8.first == UInt8(ascii: "-") ? ["\(name)=\(value)"] : [name, value]
+        }
+
         /// Marked keys that are spelled out; a shell takes no longer line anyway.
         private static let maximumKeys = 100
 
         /// What tells what a delete of the marked entries would do.
         static func removing(_ marks: Marks, from archive: ArchiveAddress) -> Words {
-            Words(
+            var words = Words(
                 "rm", [archive.name] + marks.list.prefix(maximumKeys).map(\.key), options: ["--dry-run"])
+            if marks.count > maximumKeys {
+                words.remark = "It names \(maximumKeys) of the \(Figures.count(marks.count)) that are marked."
+            }
+            return words
         }
     }
 
     /// The command line, and what of the screen it leaves out.
     static func lines(for model: Model) -> [String] {
-        let remark = model.parts.command(model).remark
+        let remark = command(for: model).words.remark
         return [words(for: model)] + (remark.map { ["", $0] } ?? [])
     }
 
     package static func words(for model: Model) -> String {
-        if let file = model.store, model.archives.figures?.isRingFile == true {
-            return ShellWord.vellum("tail", [file], store: nil)
+        let (words, store) = command(for: model)
+        return ShellWord.vellum(words.name, words.arguments, options: words.options, store: store)
+    }
+
+    private static func command(for model: Model) -> (words: Words, store: String?) {
+        var words = model.parts.command(model)
+        guard let file = model.store, model.archives.figures?.isRingFile == true else {
+            return (words, model.store)
         }
-        let words = model.parts.command(model)
-        return ShellWord.vellum(words.name, words.arguments, options: words.options, store: model.store)
+        // All there is of a ring file are its messages and what happens to them.
+        if words.name == "stats" {
+            words = Words("tail")
+            words.remark = "No command shows this of a ring file; that one prints its messages."
+        }
+        if words.name != "watch" { words.name = "tail" }
+        words.arguments = [file]
+        return (words, nil)
     }
 }

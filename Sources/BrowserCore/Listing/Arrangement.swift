@@ -32,6 +32,9 @@ package struct Arrangement: Sendable {
 
     package var count: Int { rows.count }
 
+    /// Whether some entries have no row because a person doesn't want to see them.
+    var isFiltered: Bool { !filter.isEmpty || group != nil || condition != nil }
+
     /// What is known of entries whose values couldn't be read. A value; safe to share between threads.
     package struct Unread: Sendable, Hashable {
         /// Those that a property sorts, and that stand last for it.
@@ -67,6 +70,8 @@ package struct ArrangementRequest: Sendable {
     package var anchorOffset: Int
     /// Keys in view, of which those that went are wanted.
     package var shown: [String] = []
+    /// The marked entries, of which those that have no row are counted.
+    var marks = Marks()
 
     /// Whether it is about all entries in LRU order.
     var isWholeInOrder: Bool { order == .recency && filter.isEmpty && group == nil && condition == nil }
@@ -92,6 +97,8 @@ package struct Arranged: Sendable {
     package var remembered: Result<ChosenColumns?, SourceError>?
     /// The keys of ``ArrangementRequest/shown`` that are no entries any more.
     package var vanished: Set<String>
+    /// How many of the marked entries have no row.
+    var hiddenMarks = 0
     /// Whether the listing was taken for it.
     var isNew = true
     /// What it cost, in seconds, so that refreshing takes a bounded share of the time.
@@ -116,6 +123,19 @@ extension Arrangement {
     /// What an action on all rows is about; `nil`: it was stopped.
     func targets(_ progress: (Double) -> Bool) -> CollectedTargets? {
         CollectedTargets(listing, (0..<count).lazy.map { rows.index(atRow: $0) }, progress)
+    }
+
+    /// Those of some keys that have no row: they are filtered away, or their entries have gone. Reads the key of each row.
+    /// - Returns: `nil` if it was stopped.
+    func missing(of keys: Set<ExactText>, _ progress: (Double) -> Bool) -> Set<ExactText>? {
+        var missing = keys
+        for start in stride(from: 0, to: count, by: 4096) where !missing.isEmpty {
+            guard progress(Double(start) / Double(count)) else { return nil }
+            _ = listing.readKeys(of: start..<min(start + 4096, count), in: rows) { _, key in
+                missing.remove(ExactText(String(decoding: key, as: UTF8.self)))
+            }
+        }
+        return missing
     }
 }
 

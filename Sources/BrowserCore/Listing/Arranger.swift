@@ -45,10 +45,15 @@ package struct Arranger {
             let row = find(request.anchor, near: request.anchorRow, in: arrangement)
             let range = view(of: arrangement, around: row, request)
             let present = PresentRows(of: arrangement, in: range, showing: columns, now: clock())
+            let marked = arrangement.isFiltered ? request.marks.keys : []
+            guard let hidden = present.arrangement.missing(of: marked, { _ in progress(1) }) else {
+                throw Stopped()
+            }
             return Arranged(
                 arrangement: present.arrangement, anchorRow: row.map(present.row),
                 rows: present.rows, remembered: remembered,
-                vanished: vanished(request, beside: present.rows.entries), isNew: request.base == nil,
+                vanished: vanished(request, beside: present.rows.entries), hiddenMarks: hidden.count,
+                isNew: request.base == nil,
                 cost: max(0, clock().seconds(since: start)))
         } catch let error as SourceError {
             throw error

@@ -12,7 +12,8 @@ extension Browser {
                 model.say("There is no entry to delete.\(chosen.absence)")
                 return
             }
-            model.overlay = .plan(Plan(.delete, archive: chosen.archive, targets: chosen.targets))
+            model.overlay = .plan(
+                Plan(.delete, archive: chosen.archive, targets: chosen.targets, hidden: chosen.hidden))
         }
     }
 
@@ -23,7 +24,8 @@ extension Browser {
                 model.say("There is no entry to expire.\(chosen.absence)")
                 return
             }
-            model.overlay = .expire(ExpireForm(archive: chosen.archive, targets: chosen.targets))
+            model.overlay = .expire(
+                ExpireForm(archive: chosen.archive, targets: chosen.targets, hidden: chosen.hidden))
         }
     }
 
@@ -31,7 +33,7 @@ extension Browser {
     static let stillMarking = "Entries are still being marked; choose it again when they are."
     static let nowMarked = "The entries are marked by now; choose it again."
 
-    /// Goes on with the entries that the screen chose; where they are many, once they have been looked up.
+    /// Goes on with the entries that the screen chose, once all is known of them.
     private static func withChosen(
         _ model: inout Model, _ body: @escaping @Sendable (inout Model, ChosenEntries) -> Void
     ) -> [Effect] {
@@ -40,26 +42,24 @@ extension Browser {
             model.say(stillMarking, role: .warning)
             return []
         }
-        guard let collect = chosen.collect else {
+        guard let complete = chosen.complete else {
             body(&model, chosen)
             return []
         }
         let ticket = model.ticket()
         model.begin(
             Job(ticket: ticket, title: "collecting the entries", since: model.now, leadsToQuestion: true))
-        chosen.collect = nil
+        chosen.complete = nil
         let asked = chosen
         return [
             .ask("collect the chosen of \(asked.archive.name)", ticket: ticket) { context in
-                collect(context.progress)
+                complete(asked, context.progress)
             } then: { model, result in
                 guard model.ends(ticket) else { return [] }
-                guard case .success(let collected?) = result, model.archiveInView == asked.archive else {
+                guard case .success(let chosen?) = result, model.archiveInView == asked.archive else {
                     return []
                 }
-                var chosen = asked
-                chosen.targets = collected.targets
-                if let omission = collected.omission { model.say(omission, role: .warning) }
+                if let omission = chosen.omission { model.say(omission, role: .warning) }
                 body(&model, chosen)
                 return []
             }
@@ -112,7 +112,8 @@ extension Browser {
             model.overlay = nil
             return [collectIdle(&model, idle, in: form.archive)]
         }
-        model.overlay = .plan(Plan(change, archive: form.archive, targets: form.targets))
+        model.overlay = .plan(
+            Plan(change, archive: form.archive, targets: form.targets, hidden: form.hidden))
         return []
     }
 
@@ -125,7 +126,8 @@ extension Browser {
             model.say("\(which) deadline; nothing was changed.")
             return []
         }
-        model.overlay = .plan(Plan(.setLifetime(nil), archive: form.archive, targets: targets))
+        model.overlay = .plan(
+            Plan(.setLifetime(nil), archive: form.archive, targets: targets, hidden: form.hidden))
         return []
     }
 

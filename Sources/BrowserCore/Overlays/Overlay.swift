@@ -46,6 +46,8 @@ struct Plan: Sendable {
     var act: Act
     var archive: ArchiveAddress
     var targets: [Target] = []
+    /// How many of the targets the screen doesn't show.
+    var hidden = 0
     /// Of the targets' values, of what comes back, or of the messages.
     var bytes: UInt64
     /// What chose the targets, if not a person one by one: they are idle for longer than this.
@@ -55,8 +57,12 @@ struct Plan: Sendable {
     /// The first line in view: on a small screen not all fit.
     var first = 0
 
-    init(_ change: PlannedAction, archive: ArchiveAddress, targets: [Target], idle: Duration? = nil) {
+    init(
+        _ change: PlannedAction, archive: ArchiveAddress, targets: [Target], hidden: Set<ExactText> = [],
+        idle: Duration? = nil
+    ) {
         act = .change(change)
+        self.hidden = hidden.isEmpty ? 0 : targets.count { hidden.contains(ExactText($0.key)) }
         self.archive = archive
         self.targets = targets
         self.idle = idle
@@ -88,6 +94,8 @@ struct ExpireForm: Sendable {
 
     var archive: ArchiveAddress
     var targets: [Target]
+    /// Those of them that the screen doesn't show.
+    var hidden: Set<ExactText>
     var choice: Choice
     /// Durations as they are typed.
     var after = TextField("5m")
@@ -96,9 +104,10 @@ struct ExpireForm: Sendable {
     /// What is wrong with the duration.
     var problem: String?
 
-    init(archive: ArchiveAddress, targets: [Target]) {
+    init(archive: ArchiveAddress, targets: [Target], hidden: Set<ExactText> = []) {
         self.archive = archive
         self.targets = targets
+        self.hidden = hidden
         choice = targets.isEmpty ? .idle : .after
         (after.isSuggestion, idle.isSuggestion) = (true, true)
     }

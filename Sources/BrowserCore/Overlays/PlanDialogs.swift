@@ -76,12 +76,24 @@ extension OverlayPlaces {
         }
     }
 
+    /// What a list that is filtered doesn't show of what is meant; nil: nothing.
+    private static func hidden(_ hidden: Int, of count: Int) -> String? {
+        guard hidden > 0 else { return nil }
+        let which =
+            count == 1
+            ? "It isn't"
+            : hidden == count
+                ? "None of them is" : Figures.count(hidden, "of them isn't", "of them aren't")
+        return "\(which) in view, for the list is filtered."
+    }
+
     /// Count, bytes, archive and the first keys.
     private static func targets(_ plan: Plan, _ model: Model) -> [String] {
         let count = plan.targets.count
         var body = [
             "\(Figures.amount(count, bytes: plan.bytes)), in \(TitleView.name(of: plan.archive, model))"
         ]
+        if let hidden = hidden(plan.hidden, of: count) { body.append(hidden) }
         let shown = max(1, min(8, model.size.rows - 9))
         let bullet = model.look.glyphs.bullet
         // A key is one line: one with line breaks or of a thousand characters mustn't pass for the plan's own words or
@@ -109,6 +121,10 @@ extension OverlayPlaces {
                     ? "No entry is chosen; those idle for long can be."
                     : "\(Figures.count(count, "entry", "entries")) of \(TitleView.name(of: form.archive, model)); nothing is written before the plan."
             )
+            // Where there is no room for it the plan says it.
+            if model.size.rows >= 12, let hidden = hidden(form.hidden.count, of: count) {
+                body.append(hidden)
+            }
         }
         return Dialog(
             title: count == 0

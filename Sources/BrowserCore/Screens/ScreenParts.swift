@@ -187,6 +187,10 @@ struct ChosenEntries: Sendable {
     var isUnderWay = false
     /// Why none is chosen though rows are seen.
     var absence = ""
-    /// Looks them up, where they are too many to be at hand; `nil` from it: it was stopped.
-    var collect: (@Sendable ((Double) -> Bool) -> CollectedTargets?)?
+    /// Those of them that the screen doesn't show.
+    var hidden: Set<ExactText> = []
+    /// What to tell of those that are left out.
+    var omission: String?
+    /// Looks up what isn't at hand because it may take a while; `nil` from it: it was stopped.
+    var complete: (@Sendable (ChosenEntries, (Double) -> Bool) -> ChosenEntries?)?
 }

@@ -89,8 +89,9 @@ package struct QueryColumns {
         return waiting.map { cells(of: $0, QueryColumns.value(of: $0)) }
     }
 
+    /// Names that look the same get numbers.
     private mutating func nameColumns() {
-        titles = plan.columns ?? (["key"] + (columns ?? []).map(\.name)).distinct
+        titles = plan.columns ?? (["key"] + (columns ?? []).map(\.name)).distinct { $0 }
     }
 
     private static func value(of row: QueryRow) -> CBORValue? {

@@ -1,7 +1,7 @@
 import TerminalKit
 
-/// What is looked for in bytes: a text whatever its case, as it is or as it is shown, such as `\e` for ESC; or bytes. A value;
-/// safe to share between threads.
+/// What is looked for in bytes that are shown as such: bytes, or a text whatever its case, as it is or as it is shown, such as
+/// `\e` for ESC. A value; safe to share between threads.
 package struct BytePattern: Sendable, Hashable {
     /// What may stand at each place of a spelling, one after the other.
     private typealias Spelling = [[[UInt8]]]
@@ -13,9 +13,6 @@ package struct BytePattern: Sendable, Hashable {
     package let longest: Int
     /// The bytes that were written as digits, if the text was that.
     package let bytes: [UInt8]?
-
-    /// A text. Nil for an empty one, which is everywhere.
-    package init?(text: String) { self.init(BytePattern.spellings(text), bytes: nil) }
 
     /// Bytes written as pairs of hexadecimal digits, or a text; what could be both is looked for as both. With `0x` before them
     /// digits are bytes alone. Nil for an empty text, and where `0x` isn't followed by such pairs.

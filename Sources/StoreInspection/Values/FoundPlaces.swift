@@ -18,27 +18,54 @@ package struct FoundPlaces: Sendable, Hashable {
         if places.count < FoundPlaces.most { places.append(place) }
     }
 
-    /// Looks for a pattern in bytes that are read in windows, also across their edges. `read` gives the bytes of a range, or nil
-    /// to stop; `progress` hears the share that is done and says whether to go on.
+    /// What is looked for.
+    package enum Wanted: Sendable {
+        case bytes(BytePattern)
+        case text(SearchText)
+    }
+
+    /// Looks for something in bytes that are read in windows, also across their edges. `read` gives the bytes of a range, or
+    /// nil to stop; `progress` hears the share that is done and says whether to go on.
     /// - Returns: nil when it was stopped.
     package static func find<Failure: Error>(
-        _ pattern: BytePattern, in total: Int, window given: Int? = nil,
+        _ wanted: Wanted, in total: Int, window given: Int? = nil,
         progress: (Double) -> Bool, read: (Range<Int>) throws(Failure) -> [UInt8]?
     ) throws(Failure) -> FoundPlaces? {
-        var found = FoundPlaces()
-        // A match may end up to this many bytes behind the window that it begins in.
-        let overhang = pattern.longest - 1
+        var search = Search(wanted)
         let window = given ?? max(FoundPlaces.window, total / FoundPlaces.readings)
         var start = 0
-        var next = 0
         while start < total {
             guard progress(Double(start) / Double(total)) else { return nil }
             let end = min(total, start + window)
-            guard let bytes = try read(start..<min(total, end + overhang)) else { return nil }
+            guard let bytes = try read(start..<min(total, end + search.overhang)) else { return nil }
+            search.take(bytes, of: start..<end, isLast: end == total)
+            start = end
+        }
+        return search.found
+    }
+
+    private struct Search {
+        var found = FoundPlaces()
+        /// A match may end up to this many bytes behind the window that it begins in.
+        let overhang: Int
+        private let pattern: BytePattern?
+        private var scan: TextScan?
+        private var next = 0
+
+        init(_ wanted: Wanted) {
+            switch wanted {
+            case .bytes(let pattern): (self.pattern, overhang) = (pattern, pattern.longest - 1)
+            case .text(let text): (pattern, scan, overhang) = (nil, TextScan(text), 0)
+            }
+        }
+
+        mutating func take(_ bytes: [UInt8], of window: Range<Int>, isLast: Bool) {
+            scan?.take(bytes, isLast: isLast, into: &found)
+            guard let pattern else { return }
             bytes.withUnsafeBufferPointer { bytes in
-                var place = max(start, next)
-                while place < end, place - start < bytes.count {
-                    if let length = pattern.length(in: bytes, at: place - start) {
+                var place = max(window.lowerBound, next)
+                while place < window.upperBound, place - window.lowerBound < bytes.count {
+                    if let length = pattern.length(in: bytes, at: place - window.lowerBound) {
                         found.add(place..<place + length)
                         place += length
                         next = place
@@ -47,9 +74,7 @@ package struct FoundPlaces: Sendable, Hashable {
                     }
                 }
             }
-            start = end
         }
-        return found
     }
 
     /// The first that begins at or behind a place, else the first of all.

@@ -90,7 +90,8 @@ extension Key: CustomStringConvertible {
             do {
                 keys.append(try Key(parsing: String(rest[..<close])))
             } catch {
-                throw KeySpellingError(position: position + 1 + error.position, reason: error.reason)
+                throw KeySpellingError(
+                    position: position + 1 + error.position, reason: error.reason + "; “<” itself is <lt>")
             }
             rest = rest[close...].dropFirst()
         }

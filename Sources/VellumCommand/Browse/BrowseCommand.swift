@@ -49,7 +49,9 @@ struct BrowseCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Print a screen of this size instead.", valueName: "colsxrows"))
     var size: ScreenSize?
 
-    @Option(help: ArgumentHelp("With --size: the keys to press.", valueName: "keys"))
+    @Option(
+        help: ArgumentHelp("With --size: the keys to press.", valueName: "keys"),
+        transform: { try KeyScript(spelled: $0) })
     var keys: KeyScript?
 
     @Option(

@@ -13,13 +13,11 @@ struct ScreenSize: Sendable, Hashable, ExpressibleByArgument {
 }
 
 /// Sendable value type. Keys to press, as `jj<enter>/foo<esc>`.
-struct KeyScript: Sendable, Hashable, ExpressibleByArgument {
+struct KeyScript: Sendable, Hashable {
     let keys: [Key]
 
-    init?(argument: String) {
-        guard let keys = try? Key.script(argument) else { return nil }
-        self.keys = keys
-    }
+    /// - Throws: what is wrong where.
+    init(spelled: String) throws { keys = try Key.script(spelled) }
 }
 
 /// Sendable value type. How a screen is printed.

@@ -109,6 +109,7 @@ extension EntriesScreen {
         request.group = entries.group
         request.condition = entries.condition
         request.columns = entries.properties
+        request.marks = entries.marks
         request.base =
             base ?? (takingListing || entries.arrangement?.isPart == true ? nil : entries.arrangement)
         request.anchor = entries.follows ? nil : entries.key
@@ -220,6 +221,7 @@ extension EntriesScreen {
         flash(arranged.rows.entries.values, in: &entries, isFirst: old == nil, now: now)
         let offset = entries.cursor - entries.top
         entries.arrangement = arranged.arrangement
+        entries.hiddenMarks = arranged.hiddenMarks
         entries.ghosts = []
         entries.problem = nil
         entries.rowsTicket = nil

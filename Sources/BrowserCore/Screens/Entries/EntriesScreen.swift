@@ -22,9 +22,21 @@ enum EntriesScreen: ScreenParts {
         model.entries.map { entries in
             let marked = entries.marks.list
             let one = entries.rows[entries.cursor].map { [$0.target] } ?? []
-            return ChosenEntries(
+            var chosen = ChosenEntries(
                 archive: entries.archive, targets: marked.isEmpty ? one : marked, canBeOthers: true,
                 isUnderWay: entries.marking != nil)
+            // Marks stay when the list is filtered.
+            if !marked.isEmpty, let arrangement = entries.arrangement, arrangement.isFiltered {
+                let marks = entries.marks
+                chosen.complete = { chosen, progress in
+                    arrangement.missing(of: marks.keys, progress).map { hidden in
+                        var chosen = chosen
+                        chosen.hidden = hidden
+                        return chosen
+                    }
+                }
+            }
+            return chosen
         }
     }
 

@@ -37,7 +37,11 @@ struct EntriesState: Sendable {
     /// Whether the cursor stays at the top row instead of at a key: only when a person asked for it, or Enter would
     /// open whatever came under the cursor meanwhile.
     var follows = false
-    var marks = Marks()
+    var marks = Marks() {
+        didSet { if marks.isEmpty { hiddenMarks = 0 } }
+    }
+    /// How many of them the rows don't show.
+    var hiddenMarks = 0
     /// The work that marks all rows, while it is under way.
     var marking: Int?
     /// Columns that are scrolled out at the left, the key excepted.

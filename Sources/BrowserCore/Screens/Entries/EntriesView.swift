@@ -216,7 +216,7 @@ enum EntriesView {
         }
         let bytes = Figures.bytes(arrangement.rowBytes)
         let all = Figures.count(arrangement.listing.count - arrangement.gone, "entry", "entries")
-        guard !arrangement.filter.isEmpty || arrangement.group != nil || arrangement.condition != nil else {
+        guard arrangement.isFiltered else {
             return "\(all)  \(bytes)"
         }
         // Whether these have what is looked for nobody knows.
@@ -284,8 +284,9 @@ enum EntriesView {
             right.append(Span("\(look.glyphs.descending) \(count) evicted next ", look[.dying]))
         }
         if !entries.marks.isEmpty {
-            let figures =
+            var figures =
                 "\(Figures.count(entries.marks.count)) marked, \(Figures.bytes(entries.marks.bytes))"
+            if entries.hiddenMarks > 0 { figures += ", \(Figures.count(entries.hiddenMarks)) not in view" }
             right.append(Span(" \(look.glyphs.marked) \(figures) ", look[.marked]))
         }
         Bar(left: left, right: right, role: .text).draw(into: &frame, in: rect, look: look)

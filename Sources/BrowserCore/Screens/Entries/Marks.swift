@@ -45,6 +45,8 @@ package struct Marks: Sendable, Equatable {
         return rest.values.map(\.key)
     }
 
+    var keys: Set<ExactText> { Set(targets.keys) }
+
     /// Adds the marks of the other; an entry in both stays as it was marked first.
     mutating func formUnion(_ other: Marks) {
         guard !isEmpty else {

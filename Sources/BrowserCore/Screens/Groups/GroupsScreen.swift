@@ -19,7 +19,13 @@ enum GroupsScreen: ScreenParts {
         guard let state = model.groups else { return nil }
         var chosen = ChosenEntries(archive: state.archive, targets: [])
         if let groups = state.level.groups, let number = state.level.number {
-            chosen.collect = { CollectedTargets(groups.listing, groups.places(ofGroup: number), $0) }
+            chosen.complete = { chosen, progress in
+                CollectedTargets(groups.listing, groups.places(ofGroup: number), progress).map { found in
+                    var chosen = chosen
+                    (chosen.targets, chosen.omission) = (found.targets, found.omission)
+                    return chosen
+                }
+            }
         }
         return chosen
     }
@@ -34,20 +40,25 @@ enum GroupsScreen: ScreenParts {
     }
 
     private static func command(_ state: GroupsState) -> CommandLine.Words {
+        typealias Words = CommandLine.Words
+        var options: [String] = []
         switch state.level.groups?.grouping {
         case .property(let property)?:
-            return .init("groups", [state.archive.name], options: ["--by", property.description])
-        case .kind?: return .init("groups", [state.archive.name], options: ["--by", "kind"])
-        case .prefix?, .owner?, nil: break
+            // What isn't in quotes is one of the option's own words.
+            let name = property.description
+            let isWord = ["prefix", "owner", "kind"].contains(name)
+            options = Words.option("--by", isWord ? "\"\(name)\"" : name)
+        case .kind?: options = ["--by", "kind"]
+        case .owner?: options = ["--by", "owner"]
+        case .prefix(let below, let separator)?:
+            if !below.isEmpty { options = Words.option("--prefix", below) }
+            // Of itself it takes the one that most keys have, as the screen does.
+            if state.level.wanted != nil { options += ["--separator", String(UnicodeScalar(separator))] }
+        case nil: break
         }
-        let options: [String] =
-            switch state.level.group?.membership {
-            case .prefix(let beginning): ["--prefix", beginning.text]
-            case .last(let below, _): below.text.isEmpty ? [] : ["--prefix", below.text]
-            case .owner(let owner?): ["--owner", owner.text]
-            case .owner(nil), .kind, .value, .both, nil: []
-            }
-        return .init("keys", [state.archive.name], options: options)
+        if state.column != .bytes { options += ["--order", state.column.rawValue] }
+        if state.isDescending != (state.column != .group) { options.append("--reverse") }
+        return Words("groups", [state.archive.name], options: options)
     }
 
     static func listed(_ model: Model) -> Timestamp? { model.groups?.level.made }

@@ -8,7 +8,17 @@ enum MessagesScreen: ScreenParts {
     }
     static func archive(_ model: Model) -> ArchiveAddress? { model.log?.archive }
     static func command(_ model: Model) -> CommandLine.Words {
-        model.log.map { .init("tail", [$0.archive.name]) } ?? .init("ls")
+        guard let log = model.log else { return .init("ls") }
+        let count = log.available?.count ?? 0
+        // It prints ten of itself.
+        var words = CommandLine.Words(
+            "tail", [log.archive.name], options: count > 10 ? ["--lines", String(count)] : [])
+        if log.filter.isActive {
+            words.remark =
+                "No command filters messages: it prints all, the screen those that pass "
+                + "\"\(log.filter.text)\"."
+        }
+        return words
     }
 
     static func copyable(_ model: Model) -> [CopyItem] {
@@ -26,7 +36,7 @@ enum MessagesScreen: ScreenParts {
         return [
             CopyItem("v", "the message", whole.map(CopyItem.Content.ready) ?? .absent(absence)),
             CopyItem("j", "the row as JSON", row.map(CopyItem.Content.ready) ?? .absent(absence)),
-            CopyItem("c", "the shell command", CopyItem.command("tail", [archive.name], archive.store)),
+            CopyItem("c", "the shell command", CommandLine.words(for: model)),
             CopyItem("s", "the Swift", CopyItem.archiveSource(archive) + ".messages(most: 100)"),
             CopyItem.path(archive),
         ]

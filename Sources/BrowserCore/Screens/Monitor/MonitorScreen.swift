@@ -13,6 +13,32 @@ enum MonitorScreen: ScreenParts {
     }
     static func shows(eventsOf archive: String, _ model: Model) -> Bool { true }
 
+    static func command(_ model: Model) -> CommandLine.Words {
+        guard let monitor = model.monitor else { return .init("ls") }
+        let filter = monitor.filter
+        let archive = filter.archive.map { [$0] } ?? []
+        switch monitor.part {
+        case .events:
+            var words = CommandLine.Words("watch", archive, options: ["--from-start"])
+            let asked = [
+                filter.kind.map { "of the kind \($0.label)" },
+                filter.text.isEmpty ? nil : "with \"\(filter.text)\" in the key",
+            ].compactMap { $0 }.joined(separator: " and ")
+            if !asked.isEmpty {
+                words.remark = "No command filters events: it prints all, the screen those \(asked)."
+            }
+            return words
+        case .processes:
+            var words = CommandLine.Words("stats", archive)
+            words.remark = "It tells counters and sizes of the archives, too."
+            return words
+        case .graphs:
+            var words = CommandLine.Words("stats", archive, options: ["--watch"])
+            words.remark = "No command draws graphs: it prints the figures of each second from now on."
+            return words
+        }
+    }
+
     // MARK: How it looks
 
     static func draw(_ model: Model, _ layout: ScreenLayout, into frame: inout Frame) {

@@ -87,16 +87,19 @@ package struct QueryAnswer: Sendable {
         /// The entry of each row that is kept, and its JSON, in their order: their cells may come later.
         private var pending: [(target: Target?, json: String?, literal: QueryLiteral?)] = []
         private var bytesOfJSON = 0
+        /// Whether rows stand for all entries that have the same, though they come with the first of them.
+        private let isOfSeveral: Bool
 
         init(_ plan: QueryPlan) {
             self.plan = plan
+            isOfSeveral = plan.pipeline.stages.contains { if case .distinct = $0 { true } else { false } }
             cells = QueryColumns(plan, now: .now(), most: QueryAnswer.mostProperties, grows: true)
         }
 
         mutating func add(_ row: QueryRow) {
             count += 1
             let target = row.entry.flatMap { entry in
-                entry.sequence == 0
+                isOfSeveral || entry.sequence == 0
                     ? nil
                     : Target(
                         key: entry.key, sequence: entry.sequence, size: entry.valueBytes,
@@ -153,7 +156,7 @@ package struct QueryAnswer: Sendable {
                 }
                 rows.append(
                     Row(
-                        key: row.key, cells: texts, literal: pending.literal,
+                        key: isOfSeveral ? nil : row.key, cells: texts, literal: pending.literal,
                         values: row.cells.map(\.sortValue), target: pending.target, json: pending.json))
             }
             pending.removeFirst(ready.count)

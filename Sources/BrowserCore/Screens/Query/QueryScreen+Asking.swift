@@ -26,6 +26,8 @@ extension QueryScreen {
             let stages: [PipelineStage] = if case .pipeline(let before) = before { before.stages } else { [] }
             query.field.text = QueryPipeline(stages + [stage]).description
         }
+        // Who types on writes the next stage.
+        if !query.field.text.isEmpty { query.field.text += " | " }
         model.query = query
         retyped(&model)
         return [loadProperties(of: archive)] + loadEarlierQueries(&model) + loadSavedQueries()
@@ -165,7 +167,7 @@ extension QueryScreen {
     /// - Parameter isByItself: nobody pressed a key for it.
     static func ask(_ model: inout Model, isByItself: Bool = false) -> [Effect] {
         guard var query = model.query else { return [] }
-        let text = query.field.text
+        let text = query.text
         guard let pipeline = query.pipeline else {
             query.isTyping = true
             if let error = query.errors.first {
@@ -180,6 +182,7 @@ extension QueryScreen {
         let ticket = model.ticket()
         query.ticket = ticket
         query.asked = text
+        if query.field.text != text { query.field.text = text }
         // An example would pass for what was asked.
         query.field.placeholder = text.isEmpty ? "all entries" : QueryState.example
         query.problem = nil

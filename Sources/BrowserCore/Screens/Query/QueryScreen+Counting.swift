@@ -1,4 +1,5 @@
 import ArchiveQuery
+import StorageEngine
 import StoreInspection
 import TerminalKit
 
@@ -33,7 +34,7 @@ extension QueryScreen {
     /// What a column of the result shows.
     private static func property(_ title: String, in pipeline: QueryPipeline) -> QueryProperty {
         let asked = pipeline.stages.flatMap(\.properties)
-        if let known = asked.first(where: { $0.columnName == title }) { return known }
+        if let known = asked.first(where: { ExactText($0.columnName) == ExactText(title) }) { return known }
         return .named(title)
     }
 

@@ -27,7 +27,7 @@ extension QueryScreen {
         guard let query = model.query, !query.field.text.allSatisfy(\.isWhitespace) else {
             return model.say("There is no query to save.")
         }
-        let text = query.field.text
+        let text = query.text
         // Its own name is offered, so that a changed query takes the place of the one it was made of.
         let known = model.savedQueries.last { $0.archive == query.archive.name && $0.text == text }
         var prompt = Prompt(

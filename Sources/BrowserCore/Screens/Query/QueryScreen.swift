@@ -17,8 +17,8 @@ enum QueryScreen: ScreenParts {
         guard query.marks.isEmpty else { return .removing(query.marks, from: query.archive) }
         // What was asked is what is in view, whatever the line says by now.
         let shown = query.answer == nil ? nil : query.answered
-        var words = CommandLine.Words("query", [query.archive.name, shown ?? query.field.text])
-        if let shown, ExactText(shown) != ExactText(query.field.text) {
+        var words = CommandLine.Words("query", [query.archive.name, shown ?? query.text])
+        if let shown, ExactText(shown) != ExactText(query.text) {
             words.remark = "The line has another query, which was not asked yet."
         }
         return words

@@ -77,8 +77,15 @@ struct QueryState: Sendable {
         field.keepsLines = true
     }
 
+    /// What is written, but for a bar that nothing is written behind yet.
+    var text: String {
+        let text = field.text.trimmingSpaces()
+        let rest = text.dropLast().trimmingSpaces()
+        return text.last == "|" && !rest.isEmpty ? String(rest) : field.text
+    }
+
     var pipeline: QueryPipeline? {
-        guard case .pipeline(let pipeline) = QueryPipeline.parse(field.text) else { return nil }
+        guard case .pipeline(let pipeline) = QueryPipeline.parse(text) else { return nil }
         return pipeline
     }
 

@@ -85,12 +85,14 @@ extension ValueScreen {
             return ask(value, ticket) { context in Outcome(found: tree.find(pattern, context.progress)) }
         }
         let text = value.find.text
-        guard let pattern = value.mode == .hex ? BytePattern(digitsOrText: text) : BytePattern(text: text)
-        else { return nil }
+        let wanted: FoundPlaces.Wanted? =
+            value.mode == .hex
+            ? BytePattern(digitsOrText: text).map { .bytes($0) } : SearchText(text).map { .text($0) }
+        guard let wanted else { return nil }
         if let held = value.heldBytes {
             return ask(value, ticket) { context in
                 Outcome(
-                    found: FoundPlaces.find(pattern, in: held.count, progress: context.progress) {
+                    found: FoundPlaces.find(wanted, in: held.count, progress: context.progress) {
                         Array(held[$0])
                     })
             }
@@ -98,7 +100,7 @@ extension ValueScreen {
         guard let entry = value.load?.entry else { return nil }
         return ask(value, ticket) { (context) throws(SourceError) in
             var isThere = true
-            let found = try FoundPlaces.find(pattern, in: entry.valueBytes, progress: context.progress) {
+            let found = try FoundPlaces.find(wanted, in: entry.valueBytes, progress: context.progress) {
                 (range) throws(SourceError) in
                 let bytes = try context.source.bytes(value.key, range: range, in: value.archive)
                 if bytes == nil { isThere = false }

@@ -44,8 +44,13 @@ enum ValueView {
         for (offset, row) in rows.enumerated() {
             let line = body.line(offset)
             var column = line.column
-            for piece in row.pieces {
-                let isMatch = matches.contains { $0.contains(piece.offset) }
+            for (place, piece) in row.pieces.enumerated() {
+                // A part of a character may match. What ends the row isn't shown.
+                let end =
+                    place + 1 < row.pieces.count
+                    ? row.pieces[place + 1].offset
+                    : min(row.range.upperBound, piece.offset + piece.text.utf8.count)
+                let isMatch = matches.contains { $0.overlaps(piece.offset..<end) }
                 column += frame.write(
                     piece.text, at: Point(column: column, row: line.row),
                     style: look[isMatch ? .match : .text],

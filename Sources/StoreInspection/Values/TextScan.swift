@@ -1,0 +1,327 @@
+import ArchiveQuery
+import TerminalKit
+
+/// Finds a text in UTF-8 that comes piece by piece, where ``SearchText`` finds it: whatever its case and its normal form,
+/// and also where it is a part of a character. For one thread.
+///
+/// What comes is written anew, case-folded and composed, and that is searched for bytes. Takes some nanoseconds a byte where a
+/// character has marks, and otherwise hardly more than a search for bytes.
+struct TextScan {
+    /// Bytes that are written anew at once. A character that has more is cut.
+    private static let slice = 64 << 10
+
+    /// What is looked for, as it was typed and as the escapes in it are meant; case-folded and composed.
+    private let wanted: [[UInt8]]
+    /// So many bytes before the end of what is ready a match may begin that isn't there as a whole.
+    private let overlap: Int
+    private var forms = CharacterForms()
+    /// Bytes of a character that may go on with the next piece, and where they begin.
+    private var pending: [UInt8] = []
+    private var offset = 0
+    /// What was written anew and isn't searched yet, and where it is from.
+    private var ready: [UInt8] = []
+    private var sources: [Source] = []
+    /// Where the last match ends.
+    private var end = 0
+
+    /// Where bytes are from that begin at a place of what is ready.
+    private struct Source {
+        var start: Int
+        var range: Range<Int>
+        /// Whether each byte stands for one there; else all of them stand for all.
+        var isByByte: Bool
+    }
+
+    init(_ text: SearchText) {
+        // A line end is shown as one.
+        let meant = TerminalText.unescaped(text.text)
+            .flatMap { $0.unicodeScalars.contains("\n") ? nil : $0 }
+        wanted = ([text.text] + [meant].compactMap { $0 })
+            .map { Array(MarkOrder.composed($0.foldedCase).utf8) }.filter { !$0.isEmpty }
+        overlap = max(1, wanted.map(\.count).max() ?? 1) - 1
+    }
+
+    /// The next piece; it may end within a character.
+    mutating func take(_ bytes: [UInt8], isLast: Bool, into found: inout FoundPlaces) {
+        for start in stride(from: 0, to: bytes.count, by: TextScan.slice) {
+            let end = min(start + TextScan.slice, bytes.count)
+            let isEnd = isLast && end == bytes.count
+            var text = pending
+            text += bytes[start..<end]
+            let done = text.withUnsafeMutableBufferPointer { write($0, isLast: isEnd) }
+            pending = Array(text[done...])
+            offset += done
+            search(isLast: isEnd, &found)
+        }
+    }
+
+    // MARK: Writing anew
+
+    /// Writes anew what is there as a whole, partly in its place.
+    /// - Returns: how much of it that is.
+    private mutating func write(_ text: UnsafeMutableBufferPointer<UInt8>, isLast: Bool) -> Int {
+        for place in text.indices {
+            let byte = text[place]
+            text[place] = byte &- 0x41 < 26 ? byte | 0x20 : byte
+        }
+        // What stays as long as it is isn't copied one by one.
+        var (place, same) = (0, 0)
+        while true {
+            place = TextScan.plainEnd(UnsafeRawBufferPointer(text), from: place)
+            let isCut = isLast || text.count - place > TextScan.slice
+            guard place < text.count,
+                let (end, scalar) = forms.character(UnsafeRawBufferPointer(text), at: place, isLast: isCut)
+            else { break }
+            if let form = forms.write(text, place..<end, scalar) {
+                append(UnsafeBufferPointer(rebasing: text[same..<place]), from: same..<place, isByByte: true)
+                form.withUnsafeBufferPointer { append($0, from: place..<end, isByByte: false) }
+                same = end
+            }
+            place = end
+        }
+        append(UnsafeBufferPointer(rebasing: text[same..<place]), from: same..<place, isByByte: true)
+        return place
+    }
+
+    private mutating func append(
+        _ bytes: UnsafeBufferPointer<UInt8>, from range: Range<Int>, isByByte: Bool
+    ) {
+        guard !range.isEmpty else { return }
+        let range = offset + range.lowerBound..<offset + range.upperBound
+        sources.append(Source(start: ready.count, range: range, isByByte: isByByte))
+        ready.append(contentsOf: bytes)
+    }
+
+    /// The end of ASCII characters that nothing is composed with: what is begins with U+0300, whose first byte is 0xcc.
+    private static func plainEnd(_ text: UnsafeRawBufferPointer, from start: Int) -> Int {
+        var place = start
+        while place + 1 < text.count {
+            if place + 8 < text.count, text[place + 8] < 0xcc,
+                text.loadUnaligned(fromByteOffset: place, as: UInt64.self) & 0x8080_8080_8080_8080 == 0
+            {
+                place += 8
+                continue
+            }
+            guard text[place] < 0x80, text[place + 1] < 0xcc else { break }
+            place += 1
+        }
+        return place
+    }
+
+    // MARK: Searching
+
+    private mutating func search(isLast: Bool, _ found: inout FoundPlaces) {
+        let limit = isLast ? ready.count : max(0, ready.count - overlap)
+        var next = wanted.map { place(of: $0, from: 0, before: limit) }
+        while let number = next.indices.min(by: { next[$0] < next[$1] }), next[number] < limit {
+            let place = next[number]
+            let range = source(of: place..<place + wanted[number].count)
+            // A match may be a part of a character that another one reaches into.
+            let isNew = range.lowerBound >= end
+            if isNew {
+                found.add(range)
+                end = range.upperBound
+            }
+            let behind = isNew ? place + wanted[number].count : place + 1
+            for number in next.indices where next[number] < behind {
+                next[number] = self.place(of: wanted[number], from: behind, before: limit)
+            }
+        }
+        forget(limit)
+    }
+
+    /// Where bytes begin in what is ready, at a place or behind it; the limit, if not before that.
+    private func place(of wanted: [UInt8], from first: Int, before limit: Int) -> Int {
+        ready.withUnsafeBufferPointer { text in
+            wanted.withUnsafeBufferPointer { wanted in
+                let end = min(limit, text.count - wanted.count + 1)
+                var place = first
+                while place < end {
+                    if text[place] == wanted[0] {
+                        var length = 1
+                        while length < wanted.count, text[place + length] == wanted[length] { length += 1 }
+                        if length == wanted.count { return place }
+                    }
+                    place += 1
+                }
+                return limit
+            }
+        }
+    }
+
+    private func source(of range: Range<Int>) -> Range<Int> {
+        let first = source(at: range.lowerBound)
+        let last = source(at: range.upperBound - 1)
+        let lower = first.isByByte ? range.lowerBound - first.start : 0
+        let upper =
+            last.isByByte ? last.range.lowerBound + range.upperBound - last.start : last.range.upperBound
+        return first.range.lowerBound + lower..<upper
+    }
+
+    private func source(at place: Int) -> Source {
+        var (low, high) = (0, sources.count)
+        while high - low > 1 {
+            let middle = (low + high) / 2
+            if sources[middle].start <= place { low = middle } else { high = middle }
+        }
+        return sources[low]
+    }
+
+    /// What is ready before a place isn't needed any more.
+    private mutating func forget(_ limit: Int) {
+        ready.removeFirst(limit)
+        sources.removeFirst(sources.lastIndex { $0.start <= limit } ?? 0)
+        for index in sources.indices {
+            let gone = limit - sources[index].start
+            if gone > 0, sources[index].isByByte {
+                let range = sources[index].range
+                sources[index].range = range.lowerBound + gone..<range.upperBound
+            }
+            sources[index].start = max(0, -gone)
+        }
+    }
+}
+
+/// How characters are written once case and normal form are gone; learned as they are met. For one thread.
+private struct CharacterForms {
+    private enum Kind {
+        static let unknown: UInt16 = 0
+        /// It stays as it is.
+        static let plain: UInt16 = 1
+        /// It may be composed with what is before it, or change places with that.
+        static let joining: UInt16 = 2
+        /// It becomes several, or one that is as long as it isn't.
+        static let other: UInt16 = 3
+        // Above these: the scalar that it becomes, which is as long as it is.
+    }
+
+    /// By scalar; above are hardly any.
+    private var kinds = [UInt16](repeating: Kind.unknown, count: 0x3_0000)
+    /// Of short ones that aren't a single scalar, by their bytes.
+    private var known: [Short: Form] = [:]
+    private static let mostKnown = 10_000
+
+    private struct Form {
+        var bytes: [UInt8]
+        /// Whether each byte stands for one of what was.
+        var isByByte: Bool
+    }
+
+    /// Up to 15 bytes, and how many these are.
+    private struct Short: Hashable {
+        var low: UInt64
+        var high: UInt64 = 0
+
+        init?(_ bytes: UnsafeRawBufferPointer) {
+            guard bytes.count < 16 else { return nil }
+            low = UInt64(bytes.count)
+            for byte in bytes {
+                high = high << 8 | low >> 56
+                low = low << 8 | UInt64(byte)
+            }
+        }
+    }
+
+    /// Where a character ends, with all that may be composed with it, and its scalar if it has one only. A byte that isn't
+    /// UTF-8 is a character of its own, without any. Nil where what comes next decides.
+    mutating func character(
+        _ text: UnsafeRawBufferPointer, at place: Int, isLast: Bool
+    ) -> (end: Int, scalar: UInt32?)? {
+        func isWhole(_ place: Int) -> Bool { isLast || text.count - place >= 4 }
+        guard let first = UTF8Text.scalar(text, at: place) else {
+            return isWhole(place) ? (place + 1, nil) : nil
+        }
+        var end = first.end
+        while end < text.count, CharacterForms.mayJoin(beginningWith: text[end]) {
+            guard let next = UTF8Text.scalar(text, at: end) else {
+                guard isWhole(end) else { return nil }
+                break
+            }
+            guard kind(next.scalar) == Kind.joining else { break }
+            end = next.end
+        }
+        guard end < text.count || isLast else { return nil }
+        return (end, end == first.end ? first.scalar : nil)
+    }
+
+    /// Writes a character anew in its place, if it stays as long as it is.
+    /// - Returns: otherwise what it becomes.
+    mutating func write(
+        _ text: UnsafeMutableBufferPointer<UInt8>, _ range: Range<Int>, _ scalar: UInt32?
+    ) -> [UInt8]? {
+        let kind = scalar.map { self.kind($0) } ?? (range.count == 1 ? Kind.plain : Kind.other)
+        switch kind {
+        case Kind.plain: return nil
+        case Kind.joining, Kind.other: break
+        default:
+            let last = range.upperBound - 1
+            text[last] = 0x80 | UInt8(kind & 0x3f)
+            if range.count == 2 {
+                text[last - 1] = 0xc0 | UInt8(kind >> 6)
+            } else {
+                text[last - 1] = 0x80 | UInt8(kind >> 6 & 0x3f)
+                text[last - 2] = 0xe0 | UInt8(kind >> 12)
+            }
+            return nil
+        }
+        let form = form(of: UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(text)[range]))
+        guard form.isByByte else { return form.bytes }
+        for (place, byte) in form.bytes.enumerated() { text[range.lowerBound + place] = byte }
+        return nil
+    }
+
+    private mutating func form(of bytes: UnsafeRawBufferPointer) -> Form {
+        let short = Short(bytes)
+        if let short, let known = known[short] { return known }
+        let written = Array(CharacterForms.written(String(decoding: bytes, as: UTF8.self)).utf8)
+        // Where scalars begin at the same places each is what the other was.
+        let isByByte =
+            written.count == bytes.count
+            && zip(written, bytes).allSatisfy { ($0 & 0xc0 == 0x80) == ($1 & 0xc0 == 0x80) }
+        let form = Form(bytes: written, isByByte: isByByte)
+        if known.count >= CharacterForms.mostKnown { known = [:] }
+        if let short { known[short] = form }
+        return form
+    }
+
+    private static func written(_ text: String) -> String { MarkOrder.composed(text.foldedCase) }
+
+    private mutating func kind(_ scalar: UInt32) -> UInt16 {
+        guard scalar < kinds.count else { return CharacterForms.kind(scalar) }
+        if kinds[Int(scalar)] == Kind.unknown { kinds[Int(scalar)] = CharacterForms.kind(scalar) }
+        return kinds[Int(scalar)]
+    }
+
+    private static func kind(_ value: UInt32) -> UInt16 {
+        guard let scalar = Unicode.Scalar(value) else { return Kind.plain }
+        if mayJoin(scalar) { return Kind.joining }
+        let text = String(Character(scalar))
+        let written = written(text).unicodeScalars
+        guard let form = written.first, written.count == 1 else { return Kind.other }
+        if form == scalar { return Kind.plain }
+        let isAsLong = String(Character(form)).utf8.count == text.utf8.count && !form.isASCII
+        return isAsLong ? UInt16(exactly: form.value) ?? Kind.other : Kind.other
+    }
+
+    /// Whether a scalar that may join can have this first byte: there are none before U+0300, nor among most Greek and Cyrillic
+    /// letters, ideographs and syllables of Hangul.
+    private static func mayJoin(beginningWith byte: UInt8) -> Bool {
+        switch byte {
+        case ..<0xcc, 0xce...0xd1, 0xe4...0xe9, 0xeb...0xec: false
+        default: true
+        }
+    }
+
+    /// Marks, and Hangul's vowels and final consonants.
+    private static func mayJoin(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case ..<0x300: return false
+        case 0x1160...0x11ff: return true
+        default: break
+        }
+        switch scalar.properties.generalCategory {
+        case .spacingMark, .nonspacingMark, .enclosingMark: return true
+        default: return false
+        }
+    }
+}
