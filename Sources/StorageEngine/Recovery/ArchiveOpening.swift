@@ -167,7 +167,8 @@ struct ArchiveOpening {
 
     private func mayLeaveIndex() throws(StorageError) -> Bool {
         if try trustedIndex(writable: false) != nil { return true }
-        return try !isLogJustWritten()
+        let isJustWritten = try isLogJustWritten()
+        return !isJustWritten
     }
 
     private func putIndexRight() throws(StorageError) {
