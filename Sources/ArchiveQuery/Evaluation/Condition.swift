@@ -228,10 +228,15 @@ private final class Relation: Condition {
             return relation.holds(UTF8Text.compareBytes(left, right))
         default:
             // What is absent differs from what is never compared, too.
+            let value = LiteralValue(other)
             let isMet =
-                LiteralValue(other)?.isMet(relation, by: item) ?? (item.kind.isEmpty && relation == .notEqual)
+                value?.isMet(relation, by: item) ?? (item.kind.isEmpty && relation == .notEqual)
             if item.kind.isEmpty || other.kind.isEmpty { return isMet }
-            sight.note(item.kind == other.kind || isMet ? .comparable : .other)
+            // A date and a text that is one have an order.
+            let areComparable =
+                item.kind == other.kind || value?.isMet(.lessOrEqual, by: item) == true
+                || value?.isMet(.greaterOrEqual, by: item) == true
+            sight.note(areComparable ? .comparable : .other)
             return isMet
         }
     }

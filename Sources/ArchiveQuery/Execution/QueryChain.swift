@@ -66,7 +66,11 @@ final class QueryChain {
     ) {
         for (stage, shape) in zip(stages, shapes) {
             guard let columns = shape.columns?.map(\.columnName) else { continue }
-            for property in stage.properties {
+            // What was calculated may be asked for as a whole.
+            let asked = stage.askedProperties.filter { property in
+                if case .column = shape.access(to: property) { false } else { true }
+            }
+            for property in asked.flatMap(\.sources) {
                 guard case .nothing = shape.access(to: property) else { continue }
                 let near = NameGuess.nearest(to: property.columnName, among: columns)
                 let advice = near.map { "; did you mean \($0)?" } ?? ""

@@ -125,7 +125,7 @@ extension PipelineStage {
     /// All properties that the predicate uses; of calculations their parts.
     package var properties: [QueryProperty] { askedProperties.flatMap(\.sources) }
 
-    private var askedProperties: [QueryProperty] {
+    var askedProperties: [QueryProperty] {
         switch self {
         case .find(let predicate): predicate.properties
         case .sort(let keys): keys.map(\.property)

@@ -86,6 +86,7 @@ struct MistakeTests {
         "find tags has 1",
         "select address.zip as z | sort z", "find population > 1 | sort address.zip", "find name != null",
         "count", "group by note", "find opened = 17 and name = country",
+        "select population + opened | find population + opened > 5",
     ])
     func noFalseAlarm(query: String) throws {
         #expect(try warnings(query) == [])
@@ -101,6 +102,15 @@ struct MistakeTests {
             ])
         #expect(try warnings("find @size > 10000 and popluation = 1") == [])
         #expect(try warnings("find @key = \"0\" and popluation = 1") == [])
+    }
+
+    /// What broke: where none matched, a date and a text that is one were said to be never of one kind.
+    @Test func aDateAndATextThatIsOneAreComparable() throws {
+        let orders = try ListSource(json: [#"{"s":"2026-01-31T00:00:00Z","e":"2026-01-31T00:00:07Z"}"#])
+        for relation in [">", ">=", "="] {
+            #expect(try warnings("find e \(relation) s + 8d", of: orders) == [])
+        }
+        #expect(try warnings("find e > count(s)", of: orders).count == 1)
     }
 
     /// Whoever doesn't ask for it pays nothing for it.
