@@ -6,6 +6,10 @@ enum Worker {
     static let end = SIGUSR2
 
     static func run(_ pass: Pass) throws {
+        // Who starts it may have blocked signals.
+        var none = sigset_t()
+        sigemptyset(&none)
+        sigprocmask(SIG_SETMASK, &none, nil)
         signal(begin, SIG_IGN)
         signal(end, SIG_IGN)
         let folder = FileManager.default.temporaryDirectory.path + "/operations-\(getpid())"

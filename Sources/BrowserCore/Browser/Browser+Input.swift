@@ -62,10 +62,12 @@ extension Browser {
     }
 
     static func sayTypedAhead(_ model: inout Model) {
-        let words =
-            "What was typed or pasted together with the key isn't taken: it came before this was shown."
         // A prompt stands where it would be said.
-        if model.prompt == nil { model.say(words) } else { model.prompt?.note = words }
+        if model.prompt != nil {
+            model.prompt?.note = "  what came with the key isn't taken"
+        } else {
+            model.say("What was typed or pasted with the key isn't taken: it came before this was shown.")
+        }
     }
 
     private static func press(_ model: inout Model, _ key: Key) -> [Effect] {
