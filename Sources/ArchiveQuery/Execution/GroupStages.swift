@@ -55,6 +55,10 @@ final class GroupStage: RowStage {
     private let room: QueryRoom
     private var places: [GroupKey: Int] = [:]
     private var groups: [Group] = []
+    /// What some rows had that are in a group, and of each the group's place.
+    private var met = MetValues()
+    private var placesOfMet: [Int] = []
+    private let isMany: Bool
     private var depth = 0
     private var rest: RowPartitions?
     /// Finished groups, as rows.
@@ -65,6 +69,7 @@ final class GroupStage: RowStage {
         name: String, isTimed: Bool, next: RowSink
     ) {
         self.accesses = accesses
+        isMany = accesses.contains(where: \.isMany)
         self.figures = figures
         self.form = form
         self.room = room
@@ -76,18 +81,26 @@ final class GroupStage: RowStage {
     private static let leastGroups = 64
 
     override func take(_ row: RowReader) throws -> Bool {
-        if accesses.count == 1, !accesses[0].isMany {
-            guard let (key, item) = try row.groupKey(accesses[0]) else { return true }
-            if let place = places[key] {
-                try add(row, to: place)
-            } else {
-                let encoded = try row.encodedIfReadable(accesses[0])
-                try add(row, 0, to: (key, [SortValue(item, encoded: encoded)], [encoded]))
+        guard !isMany else {
+            for (number, combination) in try row.groupKeys(accesses).enumerated() {
+                try add(row, number, to: combination)
             }
             return true
         }
-        for (number, combination) in try row.groupKeys(accesses).enumerated() {
-            try add(row, number, to: combination)
+        guard try row.look(for: accesses, in: &met) else { return true }
+        if let number = met.number() {
+            try add(row, to: placesOfMet[number])
+            return true
+        }
+        guard let key = try row.groupKey(accesses) else { return true }
+        if let place = places[key] {
+            try add(row, to: place)
+        } else if let combination = try row.groupKeys(accesses).first {
+            try add(row, 0, to: combination)
+        }
+        if let place = places[key], let number = met.note() {
+            if placesOfMet.isEmpty { placesOfMet = [Int](repeating: 0, count: MetValues.places) }
+            placesOfMet[number] = place
         }
         return true
     }
@@ -151,6 +164,7 @@ final class GroupStage: RowStage {
         let rest = self.rest
         self.rest = nil
         places = [:]
+        met.forget()
         while let group = groups.popLast() {
             let figures = zip(group.accumulators, figures).map { $0.encoded($1.figure) }
             room.memory.giveBack(group.bytes + group.accumulators.reduce(0) { $0 + $1.bytes })
@@ -183,24 +197,25 @@ final class DistinctStage: RowStage {
     private var seen: Set<GroupKey> = []
     private var seenBytes = 0
     /// Some of those that were seen, or are in the files.
-    private var met = MetTexts()
+    private var met = MetValues()
+    private let isMany: Bool
     private var depth = 0
     private var rest: RowPartitions?
     private var arrived: UInt64 = 0
 
     init(_ accesses: [RowShape.Access], room: QueryRoom, name: String, isTimed: Bool, next: RowSink) {
         self.accesses = accesses
+        isMany = accesses.contains(where: \.isMany)
         self.room = room
         super.init(name: name, isTimed: isTimed, next: next)
     }
 
     override func take(_ row: RowReader) throws -> Bool {
         guard try row.isThere() else { return true }
-        if accesses.count == 1, !accesses[0].isMany {
-            let item = try row.itemIfReadable(accesses[0])
-            guard !met.has(item), let (key, _) = try row.groupKey(accesses[0]) else { return true }
-            met.note(item)
-            return seen.contains(key) ? true : try show(key, [try row.encodedIfReadable(accesses[0])], row)
+        if !isMany {
+            guard try row.look(for: accesses, in: &met), met.number() == nil else { return true }
+            met.note()
+            guard let key = try row.groupKey(accesses), !seen.contains(key) else { return true }
         }
         for (key, _, encoded) in try row.groupKeys(accesses) where !seen.contains(key) {
             guard try show(key, encoded, row) else { return false }
@@ -266,18 +281,45 @@ final class DistinctStage: RowStage {
 }
 
 extension RowReader {
-    /// The row's group; nil if the entry is gone or damaged.
-    func groupKey(_ access: RowShape.Access) throws -> (key: GroupKey, item: StoredItem)? {
+    /// The row's group by properties none of which is many; nil if the entry is gone or damaged.
+    func groupKey(_ accesses: [RowShape.Access]) throws -> GroupKey? {
+        if accesses.count == 1 { return try groupKey(accesses[0]) }
+        var keys: [GroupKey] = []
+        keys.reserveCapacity(accesses.count)
+        for access in accesses {
+            guard let key = try groupKey(access) else { return nil }
+            keys.append(key)
+        }
+        return .several(keys)
+    }
+
+    private func groupKey(_ access: RowShape.Access) throws -> GroupKey? {
         do throws(RowFault) {
-            let item = try item(access)
-            return (try GroupKey(item) { () throws(RowFault) in try encoded(access) }, item)
+            return try GroupKey(item(access)) { () throws(RowFault) in try encoded(access) }
         } catch .source(let error) {
             throw error
         } catch .unreadable {
-            return (.absent, .absent)
+            return .absent
         } catch {
             return nil
         }
+    }
+
+    /// Makes the row's values what is looked for. False if the entry is gone or damaged.
+    func look(for accesses: [RowShape.Access], in met: inout MetValues) throws -> Bool {
+        met.begin()
+        for access in accesses {
+            do throws(RowFault) {
+                met.add(try item(access))
+            } catch .source(let error) {
+                throw error
+            } catch .unreadable {
+                met.add(.absent)
+            } catch {
+                return false
+            }
+        }
+        return true
     }
 
     typealias Combination = (key: GroupKey, order: [SortValue], encoded: [[UInt8]?])

@@ -142,7 +142,8 @@ private final class UnseenRows: RowStage {
     private var seen: Set<GroupKey> = []
     private var bytes = 0
     /// Some of those that were seen or passed on.
-    private var met = MetTexts()
+    private var met = MetValues()
+    private let isMany: Bool
 
     /// Nil: the stage is another one.
     init?(_ plan: QueryPlan, at place: Int, next: RowSink) {
@@ -150,20 +151,20 @@ private final class UnseenRows: RowStage {
         else { return nil }
         let shape = QueryChain.shapes(of: plan.pipeline.stages).shapes[place]
         accesses = columns.map { shape.access(to: $0.property) }
+        isMany = accesses.contains(where: \.isMany)
         super.init(name: "", isTimed: false, next: next)
     }
 
     override func take(_ row: RowReader) throws -> Bool {
         var isNew = false
-        if accesses.count == 1, !accesses[0].isMany {
-            let item = try row.itemIfReadable(accesses[0])
-            guard !met.has(item), try row.isThere(), let (key, _) = try row.groupKey(accesses[0]) else {
-                return true
-            }
-            isNew = note(key)
-            met.note(item)
-        } else {
+        if isMany {
             for combination in try row.groupKeys(accesses) where note(combination.key) { isNew = true }
+        } else {
+            guard try row.look(for: accesses, in: &met), met.number() == nil, try row.isThere(),
+                let key = try row.groupKey(accesses)
+            else { return true }
+            isNew = note(key)
+            met.note()
         }
         return isNew ? try next.push(row) : true
     }

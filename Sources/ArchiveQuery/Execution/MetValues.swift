@@ -1,0 +1,93 @@
+/// Short values, or combinations of some, that a stage has met, by their bytes: most rows have some of a few, and to find that out by
+/// what identifies them in a grouping, such as a string that is made for it, takes several times as long. Of those that share a place
+/// it knows the latest only. Takes 128 KiB, from the first one on. A value; for one thread.
+struct MetValues {
+    static let places = 2048
+    /// Bytes a place: the length of what is met there, and that.
+    private static let room = 64
+
+    private var table: [UInt8] = []
+    /// What is looked for.
+    private var wanted = [UInt8](repeating: 0, count: room)
+    /// Its bytes; more than there is room for where it isn't remembered.
+    private var length = 0
+
+    /// Begins another combination.
+    mutating func begin() { length = 0 }
+
+    /// Adds a value to what is looked for.
+    mutating func add(_ item: StoredItem) {
+        switch item {
+        case .absent: append(0, UnsafeRawBufferPointer(start: nil, count: 0))
+        case .text(let text): append(1, text)
+        case .boolean(let flag): withUnsafeBytes(of: flag) { append(2, $0) }
+        case .date(let date): withUnsafeBytes(of: date) { append(3, $0) }
+        case .number(.integer(let number)): withUnsafeBytes(of: number) { append(4, $0) }
+        case .number(.float(let number)): withUnsafeBytes(of: number) { append(5, $0) }
+        case .number(.decimal), .string, .bytes, .array, .map, .other: length = Self.room
+        }
+    }
+
+    private mutating func append(_ kind: UInt8, _ bytes: UnsafeRawBufferPointer) {
+        let start = length + 2
+        guard start + bytes.count < Self.room else {
+            length = Self.room
+            return
+        }
+        wanted[length] = kind
+        wanted[length + 1] = UInt8(bytes.count)
+        wanted.withUnsafeMutableBytes { $0[start...].copyBytes(from: bytes) }
+        length = start + bytes.count
+    }
+
+    /// The number, below 2,048, of what is looked for, if it was met. Nil says nothing.
+    func number() -> Int? {
+        guard !table.isEmpty, length < Self.room else { return nil }
+        let place = self.place
+        return table.withUnsafeBytes { table in
+            wanted.withUnsafeBytes { wanted in
+                let met = UnsafeRawBufferPointer(rebasing: table[(place * Self.room)...].prefix(Self.room))
+                return met[0] == length
+                    && UTF8Text.isSame(
+                        UnsafeRawBufferPointer(rebasing: met[1...].prefix(length)),
+                        UnsafeRawBufferPointer(rebasing: wanted.prefix(length)))
+                    ? place : nil
+            }
+        }
+    }
+
+    /// Remembers it, unless it is too long or of a kind that is rare.
+    /// - Returns: its number, which was another's before.
+    @discardableResult
+    mutating func note() -> Int? {
+        guard length < Self.room else { return nil }
+        if table.isEmpty { table = [UInt8](repeating: 0, count: Self.places * Self.room) }
+        let place = self.place
+        // Nothing that is looked for has no bytes: 0 is a place where nothing was met.
+        table[place * Self.room] = UInt8(length)
+        for byte in 0..<length { table[place * Self.room + 1 + byte] = wanted[byte] }
+        return place
+    }
+
+    mutating func forget() { table = [] }
+
+    /// Who chooses values so that all share a place makes it useless, no more.
+    private var place: Int {
+        wanted.withUnsafeBytes { bytes in
+            var hash = UInt64(truncatingIfNeeded: length)
+            var place = 0
+            while place + 8 <= length {
+                hash =
+                    (hash ^ bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self))
+                    &* 0x9e37_79b9_7f4a_7c15
+                hash ^= hash >> 32
+                place += 8
+            }
+            while place < length {
+                hash = (hash ^ UInt64(bytes[place])) &* 0x9e37_79b9_7f4a_7c15
+                place += 1
+            }
+            return Int(hash >> 53)
+        }
+    }
+}
