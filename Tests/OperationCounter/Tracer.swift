@@ -30,11 +30,12 @@ enum Tracer {
     private static let setOptions: CInt = 0x4200
     private static let getRegisters: CInt = 0x4204
     private static let setRegisters: CInt = 0x4205
+    private static let seize: CInt = 0x4206
     private static let systemCallInfo: CInt = 0x420e
     private static let generalRegisters = 1
     private static let allThreads: CInt = 0x4000_0000
-    /// Stops at system calls are told from others; who is traced ends with who traces it.
-    private static let options = 0x1 | 0x100000
+    /// Stops at system calls are told from others; new threads are traced; who is traced ends with who traces it.
+    private static let options = 0x1 | 0x8 | 0x100000
 
     // A breakpoint: the instruction, the bits that it takes, and where the program counter is behind it.
     #if arch(x86_64)
@@ -71,15 +72,26 @@ enum Tracer {
         var phase: Counts?
         while true {
             var status: CInt = 0
-            guard waitpid(process, &status, allThreads) == process else { throw failure() }
+            let thread = waitpid(-1, &status, allThreads)
+            guard thread > 0 else { throw failure() }
             guard status & 0xff == 0x7f else {
+                if thread != process { continue }
                 guard status == 0 else { throw Operation.Failure.notTraced("it ended with status \(status)") }
                 return phases
             }
+            guard thread == process else {
+                try letGo(thread, stoppedBy: status, planted)
+                continue
+            }
             var delivered = CInt(0)
-            switch (status >> 8) & 0xff {
+            switch status >> 8 {
             case SIGSTOP:
                 guard ptrace(setOptions, process, nil, pointer(options)) == 0 else { throw failure() }
+                for name in try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/task") {
+                    if let other = pid_t(name), other != process {
+                        _ = ptrace(seize, other, nil, pointer(options))
+                    }
+                }
                 for place in pass == .allocations ? places : [] {
                     let word = ptrace(peekText, process, UnsafeMutableRawPointer(bitPattern: place), nil)
                     planted[place] = word
@@ -95,11 +107,22 @@ enum Tracer {
                 try step(process, over: planted)
                 phase?[.allocation, default: 0] += 1
             case SIGTRAP: phase?[.instruction, default: 0] += 1
+            // That it has begun a thread.
+            case let event where event > 0xff: break
             case let other: delivered = other
             }
             let next = phase == nil ? goOn : pass.request
             _ = ptrace(next, process, nil, pointer(Int(delivered)))
         }
+    }
+
+    /// Nothing is counted of other threads; but they meet the breakpoints, too.
+    private static func letGo(
+        _ thread: pid_t, stoppedBy status: CInt, _ planted: [UInt: Int]
+    ) throws {
+        if status >> 8 == SIGTRAP { try step(thread, over: planted) }
+        let isTracers = status >> 16 != 0 || status >> 8 == SIGTRAP || status >> 8 == SIGSTOP
+        _ = ptrace?(goOn, thread, nil, pointer(isTracers ? 0 : Int(status >> 8)))
     }
 
     /// The number of the system call that a process has stopped before; nil behind one.
