@@ -59,12 +59,15 @@ package enum SortValue: Sendable, Hashable {
         }
     }
 
-    /// The same of an item, without making a string of a text.
+    /// The same of an item, without making a value of one that most are.
     static func compare(_ item: StoredItem, _ value: SortValue, isDescending: Bool) -> Int {
-        guard case .text(let left) = item, case .text(let right) = value else {
-            return compare(SortValue(item), value, isDescending: isDescending)
+        let order: Int
+        switch (item, value) {
+        case (.number(.integer(let left)), .number(.integer(let right))):
+            order = left < right ? -1 : left > right ? 1 : 0
+        case (.text(let left), .text(let right)): order = TextOrder.compare(left, right)
+        default: return compare(SortValue(item), value, isDescending: isDescending)
         }
-        let order = TextOrder.compare(left, right)
         return isDescending ? -order : order
     }
 
