@@ -2,6 +2,7 @@ import ArchiveQuery
 import CBOR
 import Foundation
 import StorageEngine
+import Synchronization
 import TestSupport
 import Testing
 
@@ -264,13 +265,15 @@ struct SharedScanTests {
     }
 
     /// While another thread stores, deletes and moves entries, each that stays is visited once.
-    @Test func whatStaysIsVisitedOnceBesideAWriter() async throws {
+    @Test func whatStaysIsVisitedOnceBesideAWriter() throws {
         let places = try Places()
         let archive = places.archive
         let whole = try places.answer("find geonameid > 0", threads: 1).rows.count
-        let writer = Task.detached {
+        let isOver = Atomic(false)
+        // A thread of its own: those of tasks may all be busy with other tests.
+        let writer = Background {
             var number = 0
-            while !Task.isCancelled {
+            while !isOver.load(ordering: .relaxed) {
                 try archive.put([0xa0], forKey: "new \(number % 3000)", encoding: .cbor)
                 try archive.delete("new \((number * 7) % 3000)")
                 number += 1
@@ -284,8 +287,8 @@ struct SharedScanTests {
             let counted = try places.answer("find geonameid > 0 | count", threads: 3).rows
             #expect(counted.first?.columns == [CBORWriter.encoded(whole)])
         }
-        writer.cancel()
-        try await writer.value
+        isOver.store(true, ordering: .relaxed)
+        try writer.wait()
     }
 }
 
