@@ -52,8 +52,6 @@ import Testing
             #expect(row.systemCalls <= most.systemCalls, "\(row.operation): \(row.byNumber)")
             #expect(
                 row.allocations >= most.allocations / 2 - 0.3, "\(row.operation): less than is written here")
-            #expect(
-                row.systemCalls >= most.systemCalls / 2 - 0.3, "\(row.operation): less than is written here")
         }
     }
 }
