@@ -163,7 +163,7 @@ package enum MarkOrder {
 
     /// Whether something that is no mark of a combining class may be composed with what is before it: vowel signs, Hangul's vowels
     /// and final consonants.
-    private static func mayJoin(_ scalar: Unicode.Scalar) -> Bool {
+    package static func mayJoin(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case ..<0x300: return false
         case 0x1160...0x11ff: return true

@@ -294,7 +294,7 @@ private struct CharacterForms {
 
     private static func kind(_ value: UInt32) -> UInt16 {
         guard let scalar = Unicode.Scalar(value) else { return Kind.plain }
-        if mayJoin(scalar) { return Kind.joining }
+        if MarkOrder.mayJoin(scalar) { return Kind.joining }
         let text = String(Character(scalar))
         let written = written(text).unicodeScalars
         guard let form = written.first, written.count == 1 else { return Kind.other }
@@ -309,19 +309,6 @@ private struct CharacterForms {
         switch byte {
         case ..<0xcc, 0xce...0xd1, 0xe4...0xe9, 0xeb...0xec: false
         default: true
-        }
-    }
-
-    /// Marks, and Hangul's vowels and final consonants.
-    private static func mayJoin(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.value {
-        case ..<0x300: return false
-        case 0x1160...0x11ff: return true
-        default: break
-        }
-        switch scalar.properties.generalCategory {
-        case .spacingMark, .nonspacingMark, .enclosingMark: return true
-        default: return false
         }
     }
 }
