@@ -28,7 +28,8 @@ struct TypedInput {
             let event = terminal.nextEvent(timeout: timeout)
         {
             events.append(event)
-            if event == .wake { return }
+            // Nothing comes with either, and the second comes without end.
+            if event == .wake || event == .hangUp { return }
             if TypedInput.character(event) != nil { characters += 1 }
             timeout = takesText && characters >= TypedInput.leastPasted ? TypedInput.pause : 0
         }
