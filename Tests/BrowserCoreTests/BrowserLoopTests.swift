@@ -181,6 +181,43 @@ struct BrowserLoopTests {
         #expect(terminal.scripts.isEmpty && source.with { $0.archives["City"]?.count } == 16)
     }
 
+    /// What broke: the same text pasted when the plan was shown already. A `y` in it would have done the same.
+    @Test(arguments: [
+        "Date\tName\n", "D\t\n", "\t\n", "Dy", "\t\nDMD\ty\n\nquit\n" + String(repeating: "\ty\n", count: 40),
+    ])
+    func whatComesAtOnceIsNoAnswer(text: String) throws {
+        let source = Fixture.source()
+        var terminal = Terminal(
+            [
+                Self.step("3 archives", .key(.character("j"))), Self.step("3 archives", .key(Key(.enter))),
+                Self.step("16 entries", .key(.character("D"))),
+            ] + Self.keys(text, shown: "Delete 1 entry") + [
+                Self.step("isn't taken as an answer", .key(Key(.tab))),
+                Self.step("Delete 1 entry", .key(Key(.escape))),
+                Self.step("16 entries", .key(.character("q"))),
+            ])
+        let exit = BrowserLoop.run(
+            Fixture.model(columns: 120, rows: 24), source: source, terminal: &terminal,
+            clock: TestClock().function)
+        #expect(exit == .quit && terminal.steps.isEmpty)
+        #expect(source.with { $0.archives["City"]?.count } == 16)
+    }
+
+    /// What broke: the line end behind a pasted command ran it.
+    @Test func aPastedCommandIsNotRunByItsLineEnd() throws {
+        var terminal = Terminal(
+            [
+                Self.step("3 archives", .key(.character("j"))), Self.step("3 archives", .key(Key(.enter))),
+                Self.step("16 entries", .key(.character("|"))),
+            ] + Self.keys("touch file\n", shown: "command") + [
+                Self.step("touch file", .key(Key(.escape))), Self.step("16 entries", .key(.character("q"))),
+            ])
+        let exit = BrowserLoop.run(
+            Fixture.model(columns: 120, rows: 24), source: Fixture.source(), terminal: &terminal,
+            clock: TestClock().function)
+        #expect(exit == .quit && terminal.steps.isEmpty && terminal.scripts.isEmpty)
+    }
+
     /// What broke: the first line end in a text pasted so was Enter, and the lines behind it were keys of the list.
     @Test func aLineEndWithinWhatCameAtOnceIsAPartOfIt() throws {
         var terminal = Terminal(

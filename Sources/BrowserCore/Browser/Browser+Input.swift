@@ -70,6 +70,10 @@ extension Browser {
         }
     }
 
+    static func sayNoAnswer(_ model: inout Model) {
+        model.say("What came at once isn't taken as an answer: it may be pasted text.", seconds: 5)
+    }
+
     private static func press(_ model: inout Model, _ key: Key) -> [Effect] {
         let asked = model.askedFirst?.at
         // Another key in between takes back what is to be asked for twice.

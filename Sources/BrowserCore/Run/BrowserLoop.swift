@@ -100,10 +100,14 @@ package enum BrowserLoop {
             }
             input.wait(
                 on: &terminal, timeout: pacing.wait(from: clock()), takesText: Browser.takesText(model))
+            if let question, !Browser.takesText(model), input.isNoAnswer(hasText: question == .expire) {
+                _ = input.forget() + input.forgetMore(on: &terminal, goesOn: true)
+                Browser.sayNoAnswer(&model)
+            }
             while !input.isEmpty {
                 model.now = max(model.now, clock())
                 var effects: [Effect] = []
-                if Browser.takesText(model), let text = input.takePasted() {
+                if Browser.takesText(model), let text = input.takePasted(dropsLineEnd: question != nil) {
                     effects = Browser.update(&model, .input(.paste(text)))
                 } else if let event = input.take() {
                     // What is on the terminal now isn't what was shown last.

@@ -38,14 +38,27 @@ struct TypedInput {
     /// The next event.
     mutating func take() -> InputEvent? { events.popFirst() }
 
-    /// The text that is next, if it was pasted; a line end within it is a part of it, and one behind it a key.
-    mutating func takePasted() -> String? {
+    /// The text that is next, if it was pasted; a line end within it is a part of it, and one behind it a key. `dropsLineEnd`: that one
+    /// would run or write what may not have been read, so it is dropped.
+    mutating func takePasted(dropsLineEnd: Bool) -> String? {
         let run = events.prefix { TypedInput.character($0) != nil || TypedInput.isLineEnd($0) }
         guard let last = run.lastIndex(where: { TypedInput.character($0) != nil }) else { return nil }
-        let text = run[...last].map { TypedInput.character($0) ?? "\n" }
-        guard text.count >= TypedInput.leastPasted else { return nil }
-        events = events[(last + 1)...]
-        return String(text)
+        let text = run[...last]
+        guard text.count(where: { TypedInput.character($0) != nil }) >= TypedInput.leastPasted else {
+            return nil
+        }
+        events = dropsLineEnd ? events[run.endIndex...] : events[(last + 1)...]
+        return String(text.map { TypedInput.character($0) ?? "\n" })
+    }
+
+    /// Whether what came at once is no person's answer to a question: they press one key, or the same one again. `hasText`: text can
+    /// be typed there, of which a slow line brings several characters, and Enter, at once.
+    func isNoAnswer(hasText: Bool) -> Bool {
+        let keys = events.filter { if case .key = $0 { TypedInput.isTyped($0) } else { false } }
+        guard Set(keys).count > 1 else { return false }
+        guard hasText else { return true }
+        return keys.dropLast().contains(where: TypedInput.isLineEnd)
+            || keys.count(where: { TypedInput.character($0) != nil }) >= TypedInput.leastPasted
     }
 
     /// Drops what was typed and not handled; what the terminal says by itself stays.
