@@ -190,6 +190,18 @@ struct LogTests {
         #expect(tail.errors == "vellum: some messages are damaged and left out; vellum check tells where\n")
     }
 
+    /// What broke: what is gone altogether isn't there to be found damaged, so nothing was said.
+    @Test func whatIsCutOffIsToldOf() throws {
+        for text in ["first", "second", "third"] { try store.done("append", "L", text, "--disk", "10KB") }
+        let path = URL(fileURLWithPath: store.path + "/L.archive/00000001.segment")
+        let data = try Data(contentsOf: path)
+        try data[..<(try #require(data.range(of: Data("third".utf8))).lowerBound)].write(to: path)
+        let tail = try store.run("tail", "L", "--raw")
+        #expect(tail.status == 3)
+        #expect(tail.lines == ["first", "second"])
+        #expect(tail.errors.hasPrefix("vellum: L: its log is damaged in 1 place"))
+    }
+
     @Test func aTerminalShowsWhatItWouldObey() throws {
         try store.done("append", "L", "--whole", "--disk", "1KB", input: "a\u{1b}[31mb\nsecond line\n")
         let (status, text) = try PseudoTerminal.run("tail L --store '\(store.path)'")

@@ -66,7 +66,8 @@ struct TailCommand: ParsableCommand {
         let end = follow ? nil : try archive.cursor(beforeLast: 0)
         var cursor = try archive.cursor(beforeLast: lines, of: end)
         var hasWarned = false
-        var isDamaged = false
+        // A part of the log that is gone has no messages that could be found damaged.
+        var isDamaged = try archive.complainOfLoss()
         while true {
             let batch: MessageBatch
             do throws(StorageError) {
