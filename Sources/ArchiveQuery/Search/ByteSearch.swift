@@ -7,7 +7,7 @@ import Darwin
 #endif
 
 /// Sendable value type; safe to use from any thread. A sequence of ASCII characters to search texts for, by bytes.
-struct ByteSearch: Sendable, Hashable {
+package struct ByteSearch: Sendable, Hashable {
     let bytes: [UInt8]
 
     /// Nil for an empty text, for other characters than ASCII, for line ends, and for the three ASCII characters that others
@@ -26,7 +26,9 @@ struct ByteSearch: Sendable, Hashable {
     func place(in text: UnsafeRawBufferPointer) -> Int? { ByteSearch.place(of: bytes, in: text) }
 
     /// The offset of the first occurrence of any bytes that is at `first` or behind.
-    static func place(of bytes: [UInt8], in text: UnsafeBufferPointer<UInt8>, from first: Int) -> Int? {
+    package static func place(
+        of bytes: [UInt8], in text: UnsafeBufferPointer<UInt8>, from first: Int
+    ) -> Int? {
         place(of: bytes, in: UnsafeRawBufferPointer(text), from: first)
     }
 

@@ -133,20 +133,9 @@ struct TextScan {
     /// Where bytes begin in what is ready, at a place or behind it; the limit, if not before that.
     private func place(of wanted: [UInt8], from first: Int, before limit: Int) -> Int {
         ready.withUnsafeBufferPointer { text in
-            wanted.withUnsafeBufferPointer { wanted in
-                let end = min(limit, text.count - wanted.count + 1)
-                var place = first
-                while place < end {
-                    if text[place] == wanted[0] {
-                        var length = 1
-                        while length < wanted.count, text[place + length] == wanted[length] { length += 1 }
-                        if length == wanted.count { return place }
-                    }
-                    place += 1
-                }
-                return limit
-            }
-        }
+            let end = min(text.count, limit + wanted.count - 1)
+            return ByteSearch.place(of: wanted, in: UnsafeBufferPointer(rebasing: text[..<end]), from: first)
+        } ?? limit
     }
 
     private func source(of range: Range<Int>) -> Range<Int> {
