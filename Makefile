@@ -46,6 +46,9 @@ export SWT_SWIFT_ERROR_BACKTRACING_ENABLED = 0
 BOUND := $(shell command -v timeout >/dev/null 2>&1 && echo timeout --foreground -s INT -k 20 $(TEST_TIMEOUT))
 # Line by line also into a pipe: of a run that was ended, what was under way is among the last lines.
 LINES := $(shell command -v stdbuf >/dev/null 2>&1 && echo stdbuf -oL)
+# What tests leave is removed behind them all; `discard` in Tests/TestSupport says why.
+IN_A_FOLDER := folder=$$(mktemp -d) && trap 'chmod -R u+rwx "$$folder"; rm -rf "$$folder"' EXIT && trap 'exit 130' INT TERM && \
+    TMPDIR="$$folder" VELLUM_TEST_FOLDER="$$folder"
 TEST_EVENTS := .build-test/events.jsonl
 INSTALL := install
 # Each long test appends its figures, a line each.
@@ -78,7 +81,8 @@ run: build ## build, then browse a live demo store (ARGS="…" for vellum demo)
 test: test-deps ## build and run all tests (CI=1 makes warnings errors)
 	$(BUILD_TESTS)
 	@rm -f $(TEST_EVENTS)
-	$(BOUND) $(LINES) $(RUN_TESTS) --event-stream-output-path $(TEST_EVENTS) --event-stream-version 0 \
+	$(IN_A_FOLDER) $(BOUND) $(LINES) $(RUN_TESTS) \
+	    --event-stream-output-path $(TEST_EVENTS) --event-stream-version 0 \
 	    || { status=$$?; sh Assets/build/failed.sh $(TEST_EVENTS); exit $$status; }
 
 lint: ## check the formatting

@@ -17,7 +17,7 @@ struct EngineSourceTests {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         }
 
-        deinit { try? FileManager.default.removeItem(atPath: path) }
+        deinit { discard(path) }
     }
 
     private func fill(_ path: String, count: Int = 50) throws -> (Store, StorageEngine.Archive) {

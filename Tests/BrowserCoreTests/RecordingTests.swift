@@ -3,6 +3,7 @@ import Foundation
 import StorageEngine
 import StoreInspection
 import TerminalKit
+import TestSupport
 import Testing
 
 @Suite struct RecordingTests {
@@ -18,7 +19,7 @@ import Testing
         init() throws {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         }
-        deinit { try? FileManager.default.removeItem(atPath: path) }
+        deinit { discard(path) }
     }
 
     private func frame(_ text: String, columns: Int = 10, rows: Int = 3) -> Frame {

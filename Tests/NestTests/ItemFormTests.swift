@@ -22,7 +22,7 @@ struct Several<each Part>: Codable { var a = 1 }
         "nest-\(UUID().uuidString)")
 
     private func nest() -> Nest { Nest(named: "N", store: folder) }
-    private func done() { try? FileManager.default.removeItem(at: folder) }
+    private func done() { discard(folder.path) }
 
     private func add(_ item: Any, _ key: String, to nest: Nest) {
         nest.add(item: item, withKey: key, expirationPolicy: .never, andPersistancePolicy: .long)

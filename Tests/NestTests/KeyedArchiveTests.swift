@@ -59,7 +59,7 @@ private struct Stored: Codable {
         "nest-\(UUID().uuidString)")
 
     private func nest() -> Nest { Nest(named: "N", store: folder) }
-    private func done() { try? FileManager.default.removeItem(at: folder) }
+    private func done() { discard(folder.path) }
 
     private func archive(of object: NSObject) throws -> Data {
         try NSKeyedArchiver.archivedData(withRootObject: object, requiringSecureCoding: true)

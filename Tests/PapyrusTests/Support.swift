@@ -14,7 +14,7 @@ final class Place: Sendable {
         store = PapyrusStore(url: url)
     }
 
-    deinit { try? FileManager.default.removeItem(at: url) }
+    deinit { discard(url.path) }
 }
 
 /// Collects values from several tasks.

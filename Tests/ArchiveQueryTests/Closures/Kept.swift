@@ -55,6 +55,6 @@ final class KeptObjects<Object: Decodable> {
 
     deinit {
         store.close()
-        try? FileManager.default.removeItem(atPath: path)
+        discard(path)
     }
 }

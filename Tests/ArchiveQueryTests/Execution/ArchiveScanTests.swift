@@ -23,7 +23,7 @@ struct ArchiveScanTests {
 
         deinit {
             store.close()
-            try? FileManager.default.removeItem(atPath: path)
+            discard(path)
         }
 
         func put(_ key: String, _ json: String, _ attributes: EntryAttributes = .none) throws {

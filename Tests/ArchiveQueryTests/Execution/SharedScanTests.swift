@@ -17,16 +17,20 @@ struct SharedScanTests {
         let count: Int
         private static let wrong: [[UInt8]] = [[0xff], [0x07], [0xa1, 0x61]]
 
-        init(rounds: Int = 4) throws {
-            store = try Store.open(at: path)
-            archive = try store.archive(
-                named: "places", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        private static let cities = Result {
             let file = URL(fileURLWithPath: #filePath).appending(
                 path: "../../../../Assets/demo/cities.ndjson"
             ).standardized
-            let cities = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").map {
+            return try String(contentsOf: file, encoding: .utf8).split(separator: "\n").map {
                 try JSONTranscoder.cbor(from: String($0))
             }
+        }
+
+        init(rounds: Int = 3) throws {
+            store = try Store.open(at: path)
+            archive = try store.archive(
+                named: "places", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+            let cities = try Self.cities.get()
             var count = 0
             for round in 0..<rounds {
                 for (number, city) in cities.enumerated() {
@@ -44,7 +48,7 @@ struct SharedScanTests {
 
         deinit {
             store.close()
-            try? FileManager.default.removeItem(atPath: path)
+            discard(path)
         }
 
         func answer(

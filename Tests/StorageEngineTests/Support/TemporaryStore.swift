@@ -1,5 +1,6 @@
 import Foundation
 import StorageEngine
+import TestSupport
 
 /// A folder that is gone when the test is.
 final class TemporaryFolder {
@@ -15,7 +16,7 @@ final class TemporaryFolder {
         path = folder.path
     }
 
-    deinit { if !isKept { try? FileManager.default.removeItem(atPath: path) } }
+    deinit { if !isKept { discard(path) } }
 
     private var isKept = false
 

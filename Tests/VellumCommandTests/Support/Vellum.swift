@@ -55,7 +55,7 @@ final class TemporaryFolder: Sendable {
         path = url.path
     }
 
-    deinit { try? FileManager.default.removeItem(atPath: path) }
+    deinit { discard(path) }
 
     static func / (folder: TemporaryFolder, name: String) -> String { folder.path + "/" + name }
 

@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 import Vellum
 
 /// A folder for one test's store, removed when the process ends: an archive that outlives the last reference to this would
@@ -11,7 +12,7 @@ final class TemporaryStore: Sendable {
     private static let removesAtExit: Void = {
         atexit {
             for path in TemporaryStore.paths.withLock({ $0 }) {
-                try? FileManager.default.removeItem(atPath: path)
+                discard(path)
             }
         }
     }()
