@@ -8,7 +8,7 @@ private let pauseBetweenChecks: Int64 = 50
 
 /// The open archive behind all three interfaces. If it was closed or removed, the next call reopens or recreates
 /// it. Safe from any thread.
-package final class ArchiveHandle<Object: Archivable>: @unchecked Sendable {
+@usableFromInline package final class ArchiveHandle<Object: Archivable>: @unchecked Sendable {
     let name: String
     /// The last known configuration, for recreating the archive if it is removed.
     private let configuration: Guarded<ArchiveConfiguration>
@@ -84,20 +84,31 @@ package final class ArchiveHandle<Object: Archivable>: @unchecked Sendable {
 
     // MARK: Looking up
 
+    /// Inlined into callers that know the type. Others would ask the runtime for its optional at each hit, which takes as long as
+    /// the rest of it.
+    @inlinable
     func access(_ name: String) throws -> Object? {
-        // Avoids an optional of the generic type, which would cost more than the hit itself.
-        if let held = try heldInMemory(name) { return try shared.object(of: held, name) }
-        return try perform { try $0.accessOnDisk(name) }
+        if let object = try accessInMemory(name) { return object }
+        return try accessOnDisk(name)
     }
 
     /// The object of a key, if memory holds it.
+    @inlinable
     func accessInMemory(_ name: String) throws -> Object? {
         guard let held = try heldInMemory(name) else { return nil }
-        return try shared.object(of: held, name)
+        guard held.bytes == nil else { return try decode(held, name) }
+        // Safe, because only this archive fills its tier. A checked cast would take longer than the rest of a hit.
+        return unsafeDowncast(held, to: HeldValue<Object>.self).value
     }
 
-    @inline(__always)
-    private func heldInMemory(_ name: String) throws -> HeldObject? {
+    @usableFromInline
+    func accessOnDisk(_ name: String) throws -> Object? { try perform { try $0.accessOnDisk(name) } }
+
+    @usableFromInline
+    func decode(_ held: HeldObject, _ name: String) throws -> Object { try shared.object(of: held, name) }
+
+    @usableFromInline
+    func heldInMemory(_ name: String) throws -> HeldObject? {
         let held: HeldObject?
         do throws(StorageError) {
             held = try shelf.access(name)

@@ -17,7 +17,7 @@ import StorageEngine
 /// These calls don't throw. Failures are logged (``ArchivesFactory/logger``), counted, and shown by the browser.
 /// Each call has a counterpart that throws in ``throwing``, and one that doesn't block in ``asynchronous``.
 public final class ArchiveManager<Object: Archivable>: Archivist, @unchecked Sendable {
-    let handle: ArchiveHandle<Object>
+    @usableFromInline let handle: ArchiveHandle<Object>
     /// The archive as last opened.
     package var core: ArchiveCore<Object> { handle.core }
 
@@ -129,17 +129,21 @@ public final class ArchiveManager<Object: Archivable>: Archivist, @unchecked Sen
     /// The object with this key. It becomes the most recent in both tiers and counts as a hit. `nil`, counted as a
     /// miss, if there is none or it has expired. A hit in memory costs a table look-up and reading one word of the
     /// index; one on disk costs the decoding.
+    @inlinable
     public func access(archiveWithKey key: String) -> Object? {
-        // Without `attempt`, where the optional of a generic type would cost more than a hit in memory.
         do {
             return try handle.access(key)
-        } catch let error as ArchiveError where error.isNewerVersion {
-            // Already reported when it was first found.
-            return nil
         } catch {
-            handle.log("access", key, error)
+            logAccess(key, error)
             return nil
         }
+    }
+
+    @usableFromInline
+    func logAccess(_ key: String, _ error: any Error) {
+        // This was reported when it was first found.
+        if let error = error as? ArchiveError, error.isNewerVersion { return }
+        handle.log("access", key, error)
     }
 
     /// The object with this key, without counting as an access: its recency, the counters and its tier stay as they

@@ -12,7 +12,7 @@ import Foundation
 /// that these calls get, such as that of `modify`, should be short: others' calls wait for those that aren't, and one that
 /// itself waits for another asynchronous call may wait for ever.
 public struct AsynchronousArchives<Object: Archivable>: @unchecked Sendable {
-    let handle: ArchiveHandle<Object>
+    @usableFromInline let handle: ArchiveHandle<Object>
 
     // MARK: Storing
 
@@ -58,9 +58,15 @@ public struct AsynchronousArchives<Object: Archivable>: @unchecked Sendable {
     // MARK: Reading
 
     /// As ``ArchiveManager/access(archiveWithKey:)``. From memory it costs little more than that.
+    @inlinable
     public nonisolated(nonsending) func access(archiveWithKey key: String) async throws -> Object? {
         if let object = try handle.accessInMemory(key) { return object }
-        return try await handle.elsewhere { try $0.accessOnDisk(key) }
+        return try await accessOnDisk(key)
+    }
+
+    @usableFromInline
+    nonisolated(nonsending) func accessOnDisk(_ key: String) async throws -> Object? {
+        try await handle.elsewhere { try $0.accessOnDisk(key) }
     }
 
     /// As ``ArchiveManager/peek(archiveWithKey:)``. From memory it costs little more than that.

@@ -12,7 +12,7 @@ import Foundation
 /// decoded or whose bytes are damaged. They log this and don't throw, because the other objects are intact.
 /// ``staleKeys()`` lists the former, `vellum check` the latter.
 public struct ThrowingArchives<Object: Archivable>: @unchecked Sendable {
-    let handle: ArchiveHandle<Object>
+    @usableFromInline let handle: ArchiveHandle<Object>
 
     /// As ``ArchiveManager/record(_:expiresIn:inMemory:owner:)``, and without these terms as
     /// ``ArchiveManager/record(_:)``.
@@ -45,6 +45,7 @@ public struct ThrowingArchives<Object: Archivable>: @unchecked Sendable {
     }
 
     /// As ``ArchiveManager/access(archiveWithKey:)``.
+    @inlinable
     public func access(archiveWithKey key: String) throws -> Object? { try handle.access(key) }
 
     /// As ``ArchiveManager/peek(archiveWithKey:)``.

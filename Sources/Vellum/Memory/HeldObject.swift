@@ -1,16 +1,16 @@
 /// What the memory tier keeps for an entry. A class, so that a look-up copies only a reference while it holds the
 /// tier's lock, whatever the object's size.
-class HeldObject: @unchecked Sendable {
+@usableFromInline package class HeldObject: @unchecked Sendable {
     /// The bytes of an object with parts of reference type. Each access decodes a new object, so that a caller's
     /// changes affect neither the archive nor other callers. `nil` for a ``HeldValue``.
-    final let bytes: [UInt8]?
+    @usableFromInline final let bytes: [UInt8]?
 
     init(bytes: [UInt8]?) { self.bytes = bytes }
 }
 
 /// An object itself. It never changes, and no mutable part of it is shared with callers.
-final class HeldValue<Object>: HeldObject, @unchecked Sendable {
-    let value: Object
+@usableFromInline final class HeldValue<Object>: HeldObject, @unchecked Sendable {
+    @usableFromInline let value: Object
 
     init(_ value: Object) {
         self.value = value
