@@ -118,6 +118,11 @@ struct ActionTests {
             "j<enter>Wpopulation > 5<enter>",
             "vellum --store /home/ada/.cache/demo query City 'find population > 5'"
         ),
+        (
+            #"j<enter>/\n<enter>"#,
+            "vellum --store /home/ada/.cache/demo query City "
+                + #"'find @key icontains "\\n" or @key icontains "\n"'"#
+        ),
         ("j<enter>mm", "vellum --store /home/ada/.cache/demo rm City Bandung Jakarta --dry-run"),
         ("j<enter>jjjj<enter>", "vellum --store /home/ada/.cache/demo get City 'Cafe\u{301} de Flore'"),
         ("<enter><enter>", "vellum --store /home/ada/.cache/demo get Blob picture.png --hex"),
@@ -139,6 +144,8 @@ struct ActionTests {
         ("jE/ja<enter>", "watch --from-start", "No command filters events: it prints all"),
         ("jT", "stats City --watch", "No command draws graphs: it prints the figures"),
         ("j<enter>M", "--dry-run", "It names 100 of the 117 that are marked."),
+        ("j<enter>/é<enter>", "query City 'find @key icontains \"é\"'", "It finds whole characters"),
+        ("j<enter>Qfind population > 0<enter>s", "'find population > 0'", "in the order of the query"),
     ])
     func theCommandLineSaysWhatIsOtherwise(keys: String, words: String, remark: String) throws {
         let source = Fixture.source()
@@ -167,6 +174,21 @@ struct ActionTests {
         let opened = try Fixture.browser(source, keys: "j<enter>g<enter>")
         #expect(
             CommandLine.words(for: opened.model) == "vellum --store /home/ada/.cache/demo get -- City --all")
+    }
+
+    /// What broke: a shell ends a word at its NUL, so that the command was about another key.
+    @Test func commandLineHasNoNUL() throws {
+        let source = Fixture.source()
+        source.with { $0.archives["City"]?.append(Fixture.record("City\u{0}x", number: 1, bytes: [0x31])) }
+        let marked = try Fixture.browser(source, keys: "j<enter>/City<enter>gm")
+        #expect(
+            CommandLine.words(for: marked.model).hasSuffix(
+                #" rm City --where '@key in ["City\u{0}x"]' --dry-run"#), "\(marked.frame.plainText)")
+        let opened = try Fixture.browser(source, keys: "j<enter>/City<enter>g<enter>")
+        #expect(
+            CommandLine.words(for: opened.model).hasSuffix(#" query City 'find @key = "City\u{0}x"'"#))
+        let menu = try Fixture.browser(source, keys: "j<enter>/City<enter>gy")
+        #expect(menu.frame.plainText.contains("no shell passes on the NUL"), "\(menu.frame.plainText)")
     }
 
     @Test func remappedKeysAreUsedAndShown() throws {

@@ -1,3 +1,4 @@
+import ArchiveQuery
 import StoreInspection
 
 /// The command line that gives what a screen shows. Stateless; safe to call from any thread.
@@ -22,10 +23,25 @@ package enum CommandLine {
         /// Marked keys that are spelled out; a shell takes no longer line anyway.
         private static let maximumKeys = 100
 
+        /// What shows an entry. No word of a command has a NUL in it: a shell ends it there, and another key is asked for.
+        static func showing(_ key: String, in archive: String, options: [String] = []) -> Words {
+            guard ShellWord.isPassedOn(key) else {
+                let wanted = QueryPredicate.compare(.metadata(.key), .equal, .text(key))
+                var words = Words("query", [archive, QueryPipeline([.find(wanted)]).description])
+                words.remark = "No shell passes on the NUL in the key, so it is asked for."
+                return words
+            }
+            return Words("get", [archive, key], options: options)
+        }
+
         /// What tells what a delete of the marked entries would do.
         static func removing(_ marks: Marks, from archive: ArchiveAddress) -> Words {
-            var words = Words(
-                "rm", [archive.name] + marks.list.prefix(maximumKeys).map(\.key), options: ["--dry-run"])
+            let keys = marks.list.prefix(maximumKeys).map(\.key)
+            let wanted = QueryPredicate.isIn(.metadata(.key), keys.map { .text($0) })
+            var words =
+                keys.allSatisfy(ShellWord.isPassedOn)
+                ? Words("rm", [archive.name] + keys, options: ["--dry-run"])
+                : Words("rm", [archive.name], options: ["--where", wanted.description, "--dry-run"])
             if marks.count > maximumKeys {
                 words.remark = "It names \(maximumKeys) of the \(Figures.count(marks.count)) that are marked."
             }

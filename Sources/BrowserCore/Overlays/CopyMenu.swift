@@ -47,7 +47,10 @@ struct CopyItem: Sendable {
             CopyItem("k", "the key", entry.key),
             CopyItem("v", "the value", .read(entry, .value)),
             CopyItem("j", "the row as JSON", .read(entry, .row)),
-            CopyItem("c", "the shell command", command("get", [archive.name, entry.key], archive.store)),
+            ShellWord.isPassedOn(entry.key)
+                ? CopyItem(
+                    "c", "the shell command", command("get", [archive.name, entry.key], archive.store))
+                : CopyItem("c", "the shell command", .absent("no shell passes on the NUL in the key")),
             CopyItem("s", "the Swift", archiveSource(archive) + ".peek(\(literal(entry.key)))"),
             path(archive),
         ]

@@ -20,7 +20,8 @@ package enum Grouping: Sendable, Hashable {
         case .prefix(_, let separator): "key up to \"\(Character(UnicodeScalar(separator)))\""
         case .owner: "owner"
         case .kind: "kind of value"
-        case .property(let property): property.columnName
+        // In the language: `a.b` and `"a.b"` are two properties.
+        case .property(let property): property.description
         }
     }
 

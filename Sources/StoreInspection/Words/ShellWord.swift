@@ -14,6 +14,9 @@ package enum ShellWord {
         return !word.isEmpty && word.utf8.allSatisfy(isPlain) ? word : literal(word)
     }
 
+    /// Whether a word of a command line can be this at all.
+    package static func isPassedOn(_ word: String) -> Bool { !word.utf8.contains(0) }
+
     /// The word in single quotes, whatever is in it: for a shell to read, not for a person.
     package static func literal(_ word: String) -> String {
         var text = "'"

@@ -74,7 +74,7 @@ enum EntriesScreen: ScreenParts {
         }
         var stages: [PipelineStage] = []
         if !entries.filter.isEmpty {
-            stages.append(.find(.contains(.metadata(.key), entries.filter, caseSensitive: false)))
+            stages.append(.find(matching(entries.filter)))
         }
         let group = entries.group?.predicate
         if let group { stages.append(.find(group)) }
@@ -93,8 +93,17 @@ enum EntriesScreen: ScreenParts {
         if let unsaid = entries.group, group == nil {
             words.remark =
                 "It lists more than the screen: no condition tells which entries are of \(unsaid.description)."
+        } else if entries.filter.unicodeScalars.contains(where: { !$0.isASCII }) {
+            words.remark = "It finds whole characters; the screen finds parts of them, too."
         }
         return words
+    }
+
+    /// What a filter finds: the text as it was typed, and as the escapes in it are meant.
+    private static func matching(_ filter: String) -> QueryPredicate {
+        let texts = [filter] + [TerminalText.unescaped(filter)].compactMap { $0 }
+        let parts = texts.map { QueryPredicate.contains(.metadata(.key), $0, caseSensitive: false) }
+        return parts.count == 1 ? parts[0] : .or(parts)
     }
 
     static func shows(eventsOf archive: String, _ model: Model) -> Bool {

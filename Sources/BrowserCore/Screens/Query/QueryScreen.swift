@@ -20,6 +20,8 @@ enum QueryScreen: ScreenParts {
         var words = CommandLine.Words("query", [query.archive.name, shown ?? query.text])
         if let shown, ExactText(shown) != ExactText(query.text) {
             words.remark = "The line has another query, which was not asked yet."
+        } else if query.answer != nil, query.view.order != nil {
+            words.remark = "It has the rows in the order of the query, not as they are sorted here."
         }
         return words
     }

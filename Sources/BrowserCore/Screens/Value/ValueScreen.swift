@@ -20,7 +20,7 @@ enum ValueScreen: ScreenParts {
 
     static func command(_ model: Model) -> CommandLine.Words {
         guard let value = model.value else { return .init("ls") }
-        return .init("get", [value.archive.name, value.key], options: value.mode == .hex ? ["--hex"] : [])
+        return .showing(value.key, in: value.archive.name, options: value.mode == .hex ? ["--hex"] : [])
     }
 
     // MARK: How it looks
