@@ -46,9 +46,10 @@ export SWT_SWIFT_ERROR_BACKTRACING_ENABLED = 0
 BOUND := $(shell command -v timeout >/dev/null 2>&1 && echo timeout --foreground -s INT -k 20 $(TEST_TIMEOUT))
 # Line by line also into a pipe: of a run that was ended, what was under way is among the last lines.
 LINES := $(shell command -v stdbuf >/dev/null 2>&1 && echo stdbuf -oL)
-# What tests leave is removed behind them all; `discard` in Tests/TestSupport says why.
-IN_A_FOLDER := folder=$$(mktemp -d) && trap 'chmod -R u+rwx "$$folder"; rm -rf "$$folder"' EXIT && trap 'exit 130' INT TERM && \
-    TMPDIR="$$folder" VELLUM_TEST_FOLDER="$$folder"
+# What tests leave is removed behind them all; `discard` in Tests/TestSupport says why. Open to all like /tmp: some tests are of
+# other users.
+IN_A_FOLDER := folder=$$(mktemp -d) && chmod 1777 "$$folder" && trap 'exit 130' INT TERM && \
+    trap 'chmod -R u+rwx "$$folder"; rm -rf "$$folder"' EXIT && TMPDIR="$$folder" VELLUM_TEST_FOLDER="$$folder"
 TEST_EVENTS := .build-test/events.jsonl
 INSTALL := install
 # Each long test appends its figures, a line each.

@@ -210,7 +210,8 @@ struct BrowserLoopTests {
                 Self.step("3 archives", .key(.character("j"))), Self.step("3 archives", .key(Key(.enter))),
                 Self.step("16 entries", .key(.character("|"))),
             ] + Self.keys("touch file\n", shown: "command") + [
-                Self.step("touch file", .key(Key(.escape))), Self.step("16 entries", .key(.character("q"))),
+                Self.step("Enter came with the text", .key(Key(.escape))),
+                Self.step("16 entries", .key(.character("q"))),
             ])
         let exit = BrowserLoop.run(
             Fixture.model(columns: 120, rows: 24), source: Fixture.source(), terminal: &terminal,

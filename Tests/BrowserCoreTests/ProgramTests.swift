@@ -234,7 +234,7 @@ struct ProgramTests {
         let source = Fixture.source()
         let programs = Programs(status: 1, edit: Self.replacing("\"Jakarta\"", with: "\"Batavia\""))
         let browser = try browser("j<enter><enter>e", source, programs)
-        #expect(browser.frame.plainText.contains("The editor vi ended with exit code 1."))
+        #expect(browser.frame.plainText.contains("The editor ended with exit code 1: vi"))
         #expect(browser.frame.plainText.contains("The text is kept in"))
         #expect(source.with { $0.writeCalls } == 0)
         try FileManager.default.removeItem(

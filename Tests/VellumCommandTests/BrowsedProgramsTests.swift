@@ -107,7 +107,11 @@ struct BrowsedProgramsTests {
 
     @Test func aPipeShowsWhatItsCommandSays() async throws {
         let (status, text) = try await run(
-            [:], [("oslo", "|"), ("pipe to", "grep -c Oslo\r"), ("Enter goes back", "\r"), ("oslo", "q")])
+            [:],
+            [
+                ("oslo", "|"), ("pipe to", "grep -c Oslo"), ("c Oslo", "\r"), ("Enter goes back", "\r"),
+                ("oslo", "q"),
+            ])
         #expect(status == 0)
         #expect(text.contains("[exit code 0; Enter goes back to vellum]"))
         #expect(leftovers.isEmpty)

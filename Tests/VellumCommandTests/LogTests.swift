@@ -199,7 +199,7 @@ struct LogTests {
         let tail = try store.run("tail", "L", "--raw")
         #expect(tail.status == 3)
         #expect(tail.lines == ["first", "second"])
-        #expect(tail.errors.hasPrefix("vellum: L: its log is damaged in 1 place"))
+        #expect(tail.errors.hasPrefix("vellum: L: its log is damaged in "))
     }
 
     @Test func aTerminalShowsWhatItWouldObey() throws {

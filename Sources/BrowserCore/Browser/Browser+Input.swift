@@ -11,6 +11,7 @@ extension Browser {
             return []
         case .paste(let text):
             if model.prompt != nil {
+                model.prompt?.note = nil
                 model.prompt?.field.insert(text)
                 return typed(&model)
             }
@@ -80,7 +81,10 @@ extension Browser {
         defer { if model.askedFirst?.at == asked { model.askedFirst = nil } }
         if key == .control("c") { return [.quit] }
         if let overlay = model.overlay { return press(&model, key, in: overlay) }
-        if model.prompt != nil { return pressInPrompt(&model, key) }
+        if model.prompt != nil {
+            model.prompt?.note = nil
+            return pressInPrompt(&model, key)
+        }
         if key == Key(.escape), let job = model.job, job.isStoppable || job.isChange {
             return stop(&model, job)
         }

@@ -65,7 +65,7 @@ extension Browser {
         return .program(
             TerminalProgram("editor \(editor)", script: script, arguments: [draft.file.path]) {
                 model, ended in
-                let complaint = TerminalProgram.complaint("The editor \(editor)", ended)
+                let complaint = TerminalProgram.complaint("The editor", editor, ended)
                 return [
                     .ask("read the edited text of \(draft.entry)") { (_) throws(SourceError) in
                         try draft.result()

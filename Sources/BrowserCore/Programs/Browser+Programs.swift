@@ -18,7 +18,7 @@ extension Browser {
         return [
             handOver(&model, entry, "opening") { file in
                 run("pager \(pager ?? "less")", TerminalProgram.pagerScript(pager), [file.path], with: file) {
-                    TerminalProgram.complaint("The pager \(pager ?? "less")", $0)
+                    TerminalProgram.complaint("The pager", pager ?? "less", $0)
                 }
             }
         ]
@@ -42,7 +42,7 @@ extension Browser {
         return [
             handOver(&model, entry, "reading") { file in
                 run("pipe to \(command)", TerminalProgram.pipeScript, [file.path, command], with: file) {
-                    TerminalProgram.complaint("\"\(command)\"", $0)
+                    TerminalProgram.complaint("The command", command, $0)
                 }
             }
         ]

@@ -26,16 +26,21 @@ package struct TerminalProgram: Sendable {
         .answer(Answer { model in ended(&model, result) })
     }
 
-    /// What is said of a program that did not end as it should; nil of one that did.
-    static func complaint(_ name: String, _ result: Result<Int32, SourceError>) -> String? {
+    /// What is said of a program that did not end as it should; nil of one that did. `role` says what it was for. The command
+    /// comes last, for it may be too long to be seen whole.
+    static func complaint(
+        _ role: String, _ command: String, _ result: Result<Int32, SourceError>
+    ) -> String? {
+        let what: String
         switch result {
-        case .success(0): nil
-        case .success(126): "\(name) can't be run: this user may not, or it is no program."
-        case .success(127): "\(name) can't be run: there is no such command."
-        case .success(let status) where status > 128: "\(name) was ended by signal \(status - 128)."
-        case .success(let status): "\(name) ended with exit code \(status)."
-        case .failure(let error): "\(name) can't be run: \(error)."
+        case .success(0): return nil
+        case .success(126): what = "can't be run, this user may not or it is no program"
+        case .success(127): what = "can't be run, there is no such command"
+        case .success(let status) where status > 128: what = "was ended by signal \(status - 128)"
+        case .success(let status): what = "ended with exit code \(status)"
+        case .failure(let error): what = "can't be run, \(error)"
         }
+        return "\(role) \(what): \(command)"
     }
 
     // MARK: The scripts

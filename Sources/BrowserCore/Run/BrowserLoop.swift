@@ -107,8 +107,9 @@ package enum BrowserLoop {
             while !input.isEmpty {
                 model.now = max(model.now, clock())
                 var effects: [Effect] = []
-                if Browser.takesText(model), let text = input.takePasted(dropsLineEnd: question != nil) {
-                    effects = Browser.update(&model, .input(.paste(text)))
+                if Browser.takesText(model), let pasted = input.takePasted(dropsLineEnd: question != nil) {
+                    effects = Browser.update(&model, .input(.paste(pasted.text)))
+                    if pasted.isCut { model.prompt?.note = "  Enter came with the text and isn't taken" }
                 } else if let event = input.take() {
                     // What is on the terminal now isn't what was shown last.
                     if event == .resumed { shown = nil }

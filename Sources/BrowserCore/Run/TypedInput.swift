@@ -39,16 +39,17 @@ struct TypedInput {
     mutating func take() -> InputEvent? { events.popFirst() }
 
     /// The text that is next, if it was pasted; a line end within it is a part of it, and one behind it a key. `dropsLineEnd`: that one
-    /// would run or write what may not have been read, so it is dropped.
-    mutating func takePasted(dropsLineEnd: Bool) -> String? {
+    /// would run or write what may not have been read, so it is dropped, and `isCut`.
+    mutating func takePasted(dropsLineEnd: Bool) -> (text: String, isCut: Bool)? {
         let run = events.prefix { TypedInput.character($0) != nil || TypedInput.isLineEnd($0) }
         guard let last = run.lastIndex(where: { TypedInput.character($0) != nil }) else { return nil }
         let text = run[...last]
         guard text.count(where: { TypedInput.character($0) != nil }) >= TypedInput.leastPasted else {
             return nil
         }
-        events = dropsLineEnd ? events[run.endIndex...] : events[(last + 1)...]
-        return String(text.map { TypedInput.character($0) ?? "\n" })
+        let isCut = dropsLineEnd && run.endIndex > last + 1
+        events = isCut ? events[run.endIndex...] : events[(last + 1)...]
+        return (String(text.map { TypedInput.character($0) ?? "\n" }), isCut)
     }
 
     /// Whether what came at once is no person's answer to a question: they press one key, or the same one again. `hasText`: text can

@@ -222,7 +222,7 @@ struct SharedScanTests {
 
     /// Without being told, a query takes all processors that it may use, up to eight.
     @Test func allProcessorsAreUsed() throws {
-        let places = try Places()
+        let places = try Places(rounds: 4)
         #expect(places.count > 20_000)
         let processors = min(8, ProcessInfo.processInfo.activeProcessorCount)
         for query in ["find population > 0", "sort name | limit 3", "group by countrycode | count"] {
