@@ -119,8 +119,10 @@ extension SegmentLog {
             return false
         }
         if let gone = mapped.removeValue(forKey: segment) {
-            released.withLock { $0.append(gone) }
-            hasReleased.store(true, ordering: .releasing)
+            released.withLock { released in
+                released.append(gone)
+                releasedCount.store(released.count, ordering: .releasing)
+            }
         }
         return true
     }
@@ -130,7 +132,7 @@ extension SegmentLog {
     /// addresses or disk space have run out.
     @inline(__always)
     func unmapReleased(most: Int = .max) {
-        if hasReleased.load(ordering: .relaxed) { unmapSlowly(most) }
+        if releasedCount.load(ordering: .relaxed) > 0 { unmapSlowly(most) }
     }
 
     @inline(never)
@@ -138,7 +140,7 @@ extension SegmentLog {
         let gone = released.withLock { released in
             let gone = Array(released.prefix(most))
             released.removeFirst(gone.count)
-            if released.isEmpty { hasReleased.store(false, ordering: .releasing) }
+            releasedCount.store(released.count, ordering: .releasing)
             return gone
         }
         // Unmaps after the mutex has been released.

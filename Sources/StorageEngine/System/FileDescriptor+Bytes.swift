@@ -67,14 +67,27 @@ extension FileDescriptor {
     /// Makes the file `end` bytes long, with blocks for every byte (F4) and zeros from `start` on.
     ///
     /// Writing the zeros brings the pages into memory in one call. Touching each page first through a mapping of
-    /// reserved blocks costs more than three times as much.
+    /// reserved blocks costs more than three times as much. For a call with many bytes a file system takes large pieces of
+    /// memory, which cost a third less to write, and half to map.
     func extend(from start: Int, to end: Int) throws(StorageError) {
         try reserveBlocks(end)
         var offset = start
         while offset < end {
-            let count = min(end - offset, FileDescriptor.zeros.count)
-            try write(FileDescriptor.zeros, count: count, at: offset)
-            offset += count
+            let put = SystemDoor.transfer(.write, count: min(end - offset, 1 << 20), path: path) {
+                writeZeros($0, at: offset)
+            }
+            guard put.code == 0 else { throw .fromErrno(put.code, operation: "write", path: path) }
+            offset += put.value
+        }
+    }
+
+    private func writeZeros(_ count: Int, at offset: Int) -> Int {
+        FileDescriptor.zeros.withUnsafeBytes { zeros in
+            let start = UnsafeMutableRawPointer(mutating: zeros.baseAddress)
+            let pieces = stride(from: 0, to: count, by: zeros.count).map {
+                iovec(iov_base: start, iov_len: min(zeros.count, count - $0))
+            }
+            return pwritev(descriptor, pieces, Int32(pieces.count), off_t(offset))
         }
     }
 
