@@ -152,6 +152,36 @@ import Testing
         #expect(decoder.feed([0xff, 0x80, 0xc3, 0x28]) == [.key(.character("("))])
     }
 
+    /// What broke: a terminal's late answer to what a pager had asked it was taken for keys.
+    @Test(arguments: [
+        "\u{1b}]11;rgb:0000/0000/0000\u{7}", "\u{1b}]11;rgb:0000/0000/0000\u{1b}\\",
+        "\u{1b}P>|tmux 3.3a\u{1b}\\",
+        "\u{1b}_Gi=31;OK\u{1b}\\", "\u{1b}]52;c;" + String(repeating: "QUFB", count: 1000) + "\u{7}",
+    ])
+    func aTerminalsAnswersAreNoKeys(answer: String) {
+        for length in [1, 2, 3, 7, 10_000] {
+            var decoder = InputDecoder()
+            var events: [InputEvent] = []
+            var rest = Array((answer + "q").utf8)[...]
+            while !rest.isEmpty {
+                events += decoder.feed(rest.prefix(length))
+                rest = rest.dropFirst(length)
+            }
+            #expect(events == [.key(.character("q"))], "\(length)")
+        }
+    }
+
+    /// One that has no end takes what comes with it, and no more.
+    @Test func anAnswerWithoutAnEndIsGivenUp() {
+        var decoder = InputDecoder()
+        #expect(decoder.feed(Array("\u{1b}]11;rgb".utf8)).isEmpty && decoder.isWaiting)
+        #expect(decoder.flush().isEmpty && !decoder.isWaiting)
+        #expect(decoder.feed(Array("q".utf8)) == [.key(.character("q"))])
+        #expect(decoder.feed(Array("\u{1b}]11;\u{1b}[A".utf8)) == [.key(Key(.up))])
+        #expect(decoder.feed(Array("\u{1b}]".utf8)).isEmpty)
+        #expect(decoder.flush() == [.key(Key(.character("]"), modifiers: .alt))])
+    }
+
     @Test func aTerminalsOwnSequencesComeFirst() {
         var decoder = InputDecoder(terminalSequences: [Array("\u{1b}[A".utf8): Key(.function(7))])
         #expect(decoder.feed(Array("\u{1b}[A\u{1b}[B".utf8)) == [.key(Key(.function(7))), .key(Key(.down))])

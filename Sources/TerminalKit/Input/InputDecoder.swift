@@ -2,7 +2,7 @@
 ///
 /// It knows the sequences of ECMA-48 terminals: xterm's keys with modifiers, those of the Linux console and rxvt,
 /// CSI u, SGR mouse reports (mode 1006), bracketed paste (2004) and focus (1004). Any bytes are taken; what means
-/// nothing is dropped.
+/// nothing is dropped, and so is a terminal's answer to what another program asked it (OSC, DCS and other strings).
 package struct InputDecoder: Sendable {
     /// A paste longer than this many bytes is cut.
     package static let maximumPasteLength = 1 << 20
@@ -11,6 +11,8 @@ package struct InputDecoder: Sendable {
 
     private var pending: [UInt8] = []
     private var paste: [UInt8]?
+    /// The last byte of a control string (ECMA-48, 5.6) that hasn't ended.
+    private var stringByte: UInt8?
     /// Whether an ESC for which nothing came was taken for the Escape key. What comes next may still be its sequence, late.
     private var tookEscape = false
     private let terminalSequences: [[UInt8]: Key]
@@ -22,7 +24,7 @@ package struct InputDecoder: Sendable {
 
     /// Whether an ESC waits for more: when nothing comes for a moment, ``flush()`` takes it as it is. The rest of a character is waited
     /// for however long it takes.
-    package var isWaiting: Bool { pending.first == 0x1b && paste == nil }
+    package var isWaiting: Bool { paste == nil && (pending.first == 0x1b || stringByte != nil) }
 
     /// Takes the bytes that came at one time and gives the events that they complete.
     package mutating func feed(_ bytes: some Collection<UInt8>) -> [InputEvent] {
@@ -36,6 +38,7 @@ package struct InputDecoder: Sendable {
                 if let event = collectPaste(byte) { events.append(event) }
                 continue
             }
+            if stringByte != nil, isOfString(byte) { continue }
             pending.append(byte)
             drain(into: &events, isLast: false)
         }
@@ -45,6 +48,7 @@ package struct InputDecoder: Sendable {
     /// Takes what waits as complete: a lone ESC is the Escape key, ESC and a character the character with Alt.
     package mutating func flush() -> [InputEvent] {
         var events: [InputEvent] = []
+        stringByte = nil
         tookEscape = pending == [0x1b] && paste == nil
         if paste == nil { drain(into: &events, isLast: true) }
         return events
@@ -86,6 +90,7 @@ package struct InputDecoder: Sendable {
         case incomplete
         case events([InputEvent], length: Int)
         case pasteBegins(length: Int)
+        case stringBegins
 
         static func key(_ key: Key, length: Int) -> Parsed { .events([.key(key)], length: length) }
         static func nothing(length: Int) -> Parsed { .events([], length: length) }
@@ -105,8 +110,21 @@ package struct InputDecoder: Sendable {
                 pending.removeFirst(length)
                 paste = []
                 return
+            case .stringBegins:
+                let bytes = pending.dropFirst(2)
+                pending = []
+                stringByte = 0
+                for byte in bytes where !isOfString(byte) { pending.append(byte) }
             }
         }
+    }
+
+    /// Takes a byte of a control string, which BEL ends, as xterm has it, or ST. Another ESC begins something else.
+    private mutating func isOfString(_ byte: UInt8) -> Bool {
+        defer { stringByte = stringByte == 0x1b || byte == 0x07 ? nil : byte }
+        guard stringByte == 0x1b, byte != UInt8(ascii: "\\") else { return true }
+        pending = [0x1b]
+        return false
     }
 
     private mutating func collectPaste(_ byte: UInt8) -> InputEvent? {
@@ -162,6 +180,10 @@ package struct InputDecoder: Sendable {
         case UInt8(ascii: "["), UInt8(ascii: "O"):
             if pending.count == 2, isLast { break }
             return pending[1] == UInt8(ascii: "[") ? parseControlSequence() : parseSingleShift()
+        case UInt8(ascii: "]"), UInt8(ascii: "P"), UInt8(ascii: "X"), UInt8(ascii: "^"), UInt8(ascii: "_"):
+            // With Alt these characters come alone.
+            if pending.count > 2 { return .stringBegins }
+            if !isLast { return .incomplete }
         default: break
         }
         switch parseCharacter(pending[1...], modifiers: .alt) {
