@@ -145,7 +145,7 @@ struct ActionTests {
         ("jT", "stats City --watch", "No command draws graphs: it prints the figures"),
         ("j<enter>M", "--dry-run", "It names 100 of the 117 that are marked."),
         ("j<enter>/é<enter>", "query City 'find @key icontains \"é\"'", "It finds whole characters"),
-        ("j<enter>Qfind population > 0<enter>s", "'find population > 0'", "in the order of the query"),
+        ("j<enter>Qsort @key<enter>s", "query City 'sort @key'", "in the order of the query"),
     ])
     func theCommandLineSaysWhatIsOtherwise(keys: String, words: String, remark: String) throws {
         let source = Fixture.source()
@@ -183,10 +183,10 @@ struct ActionTests {
         let marked = try Fixture.browser(source, keys: "j<enter>/City<enter>gm")
         #expect(
             CommandLine.words(for: marked.model).hasSuffix(
-                #" rm City --where '@key in ["City\u{0}x"]' --dry-run"#), "\(marked.frame.plainText)")
+                #" rm City --where '@key in ["City\u0000x"]' --dry-run"#), "\(marked.frame.plainText)")
         let opened = try Fixture.browser(source, keys: "j<enter>/City<enter>g<enter>")
         #expect(
-            CommandLine.words(for: opened.model).hasSuffix(#" query City 'find @key = "City\u{0}x"'"#))
+            CommandLine.words(for: opened.model).hasSuffix(#" query City 'find @key = "City\u0000x"'"#))
         let menu = try Fixture.browser(source, keys: "j<enter>/City<enter>gy")
         #expect(menu.frame.plainText.contains("no shell passes on the NUL"), "\(menu.frame.plainText)")
     }

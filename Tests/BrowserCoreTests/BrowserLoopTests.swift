@@ -203,6 +203,31 @@ struct BrowserLoopTests {
         #expect(source.with { $0.archives["City"]?.count } == 16)
     }
 
+    /// What broke: text that came one by one, over a slow line, pressed the button all the same.
+    @Test func aTextThatIsNoAnswerLeadsToNone() throws {
+        let source = Fixture.source()
+        var browser = try Fixture.browser(source, keys: "j<enter>D")
+        browser.press(try Key.script("ate<tab>Name<enter>"))
+        #expect(browser.frame.plainText.contains("enter isn't taken"), "\(browser.frame.plainText)")
+        #expect(source.with { $0.archives["City"]?.count } == 16)
+        browser.press([.character("a"), .character("y")])
+        #expect(browser.frame.plainText.contains("y isn't taken"), "\(browser.frame.plainText)")
+        #expect(source.with { $0.archives["City"]?.count } == 16)
+    }
+
+    /// What broke: keys that came with the one that opened a list were lost.
+    @Test func keysWaitForTheRowsThatTheyAreAbout() throws {
+        var terminal = Terminal([
+            Self.step("3 archives", .key(.character("j"))), Self.step("3 archives", .key(Key(.enter))),
+            Self.step("3 archives", .key(.character("j"))), Self.step("3 archives", .key(.character("j"))),
+            Self.step("3 of 16", .key(.character("q"))),
+        ])
+        let exit = BrowserLoop.run(
+            Fixture.model(columns: 80, rows: 24), source: Fixture.source(), terminal: &terminal,
+            clock: TestClock().function)
+        #expect(exit == .quit && terminal.steps.isEmpty)
+    }
+
     /// What broke: the line end behind a pasted command ran it.
     @Test func aPastedCommandIsNotRunByItsLineEnd() throws {
         var terminal = Terminal(

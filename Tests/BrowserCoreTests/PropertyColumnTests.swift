@@ -83,7 +83,8 @@ struct PropertyColumnTests {
             lines(browser).contains { $0.contains("Jakarta") && $0.contains(" 17 ") }, "\(lines(browser))")
         browser.press(try Key.script("fx.y"))
         #expect(
-            lines(browser).contains { $0.contains(" x.y ") && $0.contains("1 of 16") }, "\(lines(browser))")
+            lines(browser).contains { $0.contains(#" "x.y" "#) && $0.contains("1 of 16") },
+            "\(lines(browser))")
         browser.press([Key(.enter)])
         #expect(
             lines(browser).contains { $0.split(separator: " ").starts(with: ["17", "1"]) },

@@ -62,6 +62,17 @@ extension Browser {
         }
     }
 
+    /// Seconds for which keys wait for the rows that they are about.
+    private static let patience = 0.25
+
+    /// Whether a person asked for rows a moment ago that aren't there yet. What is typed meanwhile is about these.
+    static func awaitsRows(_ model: Model) -> Bool {
+        guard let job = model.job, !job.isChange, model.overlay == nil, model.prompt == nil, !model.isTyping,
+            job.ticket == model.entries?.ticket || job.ticket == model.query?.ticket
+        else { return false }
+        return (0..<patience).contains(model.now.seconds(since: job.since))
+    }
+
     static func sayTypedAhead(_ model: inout Model) {
         // A prompt stands where it would be said.
         if model.prompt != nil {

@@ -55,6 +55,8 @@ package struct Model: Sendable {
     /// Whether the line of hints is shown.
     var showsHints: Bool
     var overlay: Overlay?
+    /// When a character was pressed that means nothing to a question.
+    var strayedAt: Timestamp?
     var prompt: Prompt?
     var notice: Notice?
     /// Long work that a person waits for, the latest last: what changes a store, and for each store at most one other.

@@ -2,7 +2,8 @@ import TerminalKit
 
 extension Browser {
     static func press(_ model: inout Model, _ key: Key, in overlay: Overlay) -> [Effect] {
-        switch overlay {
+        if isNoAnswer(&model, key, to: overlay) { return [] }
+        return switch overlay {
         case .actions(let list): pressInActions(&model, key, list)
         case .plan(let plan): press(&model, key, in: plan)
         case .expire(let form): press(&model, key, in: form)
@@ -14,6 +15,26 @@ extension Browser {
         case .copy(let menu): press(&model, key, in: menu)
         case .edit(let plan): press(&model, key, in: plan)
         }
+    }
+
+    /// Seconds after a character that means nothing in which no answer is taken.
+    private static let doubt = 0.5
+
+    /// A text that comes one by one over a slow line looks as if it were typed. What means nothing to a question is said, and what
+    /// comes right behind it is no answer.
+    private static func isNoAnswer(_ model: inout Model, _ key: Key, to overlay: Overlay) -> Bool {
+        guard let known = overlay.knownCharacters else { return false }
+        if let character = key.text, !known.contains(character) {
+            model.strayedAt = model.now
+            model.say("\(key) does nothing here: y does what is asked, n leaves it.", seconds: 3)
+            return true
+        }
+        guard key == Key(.enter) || key == .character("y"), let strayed = model.strayedAt,
+            abs(model.now.seconds(since: strayed)) < doubt
+        else { return false }
+        model.strayedAt = model.now
+        model.say("\(key) isn't taken: it came right behind a key that does nothing here.", seconds: 5)
+        return true
     }
 
     private static func pressInActions(_ model: inout Model, _ key: Key, _ old: ActionList) -> [Effect] {

@@ -20,6 +20,15 @@ enum Overlay: Sendable {
         if case .message(let box) = self { return box.title }
         return "a question waits"
     }
+
+    /// The characters that mean something to a question with two buttons; nil of others.
+    var knownCharacters: String? {
+        switch self {
+        case .plan, .choice: "hljkynq"
+        case .edit: "hljkynq gGe"
+        default: nil
+        }
+    }
 }
 
 /// Help and palette: actions to search and to run.

@@ -99,13 +99,15 @@ package enum BrowserLoop {
                 }
             }
             input.wait(
-                on: &terminal, timeout: pacing.wait(from: clock()), takesText: Browser.takesText(model))
+                on: &terminal, timeout: pacing.wait(from: clock()), takesText: Browser.takesText(model),
+                isHeld: Browser.awaitsRows(model))
             if let question, !Browser.takesText(model), input.isNoAnswer(hasText: question == .expire) {
                 _ = input.forget() + input.forgetMore(on: &terminal, goesOn: true)
                 Browser.sayNoAnswer(&model)
             }
             while !input.isEmpty {
                 model.now = max(model.now, clock())
+                if Browser.awaitsRows(model) { break }
                 var effects: [Effect] = []
                 if Browser.takesText(model), let pasted = input.takePasted(dropsLineEnd: question != nil) {
                     effects = Browser.update(&model, .input(.paste(pasted.text)))

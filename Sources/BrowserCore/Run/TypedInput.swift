@@ -16,11 +16,12 @@ struct TypedInput {
 
     var isEmpty: Bool { events.isEmpty }
 
-    /// Waits for an event, at most for so many seconds, and takes what came with it.
+    /// Waits for an event, at most for so many seconds, and takes what came with it. `isHeld`: those that are there aren't handled
+    /// yet.
     mutating func wait<Terminal: BrowserTerminal>(
-        on terminal: inout Terminal, timeout: Double, takesText: Bool
+        on terminal: inout Terminal, timeout: Double, takesText: Bool, isHeld: Bool
     ) {
-        var timeout = events.isEmpty ? timeout : 0
+        var timeout = events.isEmpty ? timeout : isHeld ? min(timeout, TypedInput.pause) : 0
         var characters = 0
         let most = takesText ? TypedInput.mostOfText : TypedInput.most
         // What may be a line end within a text is told by what follows it.

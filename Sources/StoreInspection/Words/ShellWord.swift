@@ -6,11 +6,11 @@ import TerminalKit
 /// word for a shell all the same.
 package enum ShellWord {
     /// The word as shells read it back, in single quotes where it needs them. A word with characters that a terminal
-    /// would obey or hide is spelled `$'…'` (POSIX.1-2024, dollar-single-quotes) with these as octal bytes, so that what
+    /// would obey or hide, or that aren't shown whole, is spelled `$'…'` (POSIX.1-2024, dollar-single-quotes) with these as octal bytes, so that what
     /// is seen is what can be copied. Quotes and backslashes are octal there too: a shell that doesn't know this spelling
     /// (dash) takes another text for the word, and still runs nothing of it.
     package static func quoted(_ word: String) -> String {
-        guard word.allSatisfy(TerminalText.isHarmless) else { return escaped(word) }
+        guard word.allSatisfy(TerminalText.isShownWhole) else { return escaped(word) }
         return !word.isEmpty && word.utf8.allSatisfy(isPlain) ? word : literal(word)
     }
 
@@ -76,9 +76,9 @@ package enum ShellWord {
     private static func escaped(_ word: String) -> String {
         var text = "$'"
         for character in word {
-            let isHarmless = TerminalText.isHarmless(character)
+            let isWhole = TerminalText.isShownWhole(character)
             for scalar in character.unicodeScalars {
-                if isHarmless, scalar != "'", scalar != "\\" {
+                if isWhole, scalar != "'", scalar != "\\" {
                     text.unicodeScalars.append(scalar)
                 } else {
                     for byte in scalar.utf8 { text += octal(byte) }

@@ -86,6 +86,15 @@ package enum TerminalText {
         return count <= maximumScalarsInCluster
     }
 
+    /// Whether a frame shows all of this cluster, so that what is seen is what was meant: joiners and the colour of a skin are left
+    /// out.
+    package static func isShownWhole(_ character: Character) -> Bool {
+        isHarmless(character)
+            && !character.unicodeScalars.contains {
+                (0x200c...0x200d).contains($0.value) || TextWidth.isSkinTone($0)
+            }
+    }
+
     /// One cluster with everything harmful in it made visible; possibly several clusters.
     static func sanitized(_ character: Character) -> String {
         var result = String.UnicodeScalarView()

@@ -14,7 +14,7 @@ struct DumpCommand: ParsableCommand {
 
             The file is a sequence of CBOR items (RFC 8742): a map with vellumDump (the version, 1) and files (their number), \
             for each file of the backup a map with path, crc32c and bytes, and a map with end (their number again). It gets its name \
-            when it is whole. Damaged entries are reported and left out, with exit code 3.
+            when it is whole, and takes the place of another of that name. Damaged entries are reported and left out, with exit code 3.
 
             Example: vellum dump - City | ssh host vellum restore - /srv/store
             """)

@@ -67,7 +67,8 @@ struct TailCommand: ParsableCommand {
         var cursor = try archive.cursor(beforeLast: lines, of: end)
         var hasWarned = false
         // A part of the log that is gone has no messages that could be found damaged.
-        var isDamaged = try archive.complainOfLoss()
+        let lacksSome = try archive.complainOfLoss()
+        var isDamaged = lacksSome
         while true {
             let batch: MessageBatch
             do throws(StorageError) {
@@ -83,7 +84,9 @@ struct TailCommand: ParsableCommand {
                 Narration.complain(
                     batch.someAreDamaged
                         ? "some messages are damaged and left out; vellum check tells where"
-                        : "some messages were dropped before they were read")
+                        : lacksSome
+                            ? "some messages are missing"
+                            : "some messages were dropped before they were read")
                 hasWarned = true
             }
             for message in batch.messages { try printer.print(message) }
