@@ -37,15 +37,43 @@ enum AddressPressure {
         logs.withLock { $0.removeValue(forKey: address) }?.end()
     }
 
+    /// Makes sure that memory can be had for what grows with an archive: `bytesEach` for each of `entries`, which are at most
+    /// 2³². Swift's arrays end the process when they get none. Costs two system calls where this process has a limit of
+    /// addresses. Don't call it while segments are being mapped or released.
+    static func requireRoom(for entries: Int, bytesEach: Int, in path: String) throws(StorageError) {
+        guard ProcessLimit.addresses != nil else { return }
+        try relieved { () throws(StorageError) in
+            guard MappedRange.leavesRoom(entries * bytesEach) else {
+                throw .limitReached(
+                    operation: "list the \(entries) entries of", path: path,
+                    limit: .addresses(ProcessLimit.addresses))
+            }
+        }
+    }
+
     /// Don't call it while segments are being mapped or released.
     static func relieved<Result>(_ map: () throws(StorageError) -> Result) throws(StorageError) -> Result {
         do throws(StorageError) {
             return try map()
         } catch {
             guard case .limitReached(_, _, .addresses) = error else { throw error }
-            let references = logs.withLock { $0.values }
-            for reference in references { reference.releaseUnused() }
+            releaseUnused()
             return try map()
         }
+    }
+
+    /// The same for segments, which leave an eighth of a limited address space to others if they can.
+    static func relievedEarly<Result>(
+        _ map: () throws(StorageError) -> Result
+    ) throws(StorageError) -> Result {
+        if let limit = ProcessLimit.addresses, !MappedRange.leavesRoom(Int(clamping: limit / 8)) {
+            releaseUnused()
+        }
+        return try relieved(map)
+    }
+
+    private static func releaseUnused() {
+        let references = logs.withLock { $0.values }
+        for reference in references { reference.releaseUnused() }
     }
 }

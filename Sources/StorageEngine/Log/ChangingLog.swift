@@ -9,6 +9,8 @@ import Synchronization
 /// reused (F7).
 struct ChangingLog {
     let log: SegmentLog
+    /// Bytes by which a file grows with one call.
+    private static let mostAtOnce = 1 << 20
 
     /// Valid as long as the section.
     @inline(__always)
@@ -65,7 +67,7 @@ struct ChangingLog {
         }
         let file = try log.folder.newFile(named: name)
         do throws(StorageError) {
-            try file.extend(from: 0, to: bytes)
+            try file.extend(from: 0, to: bytes, atOnce: ChangingLog.mostAtOnce)
             crashPoint(.segmentBegun)
             try writeHeader(file, number, oldest: oldest)
             try AddressPressure.relieved { () throws(StorageError) in
@@ -126,7 +128,7 @@ struct ChangingLog {
         let file = try log.openedFile(of: pin)
         // Another process may have extended the file and written there.
         let present = try file.status().bytes
-        if present < bytes { try file.extend(from: present, to: bytes) }
+        if present < bytes { try file.extend(from: present, to: bytes, atOnce: ChangingLog.mostAtOnce) }
         _ = try AddressPressure.relieved { () throws(StorageError) in
             try log.locked { (mapped) throws(StorageError) in try log.learnSize(pin.segment, file, &mapped) }
         }

@@ -18,7 +18,7 @@ typealias MappedSegments = OrderedTable<UInt32, MappedSegment>
 extension SegmentLog {
     /// `room`: size in bytes to which the file may soon grow.
     func map(_ segment: UInt32, room: Int = 0) throws(StorageError) {
-        try AddressPressure.relieved { () throws(StorageError) in
+        try AddressPressure.relievedEarly { () throws(StorageError) in
             try locked { (mapped) throws(StorageError) in
                 guard table[segment].pointee.number.load(ordering: .relaxed) != segment else { return }
                 let file = try folder.file(named: SegmentHeader.fileName(segment), writable: writable)

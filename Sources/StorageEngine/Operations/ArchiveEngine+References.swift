@@ -86,7 +86,10 @@ extension ArchiveEngine {
         let isChanging = index.structureVersion & 1 != 0
         let moment = ListMoment(self)
         var references: [EntryReference] = []
-        references.reserveCapacity(min(index.entryCount, Int(index.usedEntries), most))
+        let count = min(index.entryCount, Int(index.usedEntries), most)
+        // What is made of them takes as much again, and a check some words more.
+        try AddressPressure.requireRoom(for: count, bytesEach: part == nil ? 96 : 192, in: folder.path)
+        references.reserveCapacity(count)
         func take(_ line: EntryLine) {
             if let part, !part.contains(line.tag) || references.count > most { return }
             if let reference = moment.reference(line, orGone: all) { references.append(reference) }

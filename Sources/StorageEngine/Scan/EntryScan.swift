@@ -130,6 +130,8 @@ package final class EntryScan {
         var items: [ScanItem] = []
         var stamps: [UInt64] = []
         let count = min(engine.index.entryCount, Int(engine.index.usedEntries))
+        // With the stamps, and once more when they are put in order.
+        try AddressPressure.requireRoom(for: count, bytesEach: 64, in: engine.folder.path)
         items.reserveCapacity(count)
         if order == .recency { stamps.reserveCapacity(count) }
         try engine.forEachLine(uses: pending, ascending: ascending) { line in

@@ -140,7 +140,10 @@ struct SnapshotBuilder {
     private func readLines() throws(StorageError) -> (items: [SnapshotItem], last: Location) {
         try index.catchUp()
         var items: [SnapshotItem] = []
-        items.reserveCapacity(min(engine.index.entryCount, Int(index.usedEntries)))
+        let count = min(engine.index.entryCount, Int(index.usedEntries))
+        // What is kept of them, and their keys.
+        try AddressPressure.requireRoom(for: count, bytesEach: 160, in: engine.folder.path)
+        items.reserveCapacity(count)
         var last = Location.none
         let renumberings = index.renumberings
         let isChanging = index.structureVersion & 1 != 0

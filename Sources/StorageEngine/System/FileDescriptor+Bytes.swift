@@ -68,12 +68,13 @@ extension FileDescriptor {
     ///
     /// Writing the zeros brings the pages into memory in one call. Touching each page first through a mapping of
     /// reserved blocks costs more than three times as much. For a call with many bytes a file system takes large pieces of
-    /// memory, which cost a third less to write, and half to map.
-    func extend(from start: Int, to end: Int) throws(StorageError) {
+    /// memory, which cost a third less to write, and half to map; but of such a piece no blocks can be given back for good, as
+    /// an index does.
+    func extend(from start: Int, to end: Int, atOnce: Int = 64 << 10) throws(StorageError) {
         try reserveBlocks(end)
         var offset = start
         while offset < end {
-            let put = SystemDoor.transfer(.write, count: min(end - offset, 1 << 20), path: path) {
+            let put = SystemDoor.transfer(.write, count: min(end - offset, atOnce), path: path) {
                 writeZeros($0, at: offset)
             }
             guard put.code == 0 else { throw .fromErrno(put.code, operation: "write", path: path) }

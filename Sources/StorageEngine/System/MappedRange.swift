@@ -54,7 +54,7 @@ final class MappedRange: @unchecked Sendable {
             return place == MAP_FAILED ? -1 : 0
         }
         if result.code == 0, let place {
-            if leavesRoom { return place }
+            if leavesRoom(0) { return place }
             munmap(place, bytes)
         }
         guard result.code == 0 || result.code == ENOMEM else {
@@ -64,13 +64,14 @@ final class MappedRange: @unchecked Sendable {
             operation: "map \(bytes) bytes of", path: path, limit: .addresses(ProcessLimit.addresses))
     }
 
-    /// Whether the process' limit leaves some addresses. Mapping must not use up the last ones: it can cope with
-    /// failure, but the memory allocators of Swift and of libraries end the process when they get none.
-    private static var leavesRoom: Bool {
+    /// Whether the process' limit leaves so many addresses, and some. Mapping must not use up the last ones: it can cope
+    /// with failure, but the memory allocators of Swift and of libraries end the process when they get none.
+    static func leavesRoom(_ bytes: Int) -> Bool {
         guard ProcessLimit.addresses != nil else { return true }
-        let place = mmap(nil, leftBytes, PROT_NONE, MAP_PRIVATE | MAP_ANON | noReserve, -1, 0)
+        let bytes = bytes + leftBytes
+        let place = mmap(nil, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANON | noReserve, -1, 0)
         guard place != MAP_FAILED, let place else { return false }
-        munmap(place, leftBytes)
+        munmap(place, bytes)
         return true
     }
 
