@@ -145,7 +145,6 @@ struct ActionTests {
         ("jT", "stats City --watch", "No command draws graphs: it prints the figures"),
         ("j<enter>M", "--dry-run", "It names 100 of the 117 that are marked."),
         ("j<enter>/é<enter>", "query City 'find @key icontains \"é\"'", "It finds whole characters"),
-        ("jQgroup by capital<enter>s", "query City 'group by capital'", "in the order of the query"),
     ])
     func theCommandLineSaysWhatIsOtherwise(keys: String, words: String, remark: String) throws {
         let source = Fixture.source()

@@ -50,7 +50,7 @@ package enum CommandLine {
     }
 
     /// The command line, and what of the screen it leaves out.
-    static func lines(for model: Model) -> [String] {
+    package static func lines(for model: Model) -> [String] {
         let remark = command(for: model).words.remark
         return [words(for: model)] + (remark.map { ["", $0] } ?? [])
     }
