@@ -9,8 +9,6 @@ import Synchronization
 /// reused (F7).
 struct ChangingLog {
     let log: SegmentLog
-    /// Bytes by which a file grows with one call.
-    private static let mostAtOnce = 1 << 20
 
     /// Valid as long as the section.
     @inline(__always)
@@ -67,7 +65,7 @@ struct ChangingLog {
         }
         let file = try log.folder.newFile(named: name)
         do throws(StorageError) {
-            try extend(file, from: 0, to: bytes)
+            try file.extend(from: 0, to: bytes)
             crashPoint(.segmentBegun)
             try writeHeader(file, number, oldest: oldest)
             try AddressPressure.relieved { () throws(StorageError) in
@@ -79,17 +77,6 @@ struct ChangingLog {
         } catch {
             try? log.folder.unlink(name)
             throw error
-        }
-    }
-
-    private func extend(_ file: FileDescriptor, from start: Int, to end: Int) throws(StorageError) {
-        do throws(StorageError) {
-            try file.extend(from: start, to: end, atOnce: ChangingLog.mostAtOnce)
-        } catch {
-            // Removed segments that are still mapped take up space.
-            guard case .noSpace = error, log.releasedCount.load(ordering: .relaxed) > 0 else { throw error }
-            log.unmapReleased()
-            try file.extend(from: start, to: end, atOnce: ChangingLog.mostAtOnce)
         }
     }
 
@@ -139,7 +126,7 @@ struct ChangingLog {
         let file = try log.openedFile(of: pin)
         // Another process may have extended the file and written there.
         let present = try file.status().bytes
-        if present < bytes { try extend(file, from: present, to: bytes) }
+        if present < bytes { try file.extend(from: present, to: bytes) }
         _ = try AddressPressure.relieved { () throws(StorageError) in
             try log.locked { (mapped) throws(StorageError) in try log.learnSize(pin.segment, file, &mapped) }
         }

@@ -119,10 +119,8 @@ extension SegmentLog {
             return false
         }
         if let gone = mapped.removeValue(forKey: segment) {
-            released.withLock { released in
-                released.append(gone)
-                releasedCount.store(released.count, ordering: .releasing)
-            }
+            released.withLock { $0.append(gone) }
+            hasReleased.store(true, ordering: .releasing)
         }
         return true
     }
@@ -132,7 +130,7 @@ extension SegmentLog {
     /// addresses or disk space have run out.
     @inline(__always)
     func unmapReleased(most: Int = .max) {
-        if releasedCount.load(ordering: .relaxed) > 0 { unmapSlowly(most) }
+        if hasReleased.load(ordering: .relaxed) { unmapSlowly(most) }
     }
 
     @inline(never)
@@ -140,7 +138,7 @@ extension SegmentLog {
         let gone = released.withLock { released in
             let gone = Array(released.prefix(most))
             released.removeFirst(gone.count)
-            releasedCount.store(released.count, ordering: .releasing)
+            if released.isEmpty { hasReleased.store(false, ordering: .releasing) }
             return gone
         }
         // Unmaps after the mutex has been released.

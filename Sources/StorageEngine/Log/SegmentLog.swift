@@ -15,8 +15,8 @@ final class SegmentLog: Sendable {
     let mapped = Guarded(MappedSegments(by: <))
     /// Segments that were released and still have to be unmapped.
     let released = Guarded<[MappedSegment]>([])
-    /// How many ``released`` contains. Written while that is locked.
-    let releasedCount = Atomic<Int>(0)
+    /// Whether ``released`` may contain any.
+    let hasReleased = Atomic<Bool>(false)
     /// The oldest segment that this process knows of; older ones have been released.
     let knownOldest = Atomic<UInt32>(0)
     /// The segment that this process appends to, under the archive's lock; 0 if there is none yet. Written while

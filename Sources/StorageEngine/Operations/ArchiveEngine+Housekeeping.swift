@@ -84,11 +84,7 @@ extension ArchiveEngine {
         var pause = keepHouseOnce()
         // Unmaps little at a time, because all archives of the process share this thread.
         log.unmapReleased(most: 1)
-        if log.releasedCount.load(ordering: .relaxed) > 0 {
-            pause = ArchiveEngine.shortestPause
-        } else {
-            isUnmappingDue.store(false, ordering: .relaxed)
-        }
+        if log.hasReleased.load(ordering: .relaxed) { pause = ArchiveEngine.shortestPause }
         return housekeeping.withLock { house in
             guard pause == nil else {
                 houseDue.store(Clock.boot().addingSaturating((pause ?? 0) / 1000), ordering: .relaxed)
@@ -105,23 +101,6 @@ extension ArchiveEngine {
             }
             return ArchiveEngine.idlePause
         }
-    }
-
-    /// Released segments that a call leaves to the background thread.
-    private static let mostReleased = 2
-
-    /// Has released segments unmapped. The last to unmap a removed file frees its pages, which takes a millisecond for 16 MiB and
-    /// waits for those that are being written: the background thread does that, unless it is behind, or can't be started. Then the
-    /// call unmaps one, so that it doesn't pay for all that others removed.
-    @inline(never)
-    func unmapSoon() {
-        if log.releasedCount.load(ordering: .relaxed) <= ArchiveEngine.mostReleased {
-            guard !isUnmappingDue.exchange(true, ordering: .relaxed) else { return }
-            try? beginHousekeeping()
-            if housekeeping.withLock({ $0.ticket != nil }) { return }
-            isUnmappingDue.store(false, ordering: .relaxed)
-        }
-        log.unmapReleased(most: 1)
     }
 
     /// Checks every five seconds whether the archive's files exist, even if there is nothing else to do.

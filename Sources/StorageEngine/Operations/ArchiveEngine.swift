@@ -47,8 +47,6 @@ final class ArchiveEngine: Sendable {
     let housekeeping = Guarded<House>(House())
     /// When the duty runs next, on the boot clock; `.max`: there is none.
     let houseDue = Atomic<Int64>(.max)
-    /// Whether the background thread was asked to unmap released segments.
-    let isUnmappingDue = Atomic<Bool>(false)
     /// Whether more space was dead than allowed at the last check.
     let isRoomDue = Atomic<Bool>(false)
     /// The thread whose call has to reclaim space before it ends; 0 if none has to. Others' calls go on: they must not wait for

@@ -38,7 +38,9 @@ struct ArchiveSection: ~Copyable {
         index.settleSequence()
         index.sectionOwner = 0
         engine.lock.release()
-        if engine.log.releasedCount.load(ordering: .relaxed) > 0 { engine.unmapSoon() }
+        // Unmaps only one, so that a call doesn't pay for segments that others removed; the background thread does the
+        // rest.
+        engine.log.unmapReleased(most: 1)
         engine.gate.leave()
     }
 
