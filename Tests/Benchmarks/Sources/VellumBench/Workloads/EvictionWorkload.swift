@@ -42,7 +42,7 @@ struct EvictionWorkload {
         // Keys are used once each: filling, last puts below the limit, turnover, evicting puts.
         var random = plan.random(6, run: run)
         let keys = (0..<2 * plan.entries + timed).shuffled(using: &random)
-        let system = try VellumSystem(at: plan.scratch.fresh("evict-vellum"), limit: plan.limit)
+        let system = try VellumSystem(at: plan.scratch.fresh("evict-vellum"), limit: plan.diskLimit)
         defer { system.close() }
         let filled = plan.entries - timed
         try system.put(KeyBatch(Array(keys[..<filled])), plan.values, generation: 0)
