@@ -68,16 +68,6 @@ static inline size_t place_of(uint64_t cell) {
     return (size_t)((cell << (64 - PLACE_BITS)) >> (64 - PLACE_BITS - 3));
 }
 
-// The key's own address, known only when the call before is over: what a program does with one value comes before it asks for
-// the next, and without this the processor would begin several look-ups at once.
-static inline const uint8_t *after(const cl_store *store, const void *key) {
-    uint64_t zero = store->after;
-    __asm__ volatile("" : "+r"(zero));
-    zero &= 0;
-    __asm__ volatile("" : "+r"(zero));
-    return (const uint8_t *)key + zero;
-}
-
 // The key's cell; or the one where it belongs, which is 0. The last bucket with a free cell ends the search.
 static inline uint64_t *find(const cl_store *store, const uint8_t *key, uint64_t hash) {
     uint64_t tag = hash << PLACE_BITS;
@@ -146,7 +136,7 @@ bool cl_put(cl_store *store, const void *key, const void *value, size_t bytes) {
 }
 
 const void *cl_access(cl_store *store, const void *key, size_t *bytes) {
-    const uint8_t *own = after(store, key);
+    const uint8_t *own = (const uint8_t *)key + cl_nothing(store->after);
     uint64_t cell = *find(store, own, cl_hash(own));
     if (!cell) return NULL;
     const uint8_t *record = store->records + place_of(cell);
