@@ -35,7 +35,9 @@ static inline uint64_t cl_nothing(uint64_t result) {
 
 /// Five buckets for sixteen entries, as the engine's index has them.
 static inline size_t cl_buckets(size_t entries) { return entries * 5 / 16 + 64; }
-static inline size_t cl_bucket(uint64_t hash, size_t buckets) { return (size_t)(((hash >> 32) * buckets) >> 32); }
+static inline size_t cl_bucket(uint64_t hash, size_t buckets) {
+    return (size_t)(((hash >> 32) * buckets) >> 32);
+}
 
 /// A new file of a size, mapped to be written. NULL, with errno.
 void *cl_map_new(const char *path, size_t bytes, int *descriptor);

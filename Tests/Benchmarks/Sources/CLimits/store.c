@@ -11,8 +11,9 @@
 
 // A record: checksum of all behind it, length of the value, number, key, value; to a multiple of 8 bytes.
 enum { HEADER = 16, FIRST_RECORD = 64, CELLS = 8 };
-// By how much the file is extended, and by how much its pages are got, at a time.
-static const size_t STEP = 16u << 20, PAGES = 1u << 20;
+// The least and the most by which the file is extended, and by which its pages are got, at a time; in between an eighth of what
+// is there.
+static const size_t FEWEST = 64u << 10, STEP = 16u << 20, PAGES = 1u << 20;
 
 // A cell of a bucket: 24 bits of the hash, and where the record is, divided by 8.
 enum { PLACE_BITS = 40 };
@@ -84,21 +85,29 @@ static inline uint64_t *find(const cl_store *store, const uint8_t *key, uint64_t
     }
 }
 
+static size_t step(size_t end, size_t most) {
+    size_t share = (end / 8 + FEWEST - 1) / FEWEST * FEWEST;
+    return share < most ? share : most;
+}
+
 // Blocks of the file and pages of the mapping for one record more, some at a time.
 static bool extend(cl_store *store) {
     size_t end = store->end + store->record_bytes;
     if (end > store->mapped_bytes) return false;
-    while (end > store->allocated) {
-#if defined(__linux__)
-        if (posix_fallocate(store->file, (off_t)store->allocated, (off_t)STEP)) return false;
-#endif
-        store->allocated += STEP;
-    }
     while (end > store->populated) {
-#if defined(MADV_POPULATE_WRITE)
-        madvise(store->records + store->populated, PAGES, MADV_POPULATE_WRITE);
+        size_t pages = step(end, PAGES);
+        if (store->populated + pages > store->mapped_bytes) pages = store->mapped_bytes - store->populated;
+        while (store->populated + pages > store->allocated) {
+            size_t blocks = step(end, STEP);
+#if defined(__linux__)
+            if (posix_fallocate(store->file, (off_t)store->allocated, (off_t)blocks)) return false;
 #endif
-        store->populated += PAGES;
+            store->allocated += blocks;
+        }
+#if defined(MADV_POPULATE_WRITE)
+        madvise(store->records + store->populated, pages, MADV_POPULATE_WRITE);
+#endif
+        store->populated += pages;
     }
     return true;
 }

@@ -116,6 +116,8 @@ struct CrewWorkload {
         let system = try VellumSystem(sharing: store)
         defer { system.close() }
         let mix = mix(plan, run: run, worker: number, CrewWorkload(plan: plan).opsPerWorker)
+        // A process that has just begun has no pages at hand.
+        _ = try system.read(KeyBatch(Array(stride(from: 0, to: plan.entries, by: 8))))
         try Data().write(to: URL(fileURLWithPath: "\(folder)/ready-\(number)"))
         guard waits(for: folder + "/go") else { throw BenchmarkError("P12: nobody says when to begin") }
         let start = Clock.now()
