@@ -36,16 +36,38 @@ const void *cl_map(const char *path, size_t *bytes, bool all) {
     return mapped;
 }
 
-bool cl_scan(const char *const *paths, size_t count, size_t frame, size_t entries,
-    const char *index, uint64_t *sum) {
+struct cl_files {
+    size_t count;
+    struct { const uint8_t *mapped; size_t bytes; } files[];
+};
+
+cl_files *cl_files_map(const char *const *paths, size_t count) {
+    cl_files *files = calloc(1, sizeof *files + count * sizeof *files->files);
+    if (!files) return NULL;
+    for (; files->count < count; files->count++) {
+        const uint8_t *mapped = cl_map(paths[files->count], &files->files[files->count].bytes, true);
+        if (!mapped) {
+            cl_files_unmap(files);
+            return NULL;
+        }
+        files->files[files->count].mapped = mapped;
+    }
+    return files;
+}
+
+void cl_files_unmap(cl_files *files) {
+    for (size_t place = 0; place < files->count; place++)
+        munmap((void *)files->files[place].mapped, files->files[place].bytes);
+    free(files);
+}
+
+bool cl_files_scan(const cl_files *files, size_t frame, size_t entries, const char *index, uint64_t *sum) {
     size_t buckets = cl_buckets(entries), total = 0;
     uint64_t *table = NULL, number = 0;
     if (entries && !(table = cl_map_new(index, buckets * 64, NULL))) return false;
-    for (size_t place = 0; place < count; place++) {
-        size_t bytes;
-        const uint8_t *file = cl_map(paths[place], &bytes, true);
-        if (!file) return false;
-        for (size_t offset = 0; offset + frame <= bytes; offset += frame) {
+    for (size_t place = 0; place < files->count; place++) {
+        const uint8_t *file = files->files[place].mapped;
+        for (size_t offset = 0; offset + frame <= files->files[place].bytes; offset += frame) {
             uint32_t checksum = cl_crc32c(~0u, file + offset, frame);
             total += checksum;
             if (!table) continue;
@@ -56,7 +78,6 @@ bool cl_scan(const char *const *paths, size_t count, size_t frame, size_t entrie
             while (cell < 7 && cells[cell]) cell++;
             cells[cell] = ++number;
         }
-        munmap((void *)file, bytes);
     }
     if (table) munmap(table, buckets * 64);
     *sum = total;

@@ -32,10 +32,14 @@ static inline void cl_used(cl_store *store, uint64_t result) { *(uint64_t *)stor
 
 // MARK: All of it
 
-/// Reads files as if they were frames of `frame` bytes each, and sums their checksums up. With `entries`, each frame gets its
-/// place in an index for so many, in the file `index`. False, with errno, if a file can't be read.
-bool cl_scan(const char *const *paths, size_t count, size_t frame, size_t entries,
-    const char *index, uint64_t *sum);
+/// Files that are mapped to be read, all their pages at hand.
+typedef struct cl_files cl_files;
+/// NULL, with errno, if one can't be read.
+cl_files *cl_files_map(const char *const *paths, size_t count);
+void cl_files_unmap(cl_files *files);
+/// Reads them as if they were frames of `frame` bytes each, and sums their checksums up. With `entries`, each frame gets its place
+/// in an index for so many, in a new file `index`. False, with errno, if that can't be made.
+bool cl_files_scan(const cl_files *files, size_t frame, size_t entries, const char *index, uint64_t *sum);
 /// Opens two files, maps them, looks at an index' header and one bucket of it and checks one frame.
 bool cl_open_files(const char *index, const char *segment, size_t frame, uint64_t *sum);
 

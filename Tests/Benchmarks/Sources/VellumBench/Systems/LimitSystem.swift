@@ -45,27 +45,6 @@ final class LimitSystem: KeyValueSystem {
 
     // MARK: All of it
 
-    /// Nanoseconds for reading files frame by frame with their checksums, and, with `index`, for giving each frame its place in
-    /// a file of that name, an index for `entries` of them.
-    static func timeScan(
-        of paths: [String], entries: Int, bytes: Int, index: String? = nil
-    ) throws -> (wall: Double, processor: Double) {
-        let names = paths.map { strdup($0) }
-        defer { for name in names { free(name) } }
-        let pointers: [UnsafePointer<CChar>?] = names.map { UnsafePointer($0) }
-        var sum: UInt64 = 0
-        var isDone = false
-        var wall = 0.0
-        let processor = Clock.processorNanoseconds {
-            wall = Clock.nanoseconds {
-                isDone = cl_scan(
-                    pointers, pointers.count, bytes / entries, index == nil ? 0 : entries, index, &sum)
-            }
-        }
-        guard isDone, sum > 0 else { throw BenchmarkError("the limit can't read \(paths[0])") }
-        return (wall, processor)
-    }
-
     /// Nanoseconds for opening an index and a segment and checking one frame.
     static func timeOpening(index: String, segment: String) throws -> Double {
         var sum: UInt64 = 0
@@ -85,6 +64,34 @@ final class LimitSystem: KeyValueSystem {
         defer { cl_ring_close(ring) }
         return Clock.nanoseconds {
             for _ in 0..<count { cl_ring_append(ring, message, message.count) }
+        }
+    }
+}
+
+/// The files of a log, mapped, to be read frame by frame with their checksums.
+final class LimitFiles {
+    private let files: OpaquePointer
+    private let bytes: Int
+
+    /// - Parameter bytes: how many they have together.
+    init(_ paths: [String], bytes: Int) throws {
+        let names = paths.map { strdup($0) }
+        defer { for name in names { free(name) } }
+        let pointers: [UnsafePointer<CChar>?] = names.map { UnsafePointer($0) }
+        guard let files = cl_files_map(pointers, pointers.count) else {
+            throw BenchmarkError("the limit can't read \(paths.first ?? "")")
+        }
+        self.files = files
+        self.bytes = bytes
+    }
+
+    deinit { cl_files_unmap(files) }
+
+    /// Reads all frames, of which there are so many; with `index`, each gets its place in an index in a new file of that path.
+    func scan(entries: Int, index: String? = nil) throws {
+        var sum: UInt64 = 0
+        guard cl_files_scan(files, bytes / entries, index == nil ? 0 : entries, index, &sum), sum > 0 else {
+            throw BenchmarkError("the limit can't scan")
         }
     }
 }

@@ -175,6 +175,7 @@ struct QueryWorkload {
     private func measure(_ system: VellumSystem, _ tables: CityTables) throws -> [Measurement] {
         let archive = system.archive
         let files = try OpeningWorkload.files(of: system.store.path)
+        let limit = try LimitFiles(files.segments, bytes: files.bytes)
         let question = CityQuestion.conditions
         let query = QueryPlan(try QueryPipeline(question.query))
         var ours = Measurement(QueryWorkload.name, "Vellum")
@@ -195,11 +196,10 @@ struct QueryWorkload {
                 }
                 if run > 0 { peers[place].add(nanoseconds: time, ops: plan.entries, bytes: bytes) }
             }
-            let least = try LimitSystem.timeScan(
-                of: files.segments, entries: plan.entries, bytes: files.bytes)
+            let least = try Clock.processorNanoseconds { try limit.scan(entries: plan.entries) }
             if run > 0 {
                 peers[peers.count - 1].add(
-                    nanoseconds: least.processor, ops: plan.entries, bytes: files.bytes)
+                    nanoseconds: least, ops: plan.entries, bytes: files.bytes)
             }
         }
         var all = [ours] + peers
