@@ -54,29 +54,15 @@ final class LMDBSystem: KeyValueSystem {
         isShared = true
     }
 
+    /// In a transaction of its own, also before the clock starts: large ones leave lists of free pages that slow down each small one
+    /// after them.
     func put(_ batch: KeyBatch, _ place: Int, _ values: ValuePool, generation: Int) throws {
-        try put(batch, place..<place + 1, values, generation: generation)
-    }
-
-    /// 100,000 in a transaction.
-    func load(_ batch: KeyBatch, _ values: ValuePool, generation: Int) throws {
-        for place in stride(from: 0, to: batch.count, by: 100_000) {
-            let end = min(place + 100_000, batch.count)
-            try put(batch, place..<end, values, generation: generation)
-        }
-    }
-
-    /// In one transaction.
-    @inline(__always)
-    private func put(_ batch: KeyBatch, _ places: Range<Int>, _ values: ValuePool, generation: Int) throws {
         var transaction: OpaquePointer?
         try LMDBSystem.check(mdb_txn_begin(environment, nil, 0, &transaction), "begin")
-        for place in places {
-            var key = MDB_val(mv_size: KeyBatch.keyBytes, mv_data: batch.pointer(place))
-            var value = MDB_val(
-                mv_size: values.valueBytes, mv_data: values.pointer(batch.ids[place], generation: generation))
-            try LMDBSystem.check(mdb_put(transaction, database, &key, &value, 0), "put")
-        }
+        var key = MDB_val(mv_size: KeyBatch.keyBytes, mv_data: batch.pointer(place))
+        var value = MDB_val(
+            mv_size: values.valueBytes, mv_data: values.pointer(batch.ids[place], generation: generation))
+        try LMDBSystem.check(mdb_put(transaction, database, &key, &value, 0), "put")
         try LMDBSystem.check(mdb_txn_commit(transaction), "commit")
     }
 
