@@ -1,12 +1,12 @@
 /// P16: puts of new keys and accesses of random ones with values of 16 bytes to 64 KiB, all lines of which are read; of each size
-/// so many that they take as much memory, but no more than 30,000. A file each, and a server where one is installed, are there for
+/// so many that they take as much memory, but no more than 20,000. A file each, and a server where one is installed, are there for
 /// orientation.
 struct ValueSizeWorkload {
     private static let sizes = [
         (16, "16 B"), (200, "200 B"), (1 << 10, "1 KiB"), (16 << 10, "16 KiB"), (64 << 10, "64 KiB"),
     ]
     private static let totalBytes = 32 << 20
-    private static let mostEntries = 30_000
+    private static let mostEntries = 20_000
 
     let plan: Plan
 

@@ -12,7 +12,7 @@ struct YCSBWorkload {
     static let title = "P16 YCSB"
     private static let most = 50_000
     private static let scans = 2_000
-    private static let scansWithoutOrder = 20
+    private static let scansWithoutOrder = 10
 
     /// Of a thousand operations so many are not reads, and what they are.
     private struct Mix {
