@@ -27,7 +27,7 @@ struct SizeWorkload {
     private func measure(_ entries: Int) throws -> [[Measurement]] {
         let isLarge = entries > plan.entries
         var results: [[Measurement]] = [[], []]
-        let rounds = isLarge ? 1 : plan.runs * max(1, SizeWorkload.leastOps / entries)
+        let rounds = isLarge ? 1 : plan.runs * min(10, max(1, SizeWorkload.leastOps / entries))
         let ops = max(SizeWorkload.leastOps, entries * 3 / 10)
         let titles = [SizeWorkload.put, SizeWorkload.access].map {
             "\($0), \(Figures.grouped(entries)) entries"
