@@ -59,17 +59,20 @@ struct YCSBWorkload {
                 var random = plan.random(24, run: run)
                 func time(
                     _ count: Int, _ systems: [any KeyValueSystem], _ results: inout [Measurement]
-                ) throws {
+                ) throws -> MixedBatch {
                     let batch = batch(mix, isZipf: isZipf, count, &entries, &random)
                     try results.time(name, ops: count, bytes: 0, counts: run > 0, on: systems) {
                         try $0.perform(batch, plan.values, generation: run + 1)
                     }
+                    return batch
                 }
                 if mix.isScanning {
-                    try time(YCSBWorkload.scansWithoutOrder, [vellum] + ordered, &results)
-                    try time(YCSBWorkload.scans, ordered, &more)
+                    _ = try time(YCSBWorkload.scansWithoutOrder, [vellum] + ordered, &results)
+                    // What this inserts ours has to have too.
+                    let batch = try time(YCSBWorkload.scans, ordered, &more)
+                    try vellum.put(KeyBatch(batch.inserted), plan.values, generation: run + 1)
                 } else {
-                    try time(min(plan.opsPerRun, YCSBWorkload.most), all, &results)
+                    _ = try time(min(plan.opsPerRun, YCSBWorkload.most), all, &results)
                 }
             }
             if mix.isScanning { results = results.prefix(1) + more }
@@ -104,6 +107,13 @@ struct YCSBWorkload {
             operations.append(isOther ? mix.other : mix.isScanning ? .scan(length) : .read)
         }
         return MixedBatch(keys: KeyBatch(ids), operations: operations)
+    }
+}
+
+extension MixedBatch {
+    /// The keys that were put.
+    fileprivate var inserted: [Int] {
+        zip(keys.ids, operations).compactMap { id, operation in if case .put = operation { id } else { nil } }
     }
 }
 
