@@ -34,7 +34,7 @@ final class VellumSystem: KeyValueSystem {
     @inline(__always)
     func read(_ batch: KeyBatch, _ place: Int) throws -> UInt64 {
         let key = batch.strings[place]
-        guard let value = try archive.withAccess(key, batch.digest) else {
+        guard let value = try archive.withAccess(key, { batch.digest($0) }) else {
             throw BenchmarkError("Vellum has no entry \(key)")
         }
         return value
