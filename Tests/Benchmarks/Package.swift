@@ -1,5 +1,17 @@
 // swift-tools-version: 6.2
+import Foundation
 import PackageDescription
+
+/// Whether RocksDB is there to be compared with; all else is measured without it.
+let hasRocksDB = ["/usr/include", "/usr/local/include", "/opt/homebrew/include"].contains {
+    FileManager.default.fileExists(atPath: $0 + "/rocksdb/c.h")
+}
+let rocksDB: [Target] =
+    hasRocksDB
+    ? [
+        .systemLibrary(
+            name: "CRocksDB", pkgConfig: "rocksdb", providers: [.apt(["librocksdb-dev"]), .brew(["rocksdb"])])
+    ] : []
 
 // A package of its own, so that the libraries that Vellum is compared with never reach a user's build.
 let package = Package(
@@ -16,10 +28,11 @@ let package = Package(
         .systemLibrary(
             name: "CSQLite", pkgConfig: "sqlite3",
             providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
+        .target(name: "CLimits"),
         .executableTarget(
             name: "vellum-bench",
             dependencies: [
-                "CLMDB", "CSQLite",
+                "CLMDB", "CSQLite", "CLimits",
                 .product(name: "Vellum", package: "Vellum"),
                 .product(name: "StorageEngine", package: "Vellum"),
                 .product(name: "ArchiveQuery", package: "Vellum"),
@@ -29,7 +42,8 @@ let package = Package(
                 .product(name: "Papyrus", package: "Vellum"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ],
-            path: "Sources/VellumBench"),
-    ]
+            ] + (hasRocksDB ? ["CRocksDB"] : []),
+            path: "Sources/VellumBench",
+            swiftSettings: hasRocksDB ? [.define("ROCKSDB")] : []),
+    ] + rocksDB
 )

@@ -9,6 +9,8 @@ struct Measurement {
     /// How it compares with what it is judged by; `nil`: nothing to compare.
     var ratio: Double?
     var verdict: Verdict?
+    /// Lines to be told below the table.
+    var notes: [String] = []
 
     init(_ workload: String, _ system: String) {
         self.workload = workload
@@ -53,5 +55,53 @@ struct Verdict {
 
     static func within(milliseconds: Double, nanoseconds: Double) -> Verdict {
         Verdict(bar: "≤ \(Figures.short(milliseconds)) ms", isMet: nanoseconds <= milliseconds * 1e6)
+    }
+}
+
+extension [Measurement] {
+    /// Has each system do the same in turn, and makes sure that all come to the same sum.
+    mutating func time(
+        _ workload: String, ops: Int, bytes: Int, counts: Bool = true, on systems: [any KeyValueSystem],
+        _ work: (any KeyValueSystem) throws -> UInt64
+    ) throws {
+        var sums: [UInt64] = []
+        for system in systems {
+            var sum: UInt64 = 0
+            let time = try Clock.nanoseconds { sum = try work(system) }
+            sums.append(sum)
+            guard counts else { continue }
+            add(
+                workload, system.name, nanosecondsPerOp: time / Double(Swift.max(1, ops)), ops: ops,
+                bytes: bytes)
+        }
+        guard Set(sums).count <= 1 else { throw BenchmarkError("\(workload): the values read differ") }
+    }
+
+    /// One sample more of a system in a workload.
+    mutating func add(
+        _ workload: String, _ system: String, nanosecondsPerOp: Double, ops: Int, bytes: Int
+    ) {
+        let known = firstIndex { $0.system == system && $0.workload == workload }
+        if known == nil { append(Measurement(workload, system)) }
+        self[known ?? endIndex - 1].add(nanosecondsPerOp: nanosecondsPerOp, ops: ops, bytes: bytes)
+    }
+
+    /// Holds the others of one workload against the first, which is ours: a peer's time to ours, ours to the limit's.
+    /// - Parameters:
+    ///   - bars: by how much ours is to be faster.
+    ///   - limit: how many times the limit ours is to take at most.
+    mutating func compare(bars: [String: Double] = [:], limit: Double? = nil) {
+        guard let ours = first?.median else { return }
+        for place in indices.dropFirst() {
+            if self[place].system == LimitSystem.name {
+                let ratio = ours / self[place].median
+                self[place].ratio = ratio
+                self[place].verdict = limit.map { .within($0, ratio: ratio) }
+            } else {
+                let ratio = self[place].median / ours
+                self[place].ratio = ratio
+                self[place].verdict = bars[self[place].system].map { .faster(by: $0, ratio: ratio) }
+            }
+        }
     }
 }

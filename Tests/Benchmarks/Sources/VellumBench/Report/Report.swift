@@ -4,7 +4,17 @@ import Foundation
 struct Report {
     private(set) var measurements: [Measurement] = []
 
-    mutating func add(_ measurements: [Measurement]) { self.measurements += measurements }
+    private var durations: [(workload: String, seconds: Double)] = []
+
+    /// Does what measures something, and remembers how long that took.
+    mutating func add(_ workload: String, _ measure: () throws -> [Measurement]) rethrows {
+        var measured: [Measurement] = []
+        let time = try Clock.nanoseconds { measured = try measure() }
+        guard !measured.isEmpty else { return }
+        measurements += measured
+        durations.append((workload, time / 1e9))
+        Narration.say("\(workload): took \(Int((time / 1e9).rounded())) s")
+    }
 
     // MARK: Table
 
@@ -39,6 +49,11 @@ struct Report {
         let judged = measurements.compactMap(\.verdict)
         lines.append("")
         lines.append("bars met: \(judged.filter(\.isMet).count) of \(judged.count)")
+        lines += measurements.flatMap { measurement in
+            measurement.notes.map { "\(measurement.workload), \(measurement.system): \($0)" }
+        }
+        let taken = durations.map { "\($0.workload) \(Int($0.seconds.rounded())) s" }
+        lines.append("took \(taken.joined(separator: ", "))")
         return lines.joined(separator: "\n")
     }
 

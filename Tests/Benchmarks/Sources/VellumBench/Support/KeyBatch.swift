@@ -7,12 +7,15 @@ final class KeyBatch {
 
     let ids: [Int]
     let strings: [String]
+    /// Whether reading a value means each of its cache lines, as somebody does who uses it; else its first and its last byte.
+    let readsWhole: Bool
     private let bytes: UnsafeMutableRawPointer
 
     var count: Int { ids.count }
 
-    init(_ ids: [Int]) {
+    init(_ ids: [Int], readsWhole: Bool = false) {
         self.ids = ids
+        self.readsWhole = readsWhole
         strings = ids.map(KeyBatch.key)
         bytes = .allocate(byteCount: max(1, ids.count * KeyBatch.keyBytes), alignment: 16)
         for (place, string) in strings.enumerated() {
@@ -63,4 +66,15 @@ final class ValuePool {
 func digest(_ value: UnsafeRawBufferPointer) -> UInt64 {
     guard let first = value.first, let last = value.last else { return 0 }
     return UInt64(value.count) &+ UInt64(first) << 16 &+ UInt64(last) << 32
+}
+
+extension KeyBatch {
+    @inline(__always)
+    func digest(_ value: UnsafeRawBufferPointer) -> UInt64 {
+        var sum = vellum_bench.digest(value)
+        if readsWhole {
+            for place in stride(from: 0, to: value.count, by: 64) { sum &+= UInt64(value[place]) << 8 }
+        }
+        return sum
+    }
 }

@@ -19,6 +19,7 @@ final class LMDBSystem: KeyValueSystem {
     private let database: MDB_dbi
     private let reading: Reading
     private var reader: OpaquePointer?
+    private var isShared = false
 
     init(
         at path: String, name: String, writeMap: Bool, mapBytes: Int, reading: Reading = .renewed
@@ -46,50 +47,58 @@ final class LMDBSystem: KeyValueSystem {
         }
     }
 
-    func put(_ batch: KeyBatch, _ values: ValuePool, generation: Int) throws {
-        try put(batch, values, generation: generation, perTransaction: 1)
+    private init(sharing other: LMDBSystem) {
+        (name, environment, database, reading) = (
+            other.name, other.environment, other.database, other.reading
+        )
+        isShared = true
     }
 
-    /// Stores many values in a transaction, to fill the database before the clock starts.
-    func put(_ batch: KeyBatch, _ values: ValuePool, generation: Int, perTransaction: Int) throws {
-        var place = 0
-        while place < batch.count {
-            var transaction: OpaquePointer?
-            try LMDBSystem.check(mdb_txn_begin(environment, nil, 0, &transaction), "begin")
-            let end = min(place + perTransaction, batch.count)
-            while place < end {
-                var key = MDB_val(mv_size: KeyBatch.keyBytes, mv_data: batch.pointer(place))
-                var value = MDB_val(
-                    mv_size: values.valueBytes,
-                    mv_data: values.pointer(batch.ids[place], generation: generation))
-                try LMDBSystem.check(mdb_put(transaction, database, &key, &value, 0), "put")
-                place += 1
-            }
-            try LMDBSystem.check(mdb_txn_commit(transaction), "commit")
-        }
+    /// In a transaction of its own, also before the clock starts: large ones leave lists of free pages that slow down each small one
+    /// after them.
+    func put(_ batch: KeyBatch, _ place: Int, _ values: ValuePool, generation: Int) throws {
+        var transaction: OpaquePointer?
+        try LMDBSystem.check(mdb_txn_begin(environment, nil, 0, &transaction), "begin")
+        var key = MDB_val(mv_size: KeyBatch.keyBytes, mv_data: batch.pointer(place))
+        var value = MDB_val(
+            mv_size: values.valueBytes, mv_data: values.pointer(batch.ids[place], generation: generation))
+        try LMDBSystem.check(mdb_put(transaction, database, &key, &value, 0), "put")
+        try LMDBSystem.check(mdb_txn_commit(transaction), "commit")
     }
 
-    func read(_ batch: KeyBatch) throws -> UInt64 {
+    @inline(__always)
+    func read(_ batch: KeyBatch, _ place: Int) throws -> UInt64 {
         let transaction = try readTransaction()
+        defer { if reading == .renewed { mdb_txn_reset(transaction) } }
+        var key = MDB_val(mv_size: KeyBatch.keyBytes, mv_data: batch.pointer(place))
+        var value = MDB_val()
+        try LMDBSystem.check(mdb_get(transaction, database, &key, &value), "get")
+        return batch.digest(UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size))
+    }
+
+    /// By a cursor, which is opened for each.
+    func scan(_ batch: KeyBatch, _ place: Int, count: Int) throws -> UInt64 {
+        let transaction = try readTransaction()
+        defer { if reading == .renewed { mdb_txn_reset(transaction) } }
+        var cursor: OpaquePointer?
+        try LMDBSystem.check(mdb_cursor_open(transaction, database, &cursor), "open a cursor")
+        defer { mdb_cursor_close(cursor) }
+        var key = MDB_val(mv_size: KeyBatch.keyBytes, mv_data: batch.pointer(place))
+        var value = MDB_val()
+        try LMDBSystem.check(mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE), "seek")
         var sum: UInt64 = 0
-        for place in 0..<batch.count {
-            if reading == .renewed {
-                mdb_txn_reset(transaction)
-                try LMDBSystem.check(mdb_txn_renew(transaction), "renew")
-            }
-            var key = MDB_val(mv_size: KeyBatch.keyBytes, mv_data: batch.pointer(place))
-            var value = MDB_val()
-            try LMDBSystem.check(mdb_get(transaction, database, &key, &value), "get")
-            sum &+= digest(UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size))
+        for _ in 0..<count {
+            guard mdb_cursor_get(cursor, &key, &value, MDB_NEXT) == MDB_SUCCESS else { break }
+            sum &+= batch.digest(UnsafeRawBufferPointer(start: value.mv_data, count: value.mv_size))
         }
-        mdb_txn_reset(transaction)
         return sum
     }
 
-    /// The reader, renewed.
+    /// The reader, renewed if it isn't one for all.
+    @inline(__always)
     private func readTransaction() throws -> OpaquePointer {
         if let reader {
-            try LMDBSystem.check(mdb_txn_renew(reader), "renew")
+            if reading == .renewed { try LMDBSystem.check(mdb_txn_renew(reader), "renew") }
             return reader
         }
         try LMDBSystem.check(
@@ -98,9 +107,12 @@ final class LMDBSystem: KeyValueSystem {
         return reader
     }
 
+    /// The environment is for any thread, a reader is not.
+    func another() throws -> any KeyValueSystem { LMDBSystem(sharing: self) }
+
     func close() {
         if let reader { mdb_txn_abort(reader) }
         reader = nil
-        mdb_env_close(environment)
+        if !isShared { mdb_env_close(environment) }
     }
 }

@@ -9,8 +9,9 @@ final class SQLiteSystem: KeyValueSystem {
     private let connection: OpaquePointer
     private var select: OpaquePointer?
     private var insert: OpaquePointer?
+    private var range: OpaquePointer?
 
-    init(at path: String, name: String, mapBytes: Int) throws {
+    init(at path: String, name: String = "SQLite", mapBytes: Int) throws {
         self.name = name
         var connection: OpaquePointer?
         guard sqlite3_open(path + "/database", &connection) == SQLITE_OK, let connection else {
@@ -23,6 +24,7 @@ final class SQLiteSystem: KeyValueSystem {
         try execute("PRAGMA cache_size=-65536")
         try execute("CREATE TABLE entries (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID")
         select = try prepare("SELECT value FROM entries WHERE key = ?1")
+        range = try prepare("SELECT value FROM entries WHERE key > ?1 ORDER BY key LIMIT ?2")
         insert = try prepare("INSERT OR REPLACE INTO entries VALUES (?1, ?2)")
     }
 
@@ -52,14 +54,13 @@ final class SQLiteSystem: KeyValueSystem {
         sqlite3_bind_text(statement, 1, key, Int32(KeyBatch.keyBytes), nil)
     }
 
-    func put(_ batch: KeyBatch, _ values: ValuePool, generation: Int) throws {
-        for place in 0..<batch.count {
-            bindKey(insert, batch, place)
-            let value = values.pointer(batch.ids[place], generation: generation)
-            sqlite3_bind_blob(insert, 2, value, Int32(values.valueBytes), nil)
-            guard sqlite3_step(insert) == SQLITE_DONE else { throw failure("insert") }
-            sqlite3_reset(insert)
-        }
+    @inline(__always)
+    func put(_ batch: KeyBatch, _ place: Int, _ values: ValuePool, generation: Int) throws {
+        bindKey(insert, batch, place)
+        let value = values.pointer(batch.ids[place], generation: generation)
+        sqlite3_bind_blob(insert, 2, value, Int32(values.valueBytes), nil)
+        guard sqlite3_step(insert) == SQLITE_DONE else { throw failure("insert") }
+        sqlite3_reset(insert)
     }
 
     /// Stores the batch in one transaction and moves it from the write-ahead log into the database.
@@ -70,22 +71,34 @@ final class SQLiteSystem: KeyValueSystem {
         try execute("PRAGMA wal_checkpoint(TRUNCATE)")
     }
 
-    func read(_ batch: KeyBatch) throws -> UInt64 {
-        var sum: UInt64 = 0
-        for place in 0..<batch.count {
-            bindKey(select, batch, place)
-            guard sqlite3_step(select) == SQLITE_ROW else { throw failure("select") }
-            let value = UnsafeRawBufferPointer(
-                start: sqlite3_column_blob(select, 0), count: Int(sqlite3_column_bytes(select, 0)))
-            sum &+= digest(value)
-            sqlite3_reset(select)
-        }
+    @inline(__always)
+    func read(_ batch: KeyBatch, _ place: Int) throws -> UInt64 {
+        bindKey(select, batch, place)
+        guard sqlite3_step(select) == SQLITE_ROW else { throw failure("select") }
+        let sum = batch.digest(value(of: select))
+        sqlite3_reset(select)
         return sum
+    }
+
+    func scan(_ batch: KeyBatch, _ place: Int, count: Int) throws -> UInt64 {
+        bindKey(range, batch, place)
+        sqlite3_bind_int64(range, 2, Int64(count))
+        var sum: UInt64 = 0
+        while sqlite3_step(range) == SQLITE_ROW { sum &+= batch.digest(value(of: range)) }
+        sqlite3_reset(range)
+        return sum
+    }
+
+    @inline(__always)
+    private func value(of statement: OpaquePointer?) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(
+            start: sqlite3_column_blob(statement, 0), count: Int(sqlite3_column_bytes(statement, 0)))
     }
 
     func close() {
         sqlite3_finalize(select)
         sqlite3_finalize(insert)
+        sqlite3_finalize(range)
         sqlite3_close(connection)
     }
 }

@@ -18,26 +18,36 @@ final class VellumSystem: KeyValueSystem {
             ))
     }
 
-    func put(_ batch: KeyBatch, _ values: ValuePool, generation: Int) throws {
-        let archive = archive
-        for place in 0..<batch.count {
-            let value = UnsafeRawBufferPointer(
-                start: values.pointer(batch.ids[place], generation: generation), count: values.valueBytes)
-            try archive.put(bytes: value, forKey: batch.strings[place])
-        }
+    /// Opens a store that another process has filled.
+    init(sharing path: String) throws {
+        store = try Store.open(at: path, createIfMissing: false)
+        archive = try store.archive(named: VellumSystem.archiveName)
     }
 
-    func read(_ batch: KeyBatch) throws -> UInt64 {
-        let archive = archive
-        var sum: UInt64 = 0
-        for key in batch.strings {
-            guard let value = try archive.withAccess(key, digest) else {
-                throw BenchmarkError("Vellum has no entry \(key)")
-            }
-            sum &+= value
-        }
-        return sum
+    @inline(__always)
+    func put(_ batch: KeyBatch, _ place: Int, _ values: ValuePool, generation: Int) throws {
+        let value = UnsafeRawBufferPointer(
+            start: values.pointer(batch.ids[place], generation: generation), count: values.valueBytes)
+        try archive.put(bytes: value, forKey: batch.strings[place])
     }
+
+    @inline(__always)
+    func read(_ batch: KeyBatch, _ place: Int) throws -> UInt64 {
+        let key = batch.strings[place]
+        guard let value = try archive.withAccess(key, { batch.digest($0) }) else {
+            throw BenchmarkError("Vellum has no entry \(key)")
+        }
+        return value
+    }
+
+    /// There is no order of keys: the next ones are chosen from a list of all, then accessed one by one.
+    func scan(_ batch: KeyBatch, _ place: Int, count: Int) throws -> UInt64 {
+        let page = try archive.keys(KeyQuery(order: .key, after: batch.strings[place], limit: count))
+        return try page.keys.reduce(0) { $0 &+ (try archive.withAccess($1, batch.digest) ?? 0) }
+    }
+
+    /// Engine and store are for any thread.
+    func another() throws -> any KeyValueSystem { self }
 
     func close() { store.close() }
 }

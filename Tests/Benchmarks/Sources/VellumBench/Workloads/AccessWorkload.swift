@@ -1,4 +1,4 @@
-/// P6 and P7: accesses of random keys, against LMDB and SQLite, and of a small hot set, against LMDB.
+/// P6 and P7: accesses of random keys, against LMDB and SQLite, and of a small hot set, against LMDB; and the limit.
 ///
 /// An access of ours checks the value's checksum, makes the entry the most recent for all processes and
 /// counts a hit; the peers only read. All stores were filled in the same random order.
@@ -14,14 +14,14 @@ struct AccessWorkload {
     func run() throws -> [Measurement] {
         guard plan.wants(AccessWorkload.random) || plan.wants(AccessWorkload.hot) else { return [] }
         let systems = try filledSystems()
-        defer { for system in systems { system.close() } }
+        defer { systems.close() }
         var results: [Measurement] = []
         if plan.wants(AccessWorkload.random) {
             var measured = try measure(AccessWorkload.random, systems) { run in
                 var random = plan.random(3, run: run)
                 return random.draws(plan.opsPerRun, below: plan.entries)
             }
-            AccessWorkload.judge(&measured, bars: [lmdb: 1, sqlite: 4])
+            measured.compare(bars: [lmdb: 1.5, sqlite: 6], limit: 1.5)
             results += measured
         }
         if plan.wants(AccessWorkload.hot) {
@@ -31,7 +31,7 @@ struct AccessWorkload {
                 let hot = random.draws(AccessWorkload.hotKeys, below: plan.entries)
                 return random.draws(plan.opsPerRun, below: hot.count).map { hot[$0] }
             }
-            AccessWorkload.judge(&measured, bars: [lmdb: 3])
+            measured.compare(bars: [lmdb: 2], limit: 1.5)
             results += measured
         }
         return results
@@ -40,11 +40,11 @@ struct AccessWorkload {
     private func filledSystems() throws -> [any KeyValueSystem] {
         plan.say("P6, P7: filling")
         let fill = KeyBatch(plan.shuffledEntries(5, run: 0))
-        let vellum = try VellumSystem(at: plan.scratch.fresh("access-vellum"))
-        try vellum.put(fill, plan.values, generation: 0)
+        let vellum = try plan.vellum("access")
+        let limit = try plan.limit("access", entries: plan.entries)
         let folder = try plan.scratch.fresh("access-lmdb")
         let loader = try LMDBSystem(at: folder, name: "", writeMap: true, mapBytes: plan.mapBytes)
-        try loader.put(fill, plan.values, generation: 0, perTransaction: 100_000)
+        try loader.load(fill, plan.values, generation: 0)
         loader.close()
         let renewed = try LMDBSystem(
             at: folder, name: lmdb, writeMap: false, mapBytes: plan.mapBytes, reading: .renewed)
@@ -53,42 +53,25 @@ struct AccessWorkload {
         let longLived = try LMDBSystem(
             at: copy, name: "LMDB, one transaction", writeMap: false, mapBytes: plan.mapBytes,
             reading: .longLived)
-        let database = try SQLiteSystem(
-            at: plan.scratch.fresh("access-sqlite"), name: sqlite, mapBytes: plan.mapBytes)
-        try database.load(fill, plan.values, generation: 0)
-        return [vellum, renewed, longLived, database]
+        let database = try plan.sqlite("access", entries: plan.entries)
+        for system in [vellum, database, limit] as [any KeyValueSystem] {
+            try system.load(fill, plan.values, generation: 0)
+        }
+        return [vellum, renewed, longLived, database, limit]
     }
 
     private func measure(
         _ workload: String, _ systems: [any KeyValueSystem], ids: (_ run: Int) -> [Int]
     ) throws -> [Measurement] {
-        var results = systems.map { Measurement(workload, $0.name) }
+        var results: [Measurement] = []
         // Run 0 warms up and is not counted.
         for run in 0...plan.runs {
             plan.say("\(workload): " + (run == 0 ? "warming up" : "run \(run) of \(plan.runs)"))
             let batch = KeyBatch(ids(run))
-            var sums: [UInt64] = []
-            for (place, system) in systems.enumerated() {
-                var sum: UInt64 = 0
-                let time = try Clock.nanoseconds { sum = try system.read(batch) }
-                sums.append(sum)
-                guard run > 0 else { continue }
-                results[place].add(
-                    nanoseconds: time, ops: batch.count, bytes: batch.count * Plan.valueBytes)
-            }
-            guard Set(sums).count == 1 else { throw BenchmarkError("\(workload): the values read differ") }
+            try results.time(
+                workload, ops: batch.count, bytes: batch.count * Plan.valueBytes, counts: run > 0, on: systems
+            ) { try $0.read(batch) }
         }
         return results
-    }
-
-    private static func judge(_ results: inout [Measurement], bars: [String: Double]) {
-        guard let ours = results.first else { return }
-        for place in results.indices.dropFirst() {
-            let ratio = results[place].median / ours.median
-            results[place].ratio = ratio
-            if let bar = bars[results[place].system] {
-                results[place].verdict = .faster(by: bar, ratio: ratio)
-            }
-        }
     }
 }

@@ -48,7 +48,14 @@ struct AppendWorkload {
             ("archive of kind log", AppendWorkload.count, timeLog),
             ("ring file, bytes", AppendWorkload.count, timeRing),
             ("CacheAdvance, JSON", AppendWorkload.count, timeCacheAdvance),
+            (LimitSystem.name, AppendWorkload.count, timeLimit),
         ]
+    }
+
+    private func timeLimit(_ count: Int) throws -> Double {
+        try LimitSystem.timeAppending(
+            AppendWorkload.message, count, ringBytes: AppendWorkload.ringBytes,
+            at: plan.scratch.fresh("append-limit") + "/ring")
     }
 
     /// The last system is what the others are judged by.
@@ -65,6 +72,10 @@ struct AppendWorkload {
         }
         let other = results[results.count - 1].median
         for place in results.indices.dropLast() {
+            if results[place].system == LimitSystem.name {
+                results[place].ratio = results[0].median / results[place].median
+                continue
+            }
             results[place].ratio = other / results[place].median
             guard place < 2 else { continue }
             results[place].verdict = .faster(by: bar, ratio: results[place].ratio ?? 0)

@@ -49,8 +49,11 @@ struct CityQuestion {
             statement: "SELECT key FROM {} ORDER BY {population} DESC LIMIT 20",
             jq: "[inputs | [-.population, .geonameid]] | sort | .[:20][][1]"),
         CityQuestion(
-            name: "sort by two keys", query: "sort countrycode, population desc | limit 100",
-            statement: "SELECT key FROM {} ORDER BY {countrycode}, {population} DESC LIMIT 100",
+            // The number decides between equals, of which each would take its own first.
+            name: "sort by two keys", query: "sort countrycode, population desc, geonameid | limit 100",
+            statement: """
+                SELECT key FROM {} ORDER BY {countrycode}, {population} DESC, {geonameid} LIMIT 100
+                """,
             jq: "[inputs | [.countrycode, -.population, .geonameid]] | sort | .[:100][][2]"),
         CityQuestion(
             name: "group and average", query: "group by countrycode | count, avg population",

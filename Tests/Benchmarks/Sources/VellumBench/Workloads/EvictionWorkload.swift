@@ -5,11 +5,12 @@ import StorageEngine
 /// segments are being reclaimed as they always will be), puts that evict.
 ///
 /// The second variant accesses a random key after each put, so that the order of eviction is not the order
-/// of writing and reclaiming finds live entries between dead ones. Only puts are timed, one by one.
+/// of writing and reclaiming finds live entries between dead ones. Puts are timed one by one; of the second variant its accesses
+/// at the limit too. In the last run as many again tell what the ten slowest were.
 struct EvictionWorkload {
     static let title = "P10 put"
     private static let percentiles: [(String, Double)] = [
-        ("p50", 0.5), ("p99", 0.99), ("p99.9", 0.999), ("max", 1),
+        ("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999), ("p99.99", 0.9999), ("max", 1),
     ]
 
     let plan: Plan
@@ -18,10 +19,13 @@ struct EvictionWorkload {
     private struct Phases {
         var below: [Measurement]
         var evicting: [Measurement]
+        var access: [Measurement] = []
 
         init(_ accesses: String) {
             below = percentiles.map { Measurement("P10 put \($0.0)\(accesses)", "Vellum, below the limit") }
             evicting = percentiles.map { Measurement("P10 put \($0.0)\(accesses)", "Vellum, evicting") }
+            guard !accesses.isEmpty else { return }
+            access = percentiles.map { Measurement("P10 access \($0.0)", "Vellum, at the limit") }
         }
     }
 
@@ -42,11 +46,11 @@ struct EvictionWorkload {
         // Keys are used once each: filling, last puts below the limit, turnover, evicting puts.
         var random = plan.random(6, run: run)
         let keys = (0..<2 * plan.entries + timed).shuffled(using: &random)
-        let system = try VellumSystem(at: plan.scratch.fresh("evict-vellum"), limit: plan.limit)
+        let system = try VellumSystem(at: plan.scratch.fresh("evict-vellum"), limit: plan.diskLimit)
         defer { system.close() }
         let filled = plan.entries - timed
         try system.put(KeyBatch(Array(keys[..<filled])), plan.values, generation: 0)
-        let below = try putEach(keys, filled..<plan.entries, accesses: accesses, system, &random)
+        let below = try putEach(keys, filled..<plan.entries, accesses: accesses, system, &random).puts
         let turnover = plan.entries..<2 * plan.entries
         _ = try putEach(keys, turnover, accesses: accesses, system, &random)
         let evictions = try system.archive.status().evictions
@@ -56,10 +60,16 @@ struct EvictionWorkload {
             throw BenchmarkError("P10: the puts did not evict one entry each")
         }
         for (place, percentile) in EvictionWorkload.percentiles.enumerated() {
-            phases.below[place].add(
-                nanosecondsPerOp: at(percentile.1, below), ops: timed, bytes: timed * Plan.valueBytes)
-            phases.evicting[place].add(
-                nanosecondsPerOp: at(percentile.1, evicting), ops: timed, bytes: timed * Plan.valueBytes)
+            for (figures, sorted) in [
+                (\Phases.below, below), (\.evicting, evicting.puts), (\.access, evicting.accesses),
+            ] where !sorted.isEmpty {
+                phases[keyPath: figures][place].add(
+                    nanosecondsPerOp: at(percentile.1, sorted), ops: timed, bytes: timed * Plan.valueBytes)
+            }
+        }
+        if accesses, run == plan.runs - 1 {
+            var random = random
+            phases.evicting[phases.evicting.count - 1].notes = try slowest(system, keys, &random)
         }
     }
 
@@ -68,26 +78,43 @@ struct EvictionWorkload {
     private func putEach(
         _ keys: [Int], _ range: Range<Int>, accesses: Bool, _ system: VellumSystem,
         _ random: inout SeededGenerator
-    ) throws -> [UInt32] {
+    ) throws -> (puts: [UInt32], accesses: [UInt32]) {
         let batch = KeyBatch(Array(keys[range]))
         let others = KeyBatch(
             accesses
                 ? range.map { place in
                     keys[Int.random(in: max(0, place - plan.entries)..<place, using: &random)]
                 } : [])
-        var latencies = Latencies(capacity: batch.count)
-        let archive = system.archive
-        let values = plan.values
+        var (puts, looks) = (Latencies(capacity: batch.count), Latencies(capacity: others.count))
         for place in 0..<batch.count {
-            let value = UnsafeRawBufferPointer(
-                start: values.pointer(batch.ids[place], generation: 0), count: values.valueBytes)
             let start = Clock.now()
-            try archive.put(bytes: value, forKey: batch.strings[place])
-            latencies.add(Clock.now() - start)
+            try system.put(batch, place, plan.values, generation: 0)
+            let end = Clock.now()
+            puts.add(end - start)
+            guard accesses else { continue }
             // It may have been evicted; then the access is a miss.
-            if accesses { _ = try archive.withAccess(others.strings[place], digest) }
+            _ = try system.archive.withAccess(others.strings[place], digest)
+            looks.add(Clock.now() - end)
         }
-        return latencies.sorted()
+        return (puts.sorted(), looks.sorted())
+    }
+
+    /// The keys of the filling are put again, which evicts, and one of the latest is accessed after each.
+    private func slowest(
+        _ system: VellumSystem, _ keys: [Int], _ random: inout SeededGenerator
+    ) throws -> [String] {
+        let batch = KeyBatch(Array(keys[..<min(plan.opsPerRun, plan.entries / 2)]))
+        var outliers = Outliers(index: try OpeningWorkload.files(of: system.store.path).index)
+        for place in 0..<batch.count {
+            try outliers.time("put") {
+                try system.put(batch, place, plan.values, generation: 1)
+            }
+            let other = batch.strings[Int.random(in: 0...place, using: &random)]
+            try outliers.time("access") {
+                _ = try system.archive.withAccess(other, digest)
+            }
+        }
+        return outliers.lines
     }
 
     private func at(_ fraction: Double, _ sorted: [UInt32]) -> Double {
@@ -109,6 +136,6 @@ struct EvictionWorkload {
             }
             results += [phases.below[place], phases.evicting[place]]
         }
-        return results
+        return results + phases.access
     }
 }

@@ -185,8 +185,6 @@ extension City: Papyrus {
     var id: Int { geonameid }
 }
 
-private struct Carrier<Value>: @unchecked Sendable { let value: Value }
-
 /// The value that was seen last, and who waits for another.
 private final class Signals: Sendable {
     private let state = Mutex<(last: Int?, wanted: Int?, waiting: CheckedContinuation<Void, Never>?)>(

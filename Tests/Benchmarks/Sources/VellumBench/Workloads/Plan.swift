@@ -13,12 +13,46 @@ struct Plan {
     let values = ValuePool(valueBytes: valueBytes, seed: 0x5EED)
 
     /// What the values of all entries add up to: the limit of the archives that are compared.
-    var limit: Int { entries * Plan.valueBytes }
+    var diskLimit: Int { entries * Plan.valueBytes }
     /// Room for any peer's file.
-    var mapBytes: Int { max(1 << 30, entries * Plan.valueBytes * 12) }
+    var mapBytes: Int { Plan.mapBytes(entries: entries, valueBytes: Plan.valueBytes) }
+
+    static func mapBytes(entries: Int, valueBytes: Int) -> Int { max(1 << 30, entries * valueBytes * 12) }
 
     /// Timed operations a run on an archive that is full already.
     var opsPerRun: Int { max(1, entries * 3 / 10) }
+
+    /// An empty system below a folder of its name.
+    func vellum(_ folder: String) throws -> VellumSystem {
+        try VellumSystem(at: scratch.fresh(folder + "-vellum"))
+    }
+
+    func lmdb(_ folder: String, entries: Int, valueBytes: Int = valueBytes) throws -> LMDBSystem {
+        try LMDBSystem(
+            at: scratch.fresh(folder + "-lmdb"), name: "LMDB", writeMap: true,
+            mapBytes: Plan.mapBytes(entries: entries, valueBytes: valueBytes))
+    }
+
+    func sqlite(_ folder: String, entries: Int, valueBytes: Int = valueBytes) throws -> SQLiteSystem {
+        try SQLiteSystem(
+            at: scratch.fresh(folder + "-sqlite"),
+            mapBytes: Plan.mapBytes(entries: entries, valueBytes: valueBytes))
+    }
+
+    func limit(_ folder: String, entries: Int, valueBytes: Int = valueBytes) throws -> LimitSystem {
+        try LimitSystem(at: scratch.fresh(folder + "-limit"), entries: entries, valueBytes: valueBytes)
+    }
+
+    /// None where RocksDB isn't installed.
+    func rocksDB(_ folder: String, entries: Int, valueBytes: Int = valueBytes) throws -> [any KeyValueSystem]
+    {
+        #if ROCKSDB
+        let bytes = 2 * entries * (valueBytes + KeyBatch.keyBytes)
+        return [try RocksDBSystem(at: scratch.fresh(folder + "-rocksdb"), cacheBytes: bytes)]
+        #else
+        return []
+        #endif
+    }
 
     func random(_ purpose: Int, run: Int) -> SeededGenerator {
         SeededGenerator(seed: UInt64(purpose) << 32 | UInt64(run))
@@ -30,9 +64,19 @@ struct Plan {
         return (0..<entries).shuffled(using: &random)
     }
 
+    /// Whether the workload's name contains what was asked for; P1 is no part of P10.
     func wants(_ workload: String) -> Bool {
-        filter.map { workload.localizedCaseInsensitiveContains($0) } ?? true
+        guard let filter else { return true }
+        var rest = workload[...]
+        while let found = rest.range(of: filter, options: .caseInsensitive) {
+            rest = rest[found.upperBound...]
+            if !(filter.last?.isNumber ?? false) || !(rest.first?.isNumber ?? false) { return true }
+        }
+        return false
     }
+
+    /// Whether a workload was asked for by its number.
+    func asks(for number: String) -> Bool { filter?.lowercased().hasPrefix(number.lowercased()) ?? false }
 
     func say(_ text: String) { Narration.say(text) }
 }

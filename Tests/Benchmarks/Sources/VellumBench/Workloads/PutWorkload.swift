@@ -1,5 +1,5 @@
 /// P5: puts of 200-byte values, each an operation that survives the death of the process, against LMDB with
-/// a transaction each.
+/// a transaction each, and the limit.
 ///
 /// New keys: from an empty store to `entries`, in random order and in ascending order.
 /// Existing keys: random ones of the full store, after as many overwrites as make its files' layout what it
@@ -11,7 +11,7 @@ struct PutWorkload {
 
     let plan: Plan
 
-    /// Our store and LMDB's, empty; of LMDB's configurations the slower one, once known, no more.
+    /// Our store, LMDB's and the limit's, empty; of LMDB's configurations the slower one, once known, no more.
     private func systems(without slower: String?) throws -> [any KeyValueSystem] {
         var systems: [any KeyValueSystem] = [
             try VellumSystem(at: plan.scratch.fresh("put-vellum"))
@@ -23,6 +23,7 @@ struct PutWorkload {
                     writeMap: writeMap,
                     mapBytes: plan.mapBytes))
         }
+        systems.append(try plan.limit("put", entries: plan.entries))
         return systems
     }
 
@@ -48,7 +49,7 @@ struct PutWorkload {
             plan.say("\(workloads[0]): run \(run + 1) of \(plan.runs)")
             let fill = KeyBatch(ids(run))
             let systems = try systems(without: slower)
-            defer { for system in systems { system.close() } }
+            defer { systems.close() }
             try time(fill, generation: 0, systems, workloads[0], &results[0])
             if workloads.count > 1 {
                 var random = plan.random(2, run: run)
@@ -57,45 +58,35 @@ struct PutWorkload {
                 let overwrites = KeyBatch(random.draws(plan.opsPerRun, below: plan.entries))
                 try time(overwrites, generation: 2, systems, workloads[1], &results[1])
             }
-            if slower == nil {
-                slower = results[0].dropFirst().max { $0.median < $1.median }?.system
-            }
+            if slower == nil { slower = PutWorkload.lmdb(of: results[0]).last?.system }
         }
-        return results.flatMap(PutWorkload.judged)
+        return results.flatMap { results in
+            var results = results
+            // The bar holds against the peer's faster configuration.
+            let fastest = PutWorkload.lmdb(of: results).first.map { [$0.system: 1.5] }
+            results.compare(bars: fastest ?? [:], limit: 2)
+            return results
+        }
     }
 
-    /// Puts the batch into each system, adds the times to `results`, and makes sure that all stored the same.
+    /// LMDB's configurations, the fastest first.
+    private static func lmdb(of results: [Measurement]) -> [Measurement] {
+        results.filter { $0.system.hasPrefix("LMDB") }.sorted { $0.median < $1.median }
+    }
+
+    /// Puts the batch into each system, and makes sure that all stored the same.
     private func time(
         _ batch: KeyBatch, generation: Int, _ systems: [any KeyValueSystem], _ workload: String,
         _ results: inout [Measurement]
     ) throws {
-        for system in systems {
-            let time = try Clock.nanoseconds { try system.put(batch, plan.values, generation: generation) }
-            if !results.contains(where: { $0.system == system.name }) {
-                results.append(Measurement(workload, system.name))
-            }
-            for place in results.indices where results[place].system == system.name {
-                results[place].add(
-                    nanoseconds: time, ops: batch.count, bytes: batch.count * plan.values.valueBytes)
-            }
+        let bytes = batch.count * plan.values.valueBytes
+        try results.time(workload, ops: batch.count, bytes: bytes, on: systems) {
+            try $0.put(batch, plan.values, generation: generation)
+            return 0
         }
         let sample = KeyBatch(Array(batch.ids.suffix(10_000)))
         guard try Set(systems.map { try $0.read(sample) }).count == 1 else {
             throw BenchmarkError("\(workload): the values stored differ")
-        }
-    }
-
-    /// Ratios against ours; the bar holds against the peer's faster configuration.
-    private static func judged(_ results: [Measurement]) -> [Measurement] {
-        guard let ours = results.first else { return [] }
-        let fastest = results.dropFirst().map(\.median).min()
-        return results.enumerated().map { place, result in
-            guard place > 0 else { return result }
-            var result = result
-            let ratio = result.median / ours.median
-            result.ratio = ratio
-            if result.median == fastest { result.verdict = .faster(by: 1.5, ratio: ratio) }
-            return result
         }
     }
 }

@@ -1,0 +1,47 @@
+// What the files of this target share.
+#ifndef CL_INTERNAL_H
+#define CL_INTERNAL_H
+
+#include "CLimits.h"
+
+#include <string.h>
+#if defined(__x86_64__)
+#include <nmmintrin.h>
+#include <wmmintrin.h>
+#elif defined(__aarch64__) && defined(__ARM_FEATURE_CRC32)
+#include <arm_acle.h>
+#endif
+
+/// CRC32C by the processor's instruction, in three stretches side by side where that pays.
+uint32_t cl_crc32c(uint32_t state, const void *bytes, size_t length);
+
+/// Keys of which none was chosen to collide: one multiplication.
+static inline uint64_t cl_hash(const void *key) {
+    uint64_t a, b;
+    memcpy(&a, key, 8);
+    memcpy(&b, (const uint8_t *)key + CL_KEY_BYTES - 8, 8);
+    __uint128_t product = (__uint128_t)(a ^ 0x9E3779B97F4A7C15u) * (b ^ 0xE7037ED1A0B428DBu);
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/// 0, known only when `result` is: what a program does with one value comes before it asks for the next, and without this the
+/// processor would begin several look-ups at once.
+static inline uint64_t cl_nothing(uint64_t result) {
+    __asm__ volatile("" : "+r"(result));
+    result &= 0;
+    __asm__ volatile("" : "+r"(result));
+    return result;
+}
+
+/// Five buckets for sixteen entries, as the engine's index has them.
+static inline size_t cl_buckets(size_t entries) { return entries * 5 / 16 + 64; }
+static inline size_t cl_bucket(uint64_t hash, size_t buckets) {
+    return (size_t)(((hash >> 32) * buckets) >> 32);
+}
+
+/// A new file of a size, mapped to be written. NULL, with errno.
+void *cl_map_new(const char *path, size_t bytes, int *descriptor);
+/// A file, mapped to be read, all its pages at hand. NULL, with errno.
+const void *cl_map(const char *path, size_t *bytes, bool all);
+
+#endif
