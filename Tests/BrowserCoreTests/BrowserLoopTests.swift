@@ -203,6 +203,23 @@ struct BrowserLoopTests {
         #expect(source.with { $0.archives["City"]?.count } == 16)
     }
 
+    /// A text has no arrows in it.
+    @Test func anAnswerMayHaveArrowsBehindIt() throws {
+        let source = Fixture.source()
+        var terminal = Terminal([
+            Self.step("3 archives", .key(.character("j"))), Self.step("3 archives", .key(Key(.enter))),
+            Self.step("16 entries", .key(.character("D"))),
+            Self.step("Delete 1 entry", .key(.character("y"))),
+            Self.step("Delete 1 entry", .key(Key(.down))),
+            Self.step("15 entries", .key(.character("q"))),
+        ])
+        let exit = BrowserLoop.run(
+            Fixture.model(columns: 120, rows: 24), source: source, terminal: &terminal,
+            clock: TestClock().function)
+        #expect(exit == .quit && terminal.steps.isEmpty)
+        #expect(source.with { $0.archives["City"]?.count } == 15)
+    }
+
     /// What broke: text that came one by one, over a slow line, pressed the button all the same.
     @Test func aTextThatIsNoAnswerLeadsToNone() throws {
         let source = Fixture.source()

@@ -53,10 +53,10 @@ struct TypedInput {
         return (String(text.map { TypedInput.character($0) ?? "\n" }), isCut)
     }
 
-    /// Whether what came at once is no person's answer to a question: they press one key, or the same one again. `hasText`: text can
-    /// be typed there, of which a slow line brings several characters, and Enter, at once.
+    /// Whether what came at once is no person's answer to a question: of the keys that text consists of they press one, or the same
+    /// one again. `hasText`: text can be typed there, of which a slow line brings several characters, and Enter, at once.
     func isNoAnswer(hasText: Bool) -> Bool {
-        let keys = events.filter { if case .key = $0 { TypedInput.isTyped($0) } else { false } }
+        let keys = events.filter { TypedInput.character($0) != nil || TypedInput.isLineEnd($0) }
         guard Set(keys).count > 1 else { return false }
         guard hasText else { return true }
         return keys.dropLast().contains(where: TypedInput.isLineEnd)

@@ -91,27 +91,27 @@ struct VellumBench: ParsableCommand {
         }
         print(preface(plan))
         var report = Report()
-        try report.add("P1, P2") { try AppendWorkload(plan: plan).run() }
-        try report.add("P3") { try RecordWorkload(plan: plan).run() }
-        try report.add("P4") { try CodecWorkload(plan: plan).run() }
-        try report.add("P5") { try PutWorkload(plan: plan).run() }
-        try report.add("P6, P7") { try AccessWorkload(plan: plan).run() }
-        try report.add("P8") { try MemoryWorkload(plan: plan).run() }
-        try report.add("P9") { try QueryWorkload(plan: plan).run() }
-        try report.add("P10") { try EvictionWorkload(plan: plan).run() }
-        try report.add("P11") { try OpeningWorkload(plan: plan).run() }
-        try report.add("P12") { try CrewWorkload(plan: plan).run() }
-        try report.add("P13") { try SizeWorkload(plan: plan).run() }
-        try report.add("P14") { try BrowserWorkload(plan: plan, browser: browser).run() }
-        try report.add("P14 busy") { try BusyStoreWorkload(plan: plan, browser: browser).run() }
-        try report.add("P15") { try FollowerWorkload(plan: plan).run() }
-        try report.add("P16 YCSB") { try YCSBWorkload(plan: plan).run() }
-        try report.add("P16 values") { try ValueSizeWorkload(plan: plan).run() }
-        try report.add("P16 space") { try SpaceWorkload(plan: plan).run() }
-        try report.add("P18") { try CacheWorkload(plan: plan).run() }
-        try report.add("Papyrus") { try ObjectWorkload(plan: plan).run() }
-        try report.add("Nest") { try ItemWorkload(plan: plan).run() }
-        guard !report.measurements.isEmpty else {
+        report.add("P1, P2") { try AppendWorkload(plan: plan).run() }
+        report.add("P3") { try RecordWorkload(plan: plan).run() }
+        report.add("P4") { try CodecWorkload(plan: plan).run() }
+        report.add("P5") { try PutWorkload(plan: plan).run() }
+        report.add("P6, P7") { try AccessWorkload(plan: plan).run() }
+        report.add("P8") { try MemoryWorkload(plan: plan).run() }
+        report.add("P9") { try QueryWorkload(plan: plan).run() }
+        report.add("P10") { try EvictionWorkload(plan: plan).run() }
+        report.add("P11") { try OpeningWorkload(plan: plan).run() }
+        report.add("P12") { try CrewWorkload(plan: plan).run() }
+        report.add("P13") { try SizeWorkload(plan: plan).run() }
+        report.add("P14") { try BrowserWorkload(plan: plan, browser: browser).run() }
+        report.add("P14 busy") { try BusyStoreWorkload(plan: plan, browser: browser).run() }
+        report.add("P15") { try FollowerWorkload(plan: plan).run() }
+        report.add("P16 YCSB") { try YCSBWorkload(plan: plan).run() }
+        report.add("P16 values") { try ValueSizeWorkload(plan: plan).run() }
+        report.add("P16 space") { try SpaceWorkload(plan: plan).run() }
+        report.add("P18") { try CacheWorkload(plan: plan).run() }
+        report.add("Papyrus") { try ObjectWorkload(plan: plan).run() }
+        report.add("Nest") { try ItemWorkload(plan: plan).run() }
+        guard !report.measurements.isEmpty || !report.failures.isEmpty else {
             throw ValidationError("no workload's name contains \"\(filter ?? "")\"")
         }
         print(report.table)
@@ -119,6 +119,8 @@ struct VellumBench: ParsableCommand {
             try report.write(to: output)
             print("figures in \(output)")
         }
+        for failure in report.failures { print(failure) }
+        if !report.failures.isEmpty { throw ExitCode.failure }
     }
 
     private var rocksDB: String {

@@ -5,11 +5,18 @@ struct Report {
     private(set) var measurements: [Measurement] = []
 
     private var durations: [(workload: String, seconds: Double)] = []
+    /// What broke off, with the reason: the others' figures are told all the same.
+    private(set) var failures: [String] = []
 
     /// Does what measures something, and remembers how long that took.
-    mutating func add(_ workload: String, _ measure: () throws -> [Measurement]) rethrows {
+    mutating func add(_ workload: String, _ measure: () throws -> [Measurement]) {
         var measured: [Measurement] = []
-        let time = try Clock.nanoseconds { measured = try measure() }
+        var failure: (any Error)?
+        let time = Clock.nanoseconds { do { measured = try measure() } catch { failure = error } }
+        if let failure {
+            failures.append("\(workload) broke off: \(failure)")
+            Narration.say(failures[failures.count - 1])
+        }
         guard !measured.isEmpty else { return }
         measurements += measured
         durations.append((workload, time / 1e9))
