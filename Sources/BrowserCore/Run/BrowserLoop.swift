@@ -75,7 +75,7 @@ package enum BrowserLoop {
                     return .startDemo
                 case .send(let bytes): terminal.send(bytes)
                 case .program(let program):
-                    typedAhead += input.forgetMore(on: &terminal, goesOn: typedAhead > 0)
+                    typedAhead += input.forget(on: &terminal, goesOn: typedAhead > 0)
                     inbox.add(run(program, on: &terminal))
                     wake()
                     // What is on the terminal now isn't what was shown last.
@@ -87,7 +87,7 @@ package enum BrowserLoop {
             noteQuestion()
             if pacing.isFrameDue(at: now, orNow: shown == nil || terminal.wantsAgain) {
                 if isUnseen {
-                    typedAhead += input.forgetMore(on: &terminal, goesOn: typedAhead > 0)
+                    typedAhead += input.forget(on: &terminal, goesOn: typedAhead > 0)
                     isUnseen = false
                 }
                 if typedAhead > 0 { Browser.sayTypedAhead(&model) }
@@ -102,7 +102,7 @@ package enum BrowserLoop {
                 on: &terminal, timeout: pacing.wait(from: clock()), takesText: Browser.takesText(model),
                 isHeld: Browser.awaitsRows(model))
             if let question, !Browser.takesText(model), input.isNoAnswer(hasText: question == .expire) {
-                _ = input.forget() + input.forgetMore(on: &terminal, goesOn: true)
+                _ = input.forget(on: &terminal, goesOn: true)
                 Browser.sayNoAnswer(&model)
             }
             while !input.isEmpty {
@@ -122,7 +122,9 @@ package enum BrowserLoop {
                 pacing.noteInput(at: model.now)
                 pending += effects
                 let startsProgram = effects.contains { if case .program = $0 { true } else { false } }
-                if noteQuestion() || startsProgram { typedAhead += input.forget() }
+                if noteQuestion() || startsProgram {
+                    typedAhead += input.forget(on: &terminal, goesOn: false)
+                }
             }
         }
 

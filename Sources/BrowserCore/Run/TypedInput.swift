@@ -63,30 +63,18 @@ struct TypedInput {
             || keys.count(where: { TypedInput.character($0) != nil }) >= TypedInput.leastPasted
     }
 
-    /// Drops what was typed and not handled; what the terminal says by itself stays.
+    /// Drops what was typed, and what is typed meanwhile; what the terminal says by itself stays. `goesOn`: more of it was dropped
+    /// already, so its end is waited for.
     /// - Returns: how many keys, clicks and pasted texts that were.
-    mutating func forget() -> Int {
-        let all = events.count
-        events = ArraySlice(events.filter { !TypedInput.isTyped($0) })
-        return all - events.count
-    }
-
-    /// The same of what came meanwhile. `goesOn`: more of it was dropped already, so its end is waited for.
-    mutating func forgetMore<Terminal: BrowserTerminal>(
-        on terminal: inout Terminal, goesOn: Bool
-    ) -> Int {
-        var dropped = 0
-        var kept = events
+    mutating func forget<Terminal: BrowserTerminal>(on terminal: inout Terminal, goesOn: Bool) -> Int {
+        var kept = events.filter { !TypedInput.isTyped($0) }
+        var dropped = events.count - kept.count
         while let event = terminal.nextEvent(timeout: goesOn || dropped > 0 ? TypedInput.pause : 0) {
-            if TypedInput.isTyped(event) {
-                dropped += 1
-                continue
-            }
-            kept.append(event)
+            if TypedInput.isTyped(event) { dropped += 1 } else { kept.append(event) }
             // Neither ends in being asked again.
             if event == .wake || event == .hangUp { break }
         }
-        events = kept
+        events = ArraySlice(kept)
         return dropped
     }
 

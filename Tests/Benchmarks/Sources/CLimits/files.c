@@ -68,7 +68,7 @@ bool cl_files_scan(const cl_files *files, size_t frame, size_t entries, const ch
     for (size_t place = 0; place < files->count; place++) {
         const uint8_t *file = files->files[place].mapped;
         for (size_t offset = 0; offset + frame <= files->files[place].bytes; offset += frame) {
-            uint32_t checksum = cl_crc32c(~0u, file + offset, frame);
+            uint32_t checksum = cp_crc32c(~0u, file + offset, frame);
             total += checksum;
             if (!table) continue;
             // Of these bytes nobody knows which are the key; the checksum leads to as random a place.
@@ -90,7 +90,7 @@ bool cl_open_files(const char *index, const char *segment, size_t frame, uint64_
     if (!first) return false;
     const uint8_t *second = cl_map(segment, &segment_bytes, false);
     if (!second) return false;
-    *sum = first[0] + first[index_bytes / 2] + cl_crc32c(~0u, second + segment_bytes / 2 - frame, frame);
+    *sum = first[0] + first[index_bytes / 2] + cp_crc32c(~0u, second + segment_bytes / 2 - frame, frame);
     munmap((void *)first, index_bytes);
     munmap((void *)second, segment_bytes);
     return true;
@@ -125,7 +125,7 @@ void cl_ring_append(cl_ring *ring, const void *message, size_t bytes) {
     uint8_t *place = ring->mapped + 64 + ring->head;
     uint64_t header[2] = {bytes << 32, ++ring->sequence};
     memcpy(place + 16, message, bytes);
-    header[0] |= cl_crc32c((uint32_t)ring->sequence, place + 16, bytes);
+    header[0] |= cp_crc32c((uint32_t)ring->sequence, place + 16, bytes);
     memcpy(place, header, 16);
     ring->head += record;
     __atomic_store_n((uint64_t *)ring->mapped + 1, ring->head, __ATOMIC_RELEASE);

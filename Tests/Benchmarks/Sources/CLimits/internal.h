@@ -5,15 +5,9 @@
 #include "CLimits.h"
 
 #include <string.h>
-#if defined(__x86_64__)
-#include <nmmintrin.h>
-#include <wmmintrin.h>
-#elif defined(__aarch64__) && defined(__ARM_FEATURE_CRC32)
-#include <arm_acle.h>
-#endif
 
-/// CRC32C by the processor's instruction, in three stretches side by side where that pays.
-uint32_t cl_crc32c(uint32_t state, const void *bytes, size_t length);
+/// CRC32C as the engine reckons it: Sources/CPlatform, which the benchmark is linked with.
+uint32_t cp_crc32c(uint32_t state, const void *bytes, size_t length);
 
 /// Keys of which none was chosen to collide: one multiplication.
 static inline uint64_t cl_hash(const void *key) {

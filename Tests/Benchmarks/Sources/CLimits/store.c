@@ -135,7 +135,7 @@ bool cl_put(cl_store *store, const void *key, const void *value, size_t bytes) {
     memcpy(record + 8, &number, 8);
     memcpy(record + HEADER, key, CL_KEY_BYTES);
     memcpy(record + HEADER + CL_KEY_BYTES, value, bytes);
-    uint32_t checksum = cl_crc32c(~0u, record + 4, HEADER - 4 + CL_KEY_BYTES + bytes);
+    uint32_t checksum = cp_crc32c(~0u, record + 4, HEADER - 4 + CL_KEY_BYTES + bytes);
     memcpy(record, &checksum, 4);
     __atomic_store_n(cell, hash << PLACE_BITS | place >> 3, __ATOMIC_RELEASE);
     // Of two records of a key the next put gets the one that was replaced: nothing is ever copied to get room.
@@ -152,7 +152,7 @@ const void *cl_access(cl_store *store, const void *key, size_t *bytes) {
     uint32_t length, checksum;
     memcpy(&checksum, record, 4);
     memcpy(&length, record + 4, 4);
-    if (cl_crc32c(~0u, record + 4, HEADER - 4 + CL_KEY_BYTES + length) != checksum) return NULL;
+    if (cp_crc32c(~0u, record + 4, HEADER - 4 + CL_KEY_BYTES + length) != checksum) return NULL;
     *bytes = length;
     return record + HEADER + CL_KEY_BYTES;
 }
