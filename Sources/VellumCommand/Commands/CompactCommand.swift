@@ -35,16 +35,9 @@ struct CompactCommand: ParsableCommand {
         let output = OutputWriter()
         var printer = RowPrinter(Self.columns, layout: .fitting(output, json: nil), output: output)
         for name in archives.isEmpty ? try store.archiveNames() : archives {
-            let archive = try store.archive(named: name)
-            defer { archive.close() }
-            let before = try archive.status()
-            var progress = ProgressBar()
-            try archive.compact(givingUpUndo: giveUpUndo) { share in
-                progress.update(done: UInt64(share * 1000), total: 1000, entries: before.entries)
-                return !Interruption.isRequested
-            }
-            progress.finish()
-            let after = try archive.status()
+            let before = try compact(name, of: store)
+            // Where an open index keeps its blocks, as on tmpfs, closing it gave them back.
+            let after = try status(name, of: store)
             try printer.print([.text(name), .bytes(before.footprint), .bytes(after.footprint)])
             if after.undoBytes > 0, !giveUpUndo {
                 Narration.say(
@@ -55,5 +48,25 @@ struct CompactCommand: ParsableCommand {
         }
         try printer.end()
         if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
+    }
+
+    /// - Returns: how the archive was before.
+    private func compact(_ name: String, of store: Store) throws -> ArchiveStatus {
+        let archive = try store.archive(named: name)
+        defer { archive.close() }
+        let before = try archive.status()
+        var progress = ProgressBar()
+        try archive.compact(givingUpUndo: giveUpUndo) { share in
+            progress.update(done: UInt64(share * 1000), total: 1000, entries: before.entries)
+            return !Interruption.isRequested
+        }
+        progress.finish()
+        return before
+    }
+
+    private func status(_ name: String, of store: Store) throws -> ArchiveStatus {
+        let archive = try store.archive(named: name)
+        defer { archive.close() }
+        return try archive.status()
     }
 }
