@@ -20,10 +20,11 @@ extension WorkerCommand {
         say("done")
     }
 
-    /// `peek STORE ARCHIVE SEED POINT KEY [PASSING]`: says how many bytes it found.
+    /// `peek STORE ARCHIVE SEED POINT KEY [PASSING]`: says how many bytes it found. Opens for reading only: a writer's
+    /// housekeeping could hold the lock at the moment at which all of the process is stopped.
     func peek(_ arguments: WorkerArguments) throws {
         guard let point = CrashPoint(rawValue: arguments.word(4)) else { exit(2) }
-        let archive = try arguments.open()
+        let archive = try arguments.open(.readOnly)
         CrashPoint.arm(point, passing: max(1, arguments.number(6)), signal: SIGSTOP)
         let found = try archive.peek(arguments.word(5))
         say(found.map { "found \($0.count)" } ?? "nothing")
