@@ -93,6 +93,12 @@ struct ExpiringTests {
         }
         #expect(try keys("--order", "expires") == ["soon", "nobody's", "late", "never"])
         #expect(try keys("--order", "expires", "--reverse") == ["never", "late", "nobody's", "soon"])
+        // What broke: of equal ones the browser showed the most recently used first in both directions, and `keys` in one.
+        for turned in [[], ["--reverse"]] {
+            let found = try Vellum.run(["keys", "A", "--order", "size", "--store", store.path] + turned).lines
+            #expect(
+                found.compactMap { $0.split(separator: "\t").first } == ["nobody's", "soon", "never", "late"])
+        }
         #expect(try keys("--owner", "地理") == ["never", "late"])
         #expect(try keys("--owner", "地理", "--order", "expires", "--limit", "1") == ["late"])
         #expect(try keys("--owner", "unknown").isEmpty)

@@ -30,7 +30,7 @@ struct KeysCommand: ParsableCommand {
             """, valueName: "order"))
     var order = EntryColumn.idle
 
-    @Flag(help: "Turn the order around.")
+    @Flag(help: "Turn the order around; what is equal stays most recently used first.")
     var reverse = false
 
     @Option(help: ArgumentHelp("Only the entries whose keys begin with this.", valueName: "text"))
@@ -71,10 +71,10 @@ struct KeysCommand: ParsableCommand {
         let isFiltered = prefix != nil || owner != nil || match != nil
         let pattern = match.map { KeyPattern($0) }
         let now = Timestamp.now()
-        let places = EntryOrder(order).positions(in: listing, now: now)
+        let order = EntryOrder(order)
+        let places = (reverse ? order.reversed : order).positions(in: listing, now: now)
         for row in 0..<places.count {
-            // Turned around as a whole: what is equal too.
-            let index = places.index(atRow: reverse ? places.count - 1 - row : row)
+            let index = places.index(atRow: row)
             guard left > 0 || (isFiltered && !isAnyMeant) else { break }
             if prefix != nil || pattern != nil, let key = try entries.soundKey(at: index),
                 !key.utf8.starts(with: (prefix ?? "").utf8) || pattern?.matches(key) == false
