@@ -203,16 +203,31 @@ struct BrowserLoopTests {
         #expect(source.with { $0.archives["City"]?.count } == 16)
     }
 
-    /// A text has no arrows in it.
-    @Test func anAnswerMayHaveArrowsBehindIt() throws {
+    /// What broke: a colour code, an arrow or a key with Alt beside it made an answer of a `y` in what came at once.
+    @Test(arguments: ["y<down>", "<alt+a>y", "<ctrl+a><ctrl+b>y", "<backspace><backspace>y", "<down><enter>"])
+    func anAnswerComesAlone(script: String) throws {
         let source = Fixture.source()
-        var terminal = Terminal([
-            Self.step("3 archives", .key(.character("j"))), Self.step("3 archives", .key(Key(.enter))),
-            Self.step("16 entries", .key(.character("D"))),
-            Self.step("Delete 1 entry", .key(.character("y"))),
-            Self.step("Delete 1 entry", .key(Key(.down))),
-            Self.step("15 entries", .key(.character("q"))),
-        ])
+        var terminal = Terminal(
+            try Self.planOfOne() + Key.script(script).map { Self.step("Delete 1 entry", .key($0)) } + [
+                Self.step("isn't taken as an answer", .key(Key(.escape))),
+                Self.step("16 entries", .key(.character("q"))),
+            ])
+        let exit = BrowserLoop.run(
+            Fixture.model(columns: 120, rows: 24), source: source, terminal: &terminal,
+            clock: TestClock().function)
+        #expect(exit == .quit && terminal.steps.isEmpty)
+        #expect(source.with { $0.archives["City"]?.count } == 16)
+    }
+
+    /// A text has no arrows in it.
+    @Test func anArrowMayLeadToTheButtonThatEnterPresses() throws {
+        let source = Fixture.source()
+        var terminal = Terminal(
+            Self.planOfOne() + [
+                Self.step("Delete 1 entry", .key(Key(.right))),
+                Self.step("Delete 1 entry", .key(Key(.enter))),
+                Self.step("15 entries", .key(.character("q"))),
+            ])
         let exit = BrowserLoop.run(
             Fixture.model(columns: 120, rows: 24), source: source, terminal: &terminal,
             clock: TestClock().function)
@@ -220,16 +235,76 @@ struct BrowserLoopTests {
         #expect(source.with { $0.archives["City"]?.count } == 15)
     }
 
-    /// What broke: text that came one by one, over a slow line, pressed the button all the same.
+    private static func planOfOne() -> [Terminal.Step] {
+        [
+            step("3 archives", .key(.character("j"))), step("3 archives", .key(Key(.enter))),
+            step("16 entries", .key(.character("D"))),
+        ]
+    }
+
+    /// What broke: of a text in pieces the first was refused, and the next ones went to the button and pressed it.
+    @Test func theRestOfARefusedTextIsNoAnswer() throws {
+        let source = Fixture.source()
+        var terminal = Terminal(
+            Self.planOfOne() + Self.keys("Date Name\n", shown: "Delete 1 entry") + [
+                Self.step("isn't taken as an answer", .key(Key(.tab))),
+                Self.step("tab isn't taken so soon", .key(Key(.enter))),
+                Self.step("enter isn't taken so soon", .key(.character("y"))),
+                Self.step("y isn't taken so soon", .key(Key(.escape))),
+                Self.step("Nothing was deleted", .key(.character("q"))),
+            ])
+        let exit = BrowserLoop.run(
+            Fixture.model(columns: 120, rows: 24), source: source, terminal: &terminal,
+            clock: TestClock().function)
+        #expect(exit == .quit && terminal.steps.isEmpty)
+        #expect(source.with { $0.archives["City"]?.count } == 16)
+    }
+
+    /// What broke: while a text came without a pause nothing was drawn, and Ctrl-C waited for its end.
+    @Test func whileATextIsDroppedCtrlCLeaves() throws {
+        let text = [Terminal.Step](repeating: Self.step("Delete 1 entry", .key(.character("x"))), count: 500)
+        var terminal = Terminal(
+            Self.planOfOne() + Self.keys("abc", shown: "Delete 1 entry") + text
+                + [Self.step("Delete 1 entry", .key(.control("c")))] + text)
+        let exit = BrowserLoop.run(
+            Fixture.model(columns: 120, rows: 24), source: Fixture.source(), terminal: &terminal,
+            clock: TestClock().function)
+        #expect(exit == .quit && terminal.steps.count == 500, "\(terminal.steps.count)")
+    }
+
+    /// What broke: text that came one by one, over a slow line, pressed the button all the same. And a person's `y` was refused for
+    /// ever, for each one that was refused began the moment anew in which none is taken.
     @Test func aTextThatIsNoAnswerLeadsToNone() throws {
         let source = Fixture.source()
-        var browser = try Fixture.browser(source, keys: "j<enter>D")
+        let clock = TestClock()
+        var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>D")
         browser.press(try Key.script("ate<tab>Name<enter>"))
         #expect(browser.frame.plainText.contains("enter isn't taken"), "\(browser.frame.plainText)")
         #expect(source.with { $0.archives["City"]?.count } == 16)
         browser.press([.character("a"), .character("y")])
         #expect(browser.frame.plainText.contains("y isn't taken"), "\(browser.frame.plainText)")
+        clock.advance(0.3)
+        browser.press([.character("y")])
         #expect(source.with { $0.archives["City"]?.count } == 16)
+        clock.advance(0.3)
+        browser.press([.character("y")])
+        #expect(source.with { $0.archives["City"]?.count } == 15)
+    }
+
+    /// A terminal that says what is pasted says so to a question, too.
+    @Test func aPasteIsNoAnswer() throws {
+        let source = Fixture.source()
+        var browser = try Fixture.browser(source, columns: 120, keys: "j<enter>D")
+        browser.send(.input(.paste("yes\n")))
+        #expect(browser.frame.plainText.contains("isn't taken as an answer"))
+        browser.press([.character("y")])
+        #expect(browser.frame.plainText.contains("y isn't taken so soon"))
+        #expect(source.with { $0.archives["City"]?.count } == 16)
+        // Where there is a field it is entered.
+        browser.press(try Key.script("<esc>x"))
+        browser.send(.input(.paste("90 s")))
+        browser.press([Key(.enter)])
+        #expect(browser.frame.plainText.contains("in 90s"), "\(browser.frame.plainText)")
     }
 
     /// What broke: keys that came with the one that opened a list were lost.
@@ -245,20 +320,54 @@ struct BrowserLoopTests {
         #expect(exit == .quit && terminal.steps.isEmpty)
     }
 
-    /// What broke: the line end behind a pasted command ran it.
-    @Test func aPastedCommandIsNotRunByItsLineEnd() throws {
+    /// What broke: the line end behind a pasted command ran it, and the one behind a short one still did.
+    @Test(arguments: ["touch file\n", "ls\n", "a\n"])
+    func aPastedCommandIsNotRunByItsLineEnd(text: String) throws {
         var terminal = Terminal(
-            [
-                Self.step("3 archives", .key(.character("j"))), Self.step("3 archives", .key(Key(.enter))),
-                Self.step("16 entries", .key(.character("|"))),
-            ] + Self.keys("touch file\n", shown: "command") + [
-                Self.step("Enter came with the text", .key(Key(.escape))),
-                Self.step("16 entries", .key(.character("q"))),
-            ])
+            Self.planOfOne().dropLast() + [Self.step("16 entries", .key(.character("|")))]
+                + Self.keys(text, shown: "command") + [
+                    Self.step("Enter came with the text", .key(Key(.escape))),
+                    Self.step("16 entries", .key(.character("q"))),
+                ])
         let exit = BrowserLoop.run(
             Fixture.model(columns: 120, rows: 24), source: Fixture.source(), terminal: &terminal,
             clock: TestClock().function)
         #expect(exit == .quit && terminal.steps.isEmpty && terminal.scripts.isEmpty)
+    }
+
+    /// What broke: keys that came together with the one that went to unread rows found none there, and those that came with `M` met
+    /// half of the marks.
+    @Test(arguments: [
+        ("GD", "user:99999", "Delete 1 entry"), ("MD", "user:0", "Delete 100,000 entries"),
+    ])
+    func keysWaitForWhatTheyAreAbout(script: String, key: String, title: String) throws {
+        var terminal = Terminal(
+            try Key.script("<enter>" + script).map { Self.step("Users", .key($0)) } + [
+                Self.step(title, .key(Key(.escape))), Self.step("Nothing was deleted", .key(.control("c"))),
+            ])
+        let exit = BrowserLoop.run(
+            Fixture.model(columns: 120, rows: 30), source: MillionTests.Source(count: 100_000),
+            terminal: &terminal, clock: TestClock().function)
+        #expect(exit == .quit && terminal.steps.isEmpty, "\(terminal.frames.last?.plainText ?? "")")
+        #expect(terminal.frames.contains { $0.plainText.contains(title) && $0.plainText.contains(key) })
+    }
+
+    /// What broke: keys that came together with a query's Enter were typed into it.
+    @Test func keysWaitForTheRowsOfAQuery() throws {
+        let test = try QueryScreenTests()
+        var terminal = Terminal(
+            try Key.script("<enter>Q<ctrl+u>limit 5").map { Self.step("Place", .key($0)) }
+                + Key.script("<enter>jjD").map { Self.step("limit 5", .key($0)) } + [
+                    Self.step("Delete 1 entry", .key(Key(.escape))),
+                    Self.step("Nothing was deleted", .key(.control("c"))),
+                ])
+        let exit = BrowserLoop.run(
+            Model(
+                size: Size(columns: 120, rows: 30), look: Fixture.ascii, folder: test.folder.path,
+                store: test.folder.path + "/store", now: Fixture.start),
+            source: EngineSource(folder: test.folder.path), terminal: &terminal, clock: TestClock().function)
+        #expect(exit == .quit && terminal.steps.isEmpty, "\(terminal.frames.last?.plainText ?? "")")
+        #expect(terminal.frames.contains { $0.plainText.contains("place 57") })
     }
 
     /// What broke: the first line end in a text pasted so was Enter, and the lines behind it were keys of the list.

@@ -207,6 +207,7 @@ struct WorkspaceTests {
         _ = test.press(.character("h"), source)
         #expect(test.press(.character("d"), source, settling: false).isEmpty)
         #expect(test.model.said == "1 open store would be closed; d again leaves for the demo.")
+        test.send(.clock(Fixture.start.adding(seconds: 1)))
         #expect(test.press(.character("d"), source, settling: false).map(\.description) == ["start demo"])
         _ = test.press(.character("X"), source)
         #expect(test.press(.character("d"), source, settling: false).count == 1)
@@ -228,6 +229,9 @@ struct WorkspaceTests {
         // Another key in between takes it back.
         _ = test.press(.character("j"), source, settling: false)
         #expect(test.press(.character("q"), source, settling: false).isEmpty)
+        // What broke: a `q` that was held down left before the question was seen.
+        #expect(test.press(.character("q"), source, settling: false).isEmpty)
+        test.send(.clock(Fixture.start.adding(seconds: 1.6)))
         #expect(test.press(.character("q"), source, settling: false).map(\.description) == ["quit"])
         test.effects = asked
         test.settle(source)

@@ -37,6 +37,14 @@ package enum ActionID: String, Sendable, Hashable, CaseIterable {
         .store1, .store2, .store3, .store4, .store5, .store6, .store7, .store8, .store9,
     ]
 
+    /// Whether it only goes to another row.
+    var isMove: Bool {
+        switch self {
+        case .up, .down, .pageUp, .pageDown, .halfPageUp, .halfPageDown, .first, .last: true
+        default: false
+        }
+    }
+
     /// The column that the action sorts by.
     var column: EntryColumn? {
         switch self {

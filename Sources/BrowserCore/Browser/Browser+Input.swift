@@ -15,16 +15,10 @@ extension Browser {
                 model.prompt?.field.insert(text)
                 return typed(&model)
             }
-            if model.overlay == nil, model.isTyping { return model.parts.paste(&model, text) }
-            if case .search(var list) = model.overlay {
-                list.insert(text)
-                model.overlay = .search(list)
+            guard let overlay = model.overlay else {
+                return model.isTyping ? model.parts.paste(&model, text) : []
             }
-            if case .actions(var list) = model.overlay {
-                list.field.insert(text)
-                (list.selected, list.first) = (0, 0)
-                model.overlay = .actions(list)
-            }
+            paste(&model, text, into: overlay)
             return []
         case .hangUp: return [.quit]
         case .focus, .wake, .resumed: return []
@@ -65,12 +59,24 @@ extension Browser {
     /// Seconds for which keys wait for the rows that they are about.
     private static let patience = 0.25
 
-    /// Whether a person asked for rows a moment ago that aren't there yet. What is typed meanwhile is about these.
-    static func awaitsRows(_ model: Model) -> Bool {
-        guard let job = model.job, !job.isChange, model.overlay == nil, model.prompt == nil, !model.isTyping,
-            job.ticket == model.entries?.ticket || job.ticket == model.query?.ticket
+    /// Whether a person asked for rows, or for marks, a moment ago that aren't there yet. What is typed meanwhile is about these.
+    static func awaitsRows(_ model: Model, before event: InputEvent?) -> Bool {
+        guard model.overlay == nil, model.prompt == nil else { return false }
+        if let job = model.job, !job.isChange, (0..<patience).contains(model.now.seconds(since: job.since)) {
+            let (entries, query) = (model.entries, model.query)
+            // Who goes on writing isn't kept from it.
+            if !model.isTyping || query?.field.text == query?.asked, job.ticket == query?.ticket {
+                return true
+            }
+            if !model.isTyping, [entries?.ticket, entries?.marking, query?.marking].contains(job.ticket) {
+                return true
+            }
+        }
+        // Who only goes on to other rows needn't wait for these.
+        guard case .key(let key)? = event, !model.isTyping, model.entries?.isCursorUnread == true,
+            model.keyMap.action(for: key, in: model.screen)?.id.isMove != true, let touched = model.touched
         else { return false }
-        return (0..<patience).contains(model.now.seconds(since: job.since))
+        return (0..<patience).contains(model.now.seconds(since: touched))
     }
 
     static func sayTypedAhead(_ model: inout Model) {
@@ -83,13 +89,22 @@ extension Browser {
     }
 
     static func sayNoAnswer(_ model: inout Model) {
+        model.doubtedAt = model.now
+        guard model.prompt == nil else {
+            model.prompt?.note = "  what came at once isn't taken"
+            return
+        }
         model.say("What came at once isn't taken as an answer: it may be pasted text.", seconds: 5)
     }
 
+    static func sayEnterIsCut(_ model: inout Model) {
+        model.prompt?.note = "  Enter came with the text and isn't taken"
+    }
+
     private static func press(_ model: inout Model, _ key: Key) -> [Effect] {
-        let asked = model.askedFirst?.at
         // Another key in between takes back what is to be asked for twice.
-        defer { if model.askedFirst?.at == asked { model.askedFirst = nil } }
+        model.askedFirst?.isNew = false
+        defer { if model.askedFirst?.isNew == false { model.askedFirst = nil } }
         if key == .control("c") { return [.quit] }
         if let overlay = model.overlay { return press(&model, key, in: overlay) }
         if model.prompt != nil {
@@ -257,8 +272,7 @@ extension Browser {
             return []
         case .back: return model.parts.back(&model)
         case .clear: return model.parts.clear(&model)
-        case .up, .down, .pageUp, .pageDown, .halfPageUp, .halfPageDown, .first, .last:
-            return move(&model, id)
+        case _ where id.isMove: return move(&model, id)
         default: return model.parts.perform(&model, id)
         }
     }

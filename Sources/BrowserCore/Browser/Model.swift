@@ -55,8 +55,8 @@ package struct Model: Sendable {
     /// Whether the line of hints is shown.
     var showsHints: Bool
     var overlay: Overlay?
-    /// When a character was pressed that means nothing to a question.
-    var strayedAt: Timestamp?
+    /// When something came, while a question waited, that may be of a text that nobody typed as an answer.
+    var doubtedAt: Timestamp?
     var prompt: Prompt?
     var notice: Notice?
     /// Long work that a person waits for, the latest last: what changes a store, and for each store at most one other.
@@ -73,7 +73,7 @@ package struct Model: Sendable {
     /// Commands that values were piped to in this session, the latest last.
     var pipes: [String] = []
     /// What would lose something, and is done if it is asked for again soon.
-    var askedFirst: (action: ActionID, at: Timestamp)?
+    var askedFirst: (action: ActionID, at: Timestamp, isNew: Bool)?
     /// Whether it was said what to do if the clipboard stays empty.
     var hasExplainedClipboard = false
     private var lastTicket = 0
@@ -177,11 +177,17 @@ package struct Model: Sendable {
         if let instead { say(instead, role: .warning) }
     }
 
-    /// Whether an action is asked for a second time, within seconds.
+    /// Seconds after something that may be of a text, in which no answer is taken; and after a question, for it must be read.
+    static let doubt = 0.5
+
+    /// Whether an answer may be the rest of a text that comes in pieces.
+    var isInDoubt: Bool { doubtedAt.map { abs(now.seconds(since: $0)) < Model.doubt } ?? false }
+
+    /// Whether an action is asked for a second time, within seconds but not at once: a key that is held down is no answer.
     mutating func isAskedAgain(_ action: ActionID) -> Bool {
-        let isAgain = askedFirst.map { $0.action == action && now.seconds(since: $0.at) < 5 } ?? false
-        askedFirst = (action, now)
-        return isAgain
+        let before = askedFirst.flatMap { $0.action == action ? now.seconds(since: $0.at) : nil }
+        askedFirst = (action, now, true)
+        return before.map { (Model.doubt..<5).contains($0) } ?? false
     }
 
     /// How the screen stands to the store.

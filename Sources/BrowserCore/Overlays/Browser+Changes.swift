@@ -32,14 +32,15 @@ extension Browser {
     /// Untrue as soon as they are marked.
     static let stillMarking = "Entries are still being marked; choose it again when they are."
     static let nowMarked = "The entries are marked by now; choose it again."
+    static let notRead = "The row isn't read yet; choose it again in a moment."
 
     /// Goes on with the entries that the screen chose, once all is known of them.
     private static func withChosen(
         _ model: inout Model, _ body: @escaping @Sendable (inout Model, ChosenEntries) -> Void
     ) -> [Effect] {
         guard var chosen = model.parts.targets(model) else { return [] }
-        guard !chosen.isUnderWay else {
-            model.say(stillMarking, role: .warning)
+        if let reason = chosen.isUnderWay {
+            model.say(reason, role: .warning)
             return []
         }
         guard let complete = chosen.complete else {

@@ -17,24 +17,39 @@ extension Browser {
         }
     }
 
-    /// Seconds after a character that means nothing in which no answer is taken.
-    private static let doubt = 0.5
-
-    /// A text that comes one by one over a slow line looks as if it were typed. What means nothing to a question is said, and what
-    /// comes right behind it is no answer.
+    /// A text that comes one by one, or in pieces, over a slow line looks as if it were typed. What means nothing to a question is
+    /// said, and what comes right behind it can only leave the question.
     private static func isNoAnswer(_ model: inout Model, _ key: Key, to overlay: Overlay) -> Bool {
         guard let known = overlay.knownCharacters else { return false }
         if let character = key.text, !known.contains(character) {
-            model.strayedAt = model.now
+            model.doubtedAt = model.now
             model.say("\(key) does nothing here: y does what is asked, n leaves it.", seconds: 3)
             return true
         }
-        guard key == Key(.enter) || key == .character("y"), let strayed = model.strayedAt,
-            abs(model.now.seconds(since: strayed)) < doubt
-        else { return false }
-        model.strayedAt = model.now
-        model.say("\(key) isn't taken: it came right behind a key that does nothing here.", seconds: 5)
+        let leaves = key == Key(.escape) || key == .character("n") || key == .character("q")
+        guard model.isInDoubt, !leaves else { return false }
+        model.say(
+            "\(key) isn't taken so soon behind what means nothing here; press it again in a moment.",
+            seconds: 5)
         return true
+    }
+
+    /// A text that is pasted, with a terminal that says so.
+    static func paste(_ model: inout Model, _ text: String, into overlay: Overlay) {
+        switch overlay {
+        case .search(var list):
+            list.insert(text)
+            model.overlay = .search(list)
+        case .actions(var list):
+            list.field.insert(text)
+            (list.selected, list.first) = (0, 0)
+            model.overlay = .actions(list)
+        case .expire(var form):
+            form.insert(text)
+            model.overlay = .expire(form)
+        case .plan, .choice, .edit: sayNoAnswer(&model)
+        case .undoList, .columns, .message, .copy: break
+        }
     }
 
     private static func pressInActions(_ model: inout Model, _ key: Key, _ old: ActionList) -> [Effect] {

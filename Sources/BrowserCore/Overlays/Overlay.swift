@@ -120,6 +120,16 @@ struct ExpireForm: Sendable {
         choice = targets.isEmpty ? .idle : .after
         (after.isSuggestion, idle.isSuggestion) = (true, true)
     }
+
+    /// Enters text in the field of the choice, if it has one.
+    mutating func insert(_ text: String) {
+        switch choice {
+        case .after: after.insert(text)
+        case .idle: idle.insert(text)
+        case .now, .never: return
+        }
+        problem = nil
+    }
 }
 
 /// What can be taken back, to choose from.

@@ -59,10 +59,12 @@ package enum BrowserLoop {
         var pending = Browser.start(&model)
         var pacing = FramePacing(refreshInterval: refreshInterval, start: model.now)
         var input = TypedInput()
-        // What is asked and hasn't been on the screen, and how much was typed with what asked it.
+        // What is asked and hasn't been on the screen, and whether something was typed with what asked it.
         var question: Browser.Question?
         var isUnseen = false
-        var typedAhead = 0
+        var isTypedAhead = false
+        // Whether what is dropped may still come.
+        var isFlowing = false
         while true {
             let now = clock()
             pending += Browser.update(&model, pacing.isTick(at: now) ? .tick(now) : .clock(now))
@@ -75,7 +77,7 @@ package enum BrowserLoop {
                     return .startDemo
                 case .send(let bytes): terminal.send(bytes)
                 case .program(let program):
-                    typedAhead += input.forget(on: &terminal, goesOn: typedAhead > 0)
+                    dropTypedAhead()
                     inbox.add(run(program, on: &terminal))
                     wake()
                     // What is on the terminal now isn't what was shown last.
@@ -86,12 +88,10 @@ package enum BrowserLoop {
             pending = []
             noteQuestion()
             if pacing.isFrameDue(at: now, orNow: shown == nil || terminal.wantsAgain) {
-                if isUnseen {
-                    typedAhead += input.forget(on: &terminal, goesOn: typedAhead > 0)
-                    isUnseen = false
-                }
-                if typedAhead > 0 { Browser.sayTypedAhead(&model) }
-                typedAhead = 0
+                if isUnseen { dropTypedAhead() }
+                isUnseen = false
+                if isTypedAhead { Browser.sayTypedAhead(&model) }
+                isTypedAhead = false
                 let frame = Browser.frame(model)
                 if frame != shown || terminal.wantsAgain {
                     terminal.show(model, drawnAs: frame)
@@ -100,18 +100,27 @@ package enum BrowserLoop {
             }
             input.wait(
                 on: &terminal, timeout: pacing.wait(from: clock()), takesText: Browser.takesText(model),
-                isHeld: Browser.awaitsRows(model))
-            if let question, !Browser.takesText(model), input.isNoAnswer(hasText: question == .expire) {
-                _ = input.forget(on: &terminal, goesOn: true)
-                Browser.sayNoAnswer(&model)
+                runs: question != nil,
+                isHeld: Browser.awaitsRows(model, before: input.next))
+            if let question {
+                model.now = max(model.now, clock())
+                if isFlowing
+                    || !Browser.takesText(model) && input.isNoAnswer(hasText: question == .expire)
+                {
+                    let dropped = input.forget(on: &terminal, goesOn: true)
+                    isFlowing = !dropped.hasEnded
+                    if dropped.count > 0 { Browser.sayNoAnswer(&model) }
+                }
+            } else {
+                isFlowing = false
             }
             while !input.isEmpty {
                 model.now = max(model.now, clock())
-                if Browser.awaitsRows(model) { break }
+                if Browser.awaitsRows(model, before: input.next) { break }
                 var effects: [Effect] = []
                 if Browser.takesText(model), let pasted = input.takePasted(dropsLineEnd: question != nil) {
                     effects = Browser.update(&model, .input(.paste(pasted.text)))
-                    if pasted.isCut { model.prompt?.note = "  Enter came with the text and isn't taken" }
+                    if pasted.isCut { Browser.sayEnterIsCut(&model) }
                 } else if let event = input.take() {
                     // What is on the terminal now isn't what was shown last.
                     if event == .resumed { shown = nil }
@@ -122,10 +131,14 @@ package enum BrowserLoop {
                 pacing.noteInput(at: model.now)
                 pending += effects
                 let startsProgram = effects.contains { if case .program = $0 { true } else { false } }
-                if noteQuestion() || startsProgram {
-                    typedAhead += input.forget(on: &terminal, goesOn: false)
-                }
+                if noteQuestion() || startsProgram { dropTypedAhead() }
             }
+        }
+
+        func dropTypedAhead() {
+            let dropped = input.forget(on: &terminal, goesOn: isTypedAhead)
+            if dropped.count > 0 { isTypedAhead = true }
+            isFlowing = !dropped.hasEnded
         }
 
         /// Whether something is asked that wasn't before: what was typed before it is seen is no answer to it.

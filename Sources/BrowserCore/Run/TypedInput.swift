@@ -11,15 +11,21 @@ struct TypedInput {
     private static let mostOfText = 65_536
     /// Seconds without input after which what came at once has ended: a long text comes in several pieces.
     private static let pause = 0.02
+    /// The same where a line end behind it would run something. A character isn't shown before that, so who looks before pressing
+    /// Enter isn't taken for a text that comes piece by piece.
+    private static let pauseBeforeRunning = 0.05
+    /// Pauses after which the screen is drawn and keys are looked at, though text still comes.
+    private static let mostPauses = 8
 
     private var events: ArraySlice<InputEvent> = []
 
     var isEmpty: Bool { events.isEmpty }
+    var next: InputEvent? { events.first }
 
-    /// Waits for an event, at most for so many seconds, and takes what came with it. `isHeld`: those that are there aren't handled
-    /// yet.
+    /// Waits for an event, at most for so many seconds, and takes what came with it. `runs`: Enter runs or writes the text. `isHeld`:
+    /// those that are there aren't handled yet.
     mutating func wait<Terminal: BrowserTerminal>(
-        on terminal: inout Terminal, timeout: Double, takesText: Bool, isHeld: Bool
+        on terminal: inout Terminal, timeout: Double, takesText: Bool, runs: Bool, isHeld: Bool
     ) {
         var timeout = events.isEmpty ? timeout : isHeld ? min(timeout, TypedInput.pause) : 0
         var characters = 0
@@ -32,7 +38,8 @@ struct TypedInput {
             // Nothing comes with either, and the second comes without end.
             if event == .wake || event == .hangUp { return }
             if TypedInput.character(event) != nil { characters += 1 }
-            timeout = takesText && characters >= TypedInput.leastPasted ? TypedInput.pause : 0
+            let pause = runs ? TypedInput.pauseBeforeRunning : TypedInput.pause
+            timeout = takesText && characters >= (runs ? 1 : TypedInput.leastPasted) ? pause : 0
         }
     }
 
@@ -40,49 +47,65 @@ struct TypedInput {
     mutating func take() -> InputEvent? { events.popFirst() }
 
     /// The text that is next, if it was pasted; a line end within it is a part of it, and one behind it a key. `dropsLineEnd`: that one
-    /// would run or write what may not have been read, so it is dropped, and `isCut`.
+    /// would run or write what may not have been read, so it is dropped, behind however short a text, and `isCut`.
     mutating func takePasted(dropsLineEnd: Bool) -> (text: String, isCut: Bool)? {
         let run = events.prefix { TypedInput.character($0) != nil || TypedInput.isLineEnd($0) }
         guard let last = run.lastIndex(where: { TypedInput.character($0) != nil }) else { return nil }
         let text = run[...last]
-        guard text.count(where: { TypedInput.character($0) != nil }) >= TypedInput.leastPasted else {
+        let isCut = dropsLineEnd && run[(last + 1)...].contains(.key(Key(.enter)))
+        guard isCut || text.count(where: { TypedInput.character($0) != nil }) >= TypedInput.leastPasted else {
             return nil
         }
-        let isCut = dropsLineEnd && run.endIndex > last + 1
         events = isCut ? events[run.endIndex...] : events[(last + 1)...]
         return (String(text.map { TypedInput.character($0) ?? "\n" }), isCut)
     }
 
-    /// Whether what came at once is no person's answer to a question: of the keys that text consists of they press one, or the same
-    /// one again. `hasText`: text can be typed there, of which a slow line brings several characters, and Enter, at once.
+    /// Whether what came at once is no person's answer to a question: they press one key, or the same one again, or go to a button
+    /// with arrows and press Enter. `hasText`: text can be typed there, of which a slow line brings several characters, and Enter, at
+    /// once.
     func isNoAnswer(hasText: Bool) -> Bool {
-        let keys = events.filter { TypedInput.character($0) != nil || TypedInput.isLineEnd($0) }
+        let keys = events.filter { if case .mouse = $0 { false } else { TypedInput.isTyped($0) } }
         guard Set(keys).count > 1 else { return false }
-        guard hasText else { return true }
-        return keys.dropLast().contains(where: TypedInput.isLineEnd)
-            || keys.count(where: { TypedInput.character($0) != nil }) >= TypedInput.leastPasted
-    }
-
-    /// Drops what was typed, and what is typed meanwhile; what the terminal says by itself stays. `goesOn`: more of it was dropped
-    /// already, so its end is waited for.
-    /// - Returns: how many keys, clicks and pasted texts that were.
-    mutating func forget<Terminal: BrowserTerminal>(on terminal: inout Terminal, goesOn: Bool) -> Int {
-        var kept = events.filter { !TypedInput.isTyped($0) }
-        var dropped = events.count - kept.count
-        while let event = terminal.nextEvent(timeout: goesOn || dropped > 0 ? TypedInput.pause : 0) {
-            if TypedInput.isTyped(event) { dropped += 1 } else { kept.append(event) }
-            // Neither ends in being asked again.
-            if event == .wake || event == .hangUp { break }
+        if hasText {
+            return keys.dropLast().contains(where: TypedInput.isLineEnd)
+                || keys.count(where: { TypedInput.character($0) != nil }) >= TypedInput.leastPasted
         }
-        events = ArraySlice(kept)
-        return dropped
+        if keys.last == .key(Key(.enter)), keys.dropLast().allSatisfy(TypedInput.isArrow) { return false }
+        return keys.contains { TypedInput.character($0) != nil || TypedInput.isLineEnd($0) }
     }
 
-    /// Ctrl-C ends the program, whenever it was pressed.
+    /// Drops what was typed, and what is typed meanwhile; what the terminal says by itself stays, and so does Ctrl-C. `goesOn`: more
+    /// of it was dropped already, so its end is waited for.
+    /// - Returns: how many keys, clicks and pasted texts that were, and whether they have ended. More may come where they haven't; it is
+    /// to be dropped, too, after a look at what else there is to do.
+    mutating func forget<Terminal: BrowserTerminal>(
+        on terminal: inout Terminal, goesOn: Bool
+    ) -> (count: Int, hasEnded: Bool) {
+        var kept = events.filter { !TypedInput.isTyped($0) }
+        defer { events = ArraySlice(kept) }
+        var dropped = events.count - kept.count
+        var pauses = 0
+        while pauses < TypedInput.mostPauses, dropped < TypedInput.mostOfText {
+            var event = terminal.nextEvent(timeout: 0)
+            if event == nil, goesOn || dropped > 0 {
+                pauses += 1
+                event = terminal.nextEvent(timeout: TypedInput.pause)
+            }
+            guard let event else { return (dropped, true) }
+            if TypedInput.isTyped(event) { dropped += 1 } else { kept.append(event) }
+            if event == .wake { pauses += 1 }
+            if event == .hangUp || event == TypedInput.interrupt { break }
+        }
+        return (dropped, false)
+    }
+
+    /// Ends the program, whenever it was pressed.
+    private static let interrupt = InputEvent.key(.control("c"))
+
     private static func isTyped(_ event: InputEvent) -> Bool {
         switch event {
-        case .key(let key): key != .control("c")
-        case .paste, .mouse: true
+        case interrupt: false
+        case .key, .paste, .mouse: true
         default: false
         }
     }
@@ -93,5 +116,9 @@ struct TypedInput {
 
     private static func isLineEnd(_ event: InputEvent) -> Bool {
         event == .key(Key(.enter)) || event == .key(Key(.tab))
+    }
+
+    private static func isArrow(_ event: InputEvent) -> Bool {
+        event == .key(Key(.left)) || event == .key(Key(.right)) || event == .key(Key(.backTab))
     }
 }

@@ -183,8 +183,8 @@ struct ChosenEntries: Sendable {
     var targets: [Target]
     /// Whether they stand for the whole archive, so that idle entries of it can be looked for where none is chosen.
     var canBeOthers = false
-    /// Whether more are being marked at this moment.
-    var isUnderWay = false
+    /// Why it has to be chosen again: more are being marked at this moment, or the row isn't read.
+    var isUnderWay: String?
     /// Why none is chosen though rows are seen.
     var absence = ""
     /// Those of them that the screen doesn't show.

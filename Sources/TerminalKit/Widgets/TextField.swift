@@ -11,7 +11,7 @@ package struct TextField: Widget {
     package var isActive: Bool
     /// How the text looks.
     package var role = Role.input
-    /// Whether the text is a suggestion: the first character that is typed replaces it, and another key keeps it.
+    /// Whether the text is a suggestion: what is typed or pasted first replaces it, and another key keeps it.
     package var isSuggestion = false
     /// Whether the text may have several lines; otherwise line breaks become spaces.
     package var keepsLines = false
@@ -55,6 +55,7 @@ package struct TextField: Widget {
 
     /// Inserts text at the cursor. In a field of one line, line breaks become spaces.
     package mutating func insert(_ text: String) {
+        if isSuggestion { (characters, cursor, isSuggestion) = ([], 0, false) }
         let lineBreak: Character = keepsLines ? "\n" : " "
         let before = String(characters[..<cursor]) + String(text.map { $0.isNewline ? lineBreak : $0 })
         let after = String(characters[cursor...])
@@ -80,13 +81,12 @@ package struct TextField: Widget {
     /// it. Control-Y inserts again what the last of these removed.
     /// - Returns: whether the field knows the key.
     package mutating func handle(_ key: Key) -> Bool {
-        let wasSuggestion = isSuggestion
-        isSuggestion = false
         if let character = key.text {
-            if wasSuggestion { text = "" }
             insert(String(character))
             return true
         }
+        let wasSuggestion = isSuggestion
+        isSuggestion = false
         let byWord = !key.modifiers.isDisjoint(with: [.control, .alt])
         switch (key.code, key.modifiers) {
         case (.left, _): cursor = byWord ? wordStart : max(0, cursor - 1)

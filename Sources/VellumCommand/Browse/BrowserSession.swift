@@ -141,13 +141,17 @@ struct TerminalScreen: BrowserTerminal {
 
     func nextEvent(timeout: Double) -> InputEvent? {
         let event = terminal.nextEvent(timeoutMilliseconds: Int((timeout * 1000).rounded(.up)))
-        guard event == .key(Self.suspend) else { return event }
-        // In raw mode the terminal sends no signal for it.
-        terminal.suspend()
-        return terminal.nextEvent(timeoutMilliseconds: 0)
+        switch event {
+        case .key(.control("z")):
+            // In raw mode the terminal sends no signal for it.
+            terminal.suspend()
+            return terminal.nextEvent(timeoutMilliseconds: 0)
+        case .key(.control("l")):
+            terminal.invalidate()
+            return .resumed
+        default: return event
+        }
     }
-
-    private static let suspend = Key(.character("z"), modifiers: .control)
 
     var waker: @Sendable () -> Void {
         let waker = terminal.waker

@@ -24,7 +24,8 @@ enum EntriesScreen: ScreenParts {
             let one = entries.rows[entries.cursor].map { [$0.target] } ?? []
             var chosen = ChosenEntries(
                 archive: entries.archive, targets: marked.isEmpty ? one : marked, canBeOthers: true,
-                isUnderWay: entries.marking != nil)
+                isUnderWay: entries.marking != nil
+                    ? Browser.stillMarking : marked.isEmpty && entries.isCursorUnread ? Browser.notRead : nil)
             // Marks stay when the list is filtered.
             if !marked.isEmpty, let arrangement = entries.arrangement, arrangement.isFiltered {
                 let marks = entries.marks

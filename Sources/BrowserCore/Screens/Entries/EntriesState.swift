@@ -79,6 +79,8 @@ struct EntriesState: Sendable {
             && arrangement.group == group
     }
     var rows: [Int: EntryMetadata] { read.entries }
+    /// Whether the row under the cursor is asked for and not there yet.
+    var isCursorUnread: Bool { rowsTicket != nil && !read.range.contains(cursor) && cursor < count }
 
     /// Whether the entry is among those that are evicted next.
     func isVictim(row: Int) -> Bool {

@@ -13,7 +13,7 @@ extension QueryScreen {
         let one = query.row?.target.map { [$0] } ?? []
         return ChosenEntries(
             archive: query.archive, targets: marked.isEmpty ? one : marked,
-            isUnderWay: query.marking != nil,
+            isUnderWay: query.marking != nil ? Browser.stillMarking : nil,
             absence: query.row == nil ? "" : " The row is made of several.")
     }
 
