@@ -8,12 +8,6 @@ import Darwin
 #endif
 
 extension CursesTerminal {
-    /// How long, in milliseconds, an ESC waits for the rest of a sequence before it counts as the Escape key.
-    /// A line over the internet may deliver an arrow key's bytes that far apart.
-    private static let escapeDelay: UInt64 = 200
-    /// How long after an ESC a character still counts as one with Alt.
-    private static let altDelay: UInt64 = 25
-
     /// Waits for the next event, at most for the timeout. Nil if the timeout has passed. After
     /// ``TerminalKit/InputEvent/hangUp`` every call returns that event at once.
     package func nextEvent(timeoutMilliseconds: Int? = nil) -> InputEvent? {
@@ -22,25 +16,20 @@ extension CursesTerminal {
             if !queue.isEmpty { return queue.removeFirst() }
             handleSignals()
             if !queue.isEmpty { continue }
-            var wait: Int32 = -1
-            if let deadline {
-                let now = CursesTerminal.milliseconds()
-                wait = deadline > now ? Int32(min(deadline - now, 1 << 30)) : 0
-            }
-            // Counted from the last byte, however often the caller asks meanwhile.
-            let escapeEnd = lastInput + CursesTerminal.escapeDelay
-            let escapeWait = Int32(escapeEnd - min(escapeEnd, CursesTerminal.milliseconds()))
-            let isEscapeWait = decoder.isWaiting && (wait < 0 || wait > escapeWait)
+            let end = [deadline, decoder.deadline].compactMap { $0 }.min()
             var waiting = [
                 pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: waker.readEnd, events: Int16(POLLIN), revents: 0),
             ]
-            let ready = poll(&waiting, 2, isEscapeWait ? escapeWait : wait)
+            let ready = poll(&waiting, 2, end.map(CursesTerminal.wait(until:)) ?? -1)
             if ready < 0, errno != EINTR { return .hangUp }
             if ready == 0 {
-                if decoder.isWaiting, CursesTerminal.milliseconds() >= escapeEnd { accept(decoder.flush()) }
-                if isEscapeWait || !queue.isEmpty { continue }
-                return nil
+                let now = CursesTerminal.milliseconds()
+                if let waits = decoder.deadline, waits <= now {
+                    accept(decoder.flush())
+                } else if let deadline, deadline <= now {
+                    return nil
+                }
             }
             guard ready > 0 else { continue }
             if waiting[1].revents != 0, waker.drain() { queue.append(.wake) }
@@ -53,10 +42,7 @@ extension CursesTerminal {
         var buffer = [UInt8](repeating: 0, count: 4096)
         let count = read(descriptor, &buffer, buffer.count)
         if count > 0 {
-            let now = CursesTerminal.milliseconds()
-            if now > lastInput + CursesTerminal.altDelay { accept(decoder.part(before: buffer[0])) }
-            lastInput = now
-            accept(decoder.feed(buffer[..<count]))
+            accept(decoder.feed(buffer[..<count], at: CursesTerminal.milliseconds()))
         } else if count == 0 || (errno != EINTR && errno != EAGAIN) {
             queue.append(.hangUp)
         }
@@ -75,7 +61,7 @@ extension CursesTerminal {
     /// Forgets what was typed and not asked for yet.
     package func forgetInput() {
         _ = tcflush(descriptor, TCIFLUSH)
-        _ = decoder.flush()
+        accept(decoder.flush())
         queue.removeAll { event in
             switch event {
             case .key, .paste, .mouse: true
@@ -106,7 +92,14 @@ extension CursesTerminal {
         queue.append(.resumed)
     }
 
-    private static func milliseconds() -> UInt64 {
+    /// The time until a moment of ``milliseconds()``, as `poll` takes it; 0 if it has passed.
+    package static func wait(until moment: UInt64) -> Int32 {
+        let now = milliseconds()
+        return Int32(min(max(moment, now) - now, 1 << 30))
+    }
+
+    /// The monotonic clock, as ``TerminalKit/InputDecoder`` takes it.
+    package static func milliseconds() -> UInt64 {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         return UInt64(time.tv_sec) * 1000 + UInt64(time.tv_nsec) / 1_000_000

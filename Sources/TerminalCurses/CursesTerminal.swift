@@ -40,8 +40,6 @@ package final class CursesTerminal {
     var isActive = false
     private var isClosed = false
     var decoder: InputDecoder
-    /// When bytes were read last, in milliseconds of the monotonic clock.
-    var lastInput: UInt64 = 0
     var clicks = ClickRecognizer()
     var queue: [InputEvent] = []
 

@@ -1,4 +1,5 @@
 import BrowserCore
+import Foundation
 import StoreInspection
 import Synchronization
 import TerminalKit
@@ -37,6 +38,8 @@ struct BrowserLoopTests {
         var scripts: [(script: String, frames: Int)] = []
         /// Calls without an event, after which the test gives up instead of waiting for ever.
         private var patience = 600
+        /// Microseconds for which each of them waits, for work that takes a while.
+        var pause: UInt32 = 0
         private let bell = Bell()
 
         init(_ steps: [Step]) { self.steps = steps }
@@ -59,6 +62,7 @@ struct BrowserLoopTests {
             }
             if bell.hasRung() { return .wake }
             patience -= 1
+            usleep(pause)
             return patience > 0 ? nil : .hangUp
         }
     }
@@ -345,6 +349,7 @@ struct BrowserLoopTests {
             try Key.script("<enter>" + script).map { Self.step("Users", .key($0)) } + [
                 Self.step(title, .key(Key(.escape))), Self.step("Nothing was deleted", .key(.control("c"))),
             ])
+        terminal.pause = 10_000
         let exit = BrowserLoop.run(
             Fixture.model(columns: 120, rows: 30), source: MillionTests.Source(count: 100_000),
             terminal: &terminal, clock: TestClock().function)

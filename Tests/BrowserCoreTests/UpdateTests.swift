@@ -234,6 +234,28 @@ struct UpdateTests {
         other.press(.character("q"), expecting: ["arrange City by idle filter \"q\""])
     }
 
+    /// What broke: where the end of a paste was lost, the browser did nothing any more and didn't say why, and the Ctrl-C that
+    /// helped ended it.
+    @Test func anUnfinishedPasteIsTold() {
+        let unfinished = "A paste hasn't ended, and what is typed belongs to it; Ctrl-C drops it."
+        let source = Fixture.source()
+        var test = entries(source)
+        test.send(.input(.pasteUnfinished))
+        test.send(.clock(Fixture.start.adding(seconds: 100)))
+        #expect(test.text.contains(unfinished), "for as long as it is true")
+        test.send(.input(.pasteDropped), expecting: [])
+        #expect(!test.text.contains(unfinished))
+        #expect(test.text.contains("The unfinished paste was dropped."))
+        test.send(.input(.pasteUnfinished))
+        test.send(.input(.paste("Oslo")))
+        #expect(!test.text.contains("paste"))
+        test.press(.character("/"))
+        test.send(.input(.pasteUnfinished))
+        #expect(test.text.contains("an unfinished paste; Ctrl-C drops it"))
+        test.send(.input(.pasteDropped), expecting: [])
+        #expect(test.text.contains("the paste was dropped"))
+    }
+
     @Test func failuresAreShownAndPass() {
         let source = Fixture.source()
         var test = entries(source)

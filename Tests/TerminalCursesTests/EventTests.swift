@@ -69,6 +69,18 @@ import Testing
         Issue.record("no run was quick enough")
     }
 
+    /// What waits for more isn't waited for without end: Alt and a character that begins a string, and a paste.
+    @Test func whatHasNoEndIsTold() throws {
+        let probe = try ProbeProcess()
+        try probe.report("ready")
+        try probe.send("\u{1b}]")
+        try probe.report("key alt+] ")
+        try probe.send("\u{1b}[200~half")
+        try probe.report("pasteUnfinished")
+        try probe.send("\u{3}")
+        try probe.report("pasteDropped")
+    }
+
     /// A character that comes that long after Escape isn't one with Alt.
     @Test func aLateCharacterIsAKeyOfItsOwn() throws {
         let probe = try ProbeProcess()

@@ -84,18 +84,18 @@ import Testing
     @Test func aLoneEscapeWaits() {
         var decoder = InputDecoder()
         #expect(decoder.feed([0x1b]).isEmpty)
-        #expect(decoder.isWaiting)
+        #expect(decoder.deadline == 200)
         #expect(decoder.flush() == [.key(Key(.escape))])
-        #expect(!decoder.isWaiting)
+        #expect(decoder.deadline == nil)
     }
 
     /// What broke: on a line that stalled within a character, the character was dropped as an ESC without its rest is taken.
     @Test func theRestOfACharacterIsWaitedFor() {
         var decoder = InputDecoder()
         let bytes = Array("漢".utf8)
-        #expect(decoder.feed(bytes[..<1]).isEmpty && !decoder.isWaiting)
+        #expect(decoder.feed(bytes[..<1]).isEmpty && decoder.deadline == nil)
         #expect(decoder.feed(bytes[1...]) == [.key(.character("漢"))])
-        #expect(decoder.feed(bytes[..<2]).isEmpty && !decoder.isWaiting)
+        #expect(decoder.feed(bytes[..<2]).isEmpty && decoder.deadline == nil)
         #expect(decoder.feed([0x61]) == [.key(.character("a"))])
     }
 
@@ -106,7 +106,6 @@ import Testing
             ])
         var decoder = InputDecoder()
         _ = decoder.feed(Array("\u{1b}[200~".utf8))
-        #expect(!decoder.isWaiting)
         _ = decoder.feed([UInt8](repeating: 0x61, count: InputDecoder.maximumPasteLength + 100))
         #expect(
             decoder.feed(Array("\u{1b}[201~".utf8)) == [
@@ -114,14 +113,24 @@ import Testing
             ])
     }
 
-    /// What broke: where the end of a paste was lost with its connection, nothing that was typed did anything any more.
-    @Test func ctrlCEndsAPasteWhoseEndIsLost() {
+    /// What broke: where the end of a paste was lost with its connection, nothing that was typed did anything any more, nobody was
+    /// told that Ctrl-C helps, and that Ctrl-C ended the program, too.
+    @Test func aPasteWhoseEndIsLostIsToldAndDroppedByCtrlC() {
         var decoder = InputDecoder()
-        #expect(decoder.feed(Array("\u{1b}[200~half".utf8)).isEmpty)
-        #expect(decoder.feed(Array("q".utf8)).isEmpty)
-        #expect(decoder.feed([0x03]) == [.key(.control("c"))])
-        #expect(decoder.feed(Array("q".utf8)) == [.key(.character("q"))])
+        #expect(decoder.feed(Array("\u{1b}[200~half".utf8), at: 100).isEmpty)
+        #expect(decoder.feed(Array("q".utf8), at: 1_100).isEmpty)
+        #expect(decoder.deadline == 3_100)
+        #expect(decoder.flush() == [.pasteUnfinished])
+        #expect(decoder.feed(Array("q".utf8), at: 4_000).isEmpty)
+        #expect(decoder.deadline == nil && decoder.flush().isEmpty)
+        #expect(decoder.feed([0x03], at: 5_000) == [.pasteDropped])
+        #expect(decoder.feed([0x03], at: 6_000) == [.key(.control("c"))])
+        #expect(decoder.feed(Array("q".utf8), at: 7_000) == [.key(.character("q"))])
         #expect(decode("\u{1b}[200~a\u{3}b\u{1b}[201~") == [.paste("a\u{3}b")])
+        // The next one is told anew, and is whole though that was told.
+        #expect(decoder.feed(Array("\u{1b}[200~a".utf8), at: 8_000).isEmpty)
+        #expect(decoder.flush() == [.pasteUnfinished])
+        #expect(decoder.feed(Array("b\u{1b}[201~".utf8), at: 20_000) == [.paste("ab")])
     }
 
     @Test func mouseReports() {
@@ -174,12 +183,78 @@ import Testing
     /// One that has no end takes what comes with it, and no more.
     @Test func anAnswerWithoutAnEndIsGivenUp() {
         var decoder = InputDecoder()
-        #expect(decoder.feed(Array("\u{1b}]11;rgb".utf8)).isEmpty && decoder.isWaiting)
-        #expect(decoder.flush().isEmpty && !decoder.isWaiting)
+        #expect(decoder.feed(Array("\u{1b}]11;rgb".utf8)).isEmpty && decoder.deadline != nil)
+        #expect(decoder.flush().isEmpty && decoder.deadline == nil)
         #expect(decoder.feed(Array("q".utf8)) == [.key(.character("q"))])
         #expect(decoder.feed(Array("\u{1b}]11;\u{1b}[A".utf8)) == [.key(Key(.up))])
         #expect(decoder.feed(Array("\u{1b}]".utf8)).isEmpty)
         #expect(decoder.flush() == [.key(Key(.character("]"), modifiers: .alt))])
+    }
+
+    /// What broke: after Alt and one of these characters all keys were lost for as long as they came quickly.
+    @Test(arguments: ["]", "P", "X", "^", "_"] as [Character])
+    func aKeyAfterAltAndACharacterThatBeginsAStringCounts(character: Character) {
+        var decoder = InputDecoder()
+        #expect(decoder.feed(Array("\u{1b}\(character)".utf8), at: 1_000).isEmpty)
+        let alt = InputEvent.key(Key(.character(character), modifiers: .alt))
+        #expect(decoder.feed([0x6a], at: 1_080) == [alt, .key(.character("j"))])
+        #expect(decoder.feed([0x6a], at: 1_160) == [.key(.character("j"))])
+        // What comes at one time is a string, whatever it begins with.
+        #expect(decoder.feed(Array("\u{1b}\(character)jj\u{7}".utf8), at: 2_000).isEmpty)
+        #expect(decoder.deadline == nil)
+    }
+
+    /// What broke: keys behind a string that CAN or SUB had ended, or that Ctrl-C was to end, were lost.
+    @Test func aStringIsCancelled() {
+        let keys: [InputEvent] = [.key(.character("j")), .key(.character("j"))]
+        for end in ["\u{18}", "\u{1a}", "\u{1b}\u{18}"] {
+            #expect(decode("\u{1b}]11;x\(end)jj", flushing: false) == keys)
+        }
+        var decoder = InputDecoder()
+        #expect(decoder.feed(Array("\u{1b}]11;x".utf8), at: 1_000).isEmpty)
+        #expect(decoder.feed([0x03], at: 1_100) == [.key(.control("c"))])
+        #expect(decoder.feed(Array("jj".utf8), at: 1_200) == keys)
+    }
+
+    /// What broke: the rest of an answer that a slow line interrupted for 0.2 seconds was taken for keys.
+    @Test(arguments: [
+        ("\u{1b}]11;rg", "b:dd/ee/ff\u{7}"), ("\u{1b}P>|tm", "ux Dy\u{1b}\\"),
+        ("\u{1b}]11;rgb:dd/ee/ff\u{1b}", "\\"),
+    ])
+    func anInterruptedAnswerIsNoKeys(_ beginning: String, _ rest: String) {
+        var decoder = InputDecoder()
+        #expect(decoder.feed(Array(beginning.utf8), at: 1_000).isEmpty)
+        #expect(decoder.deadline == 2_000)
+        #expect(decoder.feed(Array(rest.utf8), at: 1_900).isEmpty)
+        #expect(decoder.deadline == nil)
+    }
+
+    /// Keys that are typed into a string without an end aren't lost for longer than three seconds, however quickly they come.
+    @Test func aStringWithoutAnEndIsGivenUpWhileKeysCome() {
+        var decoder = InputDecoder()
+        #expect(decoder.feed(Array("\u{1b}]11;".utf8), at: 1_000).isEmpty)
+        for time in stride(from: UInt64(1_500), through: 3_500, by: 500) {
+            #expect(decoder.feed([0x6a], at: time).isEmpty)
+        }
+        #expect(decoder.deadline == 4_000)
+        #expect(decoder.flush().isEmpty)
+        #expect(decoder.feed([0x6a], at: 4_100) == [.key(.character("j"))])
+    }
+
+    /// What broke: an answer that came a moment after its ESC was taken for Escape and keys.
+    @Test(arguments: ["]11;rgb:edbc/0000/0000\u{7}", "P>|tmux 3.3a\u{1b}\\"])
+    func anAnswerBehindItsEscapeIsNoKeys(rest: String) {
+        var decoder = InputDecoder()
+        #expect(decoder.feed([0x1b], at: 1_000).isEmpty)
+        #expect(decoder.feed(Array(rest.utf8), at: 1_060).isEmpty && decoder.deadline == nil)
+        #expect(decoder.feed([0x1b], at: 2_000) + decoder.flush() == [.key(Key(.escape))])
+        #expect(decoder.feed(Array(rest.utf8), at: 2_250).isEmpty && decoder.deadline == nil)
+        // One that has no end is what was typed.
+        #expect(decoder.feed([0x1b], at: 3_000).isEmpty)
+        #expect(
+            decoder.feed(Array("Pj".utf8), at: 3_060) == [
+                .key(Key(.escape)), .key(.character("P")), .key(.character("j")),
+            ])
     }
 
     @Test func aTerminalsOwnSequencesComeFirst() {
@@ -199,7 +274,7 @@ import Testing
             var other = bytes.flatMap { pieces.feed([$0]) }
             other += pieces.flush()
             #expect(events == other, "seed \(seed)")
-            #expect(!whole.isWaiting, "seed \(seed)")
+            #expect(whole.deadline == nil, "seed \(seed)")
         }
     }
 
@@ -210,21 +285,19 @@ import Testing
     ])
     func aSequenceThatCameInTwoPiecesIsOneKey(_ rest: String, _ key: Key) {
         var decoder = InputDecoder()
-        #expect(decoder.feed([0x1b]).isEmpty && decoder.isWaiting)
-        #expect(decoder.part(before: Array(rest.utf8)[0]).isEmpty)
-        #expect(decoder.feed(Array(rest.utf8)) == [.key(key)])
+        #expect(decoder.feed([0x1b], at: 1_000).isEmpty && decoder.deadline == 1_200)
+        #expect(decoder.feed(Array(rest.utf8), at: 1_070) == [.key(key)])
         // So late that the Escape key was told already: what follows is still no text.
-        #expect(decoder.feed([0x1b]) + decoder.flush() == [.key(Key(.escape))])
-        #expect(decoder.feed(Array(rest.utf8)) == [.key(key)])
-        #expect(decoder.feed(Array("[A".utf8)) == [.key(.character("[")), .key(.character("A"))])
+        #expect(decoder.feed([0x1b], at: 2_000) + decoder.flush() == [.key(Key(.escape))])
+        #expect(decoder.feed(Array(rest.utf8), at: 2_250) == [.key(key)])
+        #expect(decoder.feed(Array("[A".utf8), at: 2_250) == [.key(.character("[")), .key(.character("A"))])
     }
 
     /// Escape and a character soon after it are two keys; Alt sends both at once.
     @Test func escapeAndACharacterAreTwoKeys() {
         var decoder = InputDecoder()
-        #expect(decoder.feed([0x1b]).isEmpty)
-        #expect(decoder.part(before: 0x6a) == [.key(Key(.escape))])
-        #expect(decoder.feed([0x6a]) == [.key(.character("j"))])
+        #expect(decoder.feed([0x1b], at: 1_000).isEmpty)
+        #expect(decoder.feed([0x6a], at: 1_070) == [.key(Key(.escape)), .key(.character("j"))])
         #expect(decoder.feed([0x1b, 0x6a]) == [.key(Key(.character("j"), modifiers: .alt))])
     }
 

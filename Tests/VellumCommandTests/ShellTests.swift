@@ -166,6 +166,19 @@ struct ShellTests {
         #expect(text.contains("\r\nicanon\r\n") && text.contains("no entry \"nobody\""))
     }
 
+    /// What broke: behind a paste that another program's terminal had begun and not ended, no key did anything; Ctrl-C drops that
+    /// paste, and not what was typed before.
+    @Test func anUnfinishedPasteIsTold() async throws {
+        let (status, text) = try await session(
+            of: "City",
+            [
+                (next, "count\u{1b}[200~half"), ("Ctrl-C drops it.\r\r\n\rCity> count", "\u{3}"),
+                ("was dropped.\r\r\n\rCity> count", "\r"), (next, "\u{4}"),
+            ])
+        #expect(status == 0, "\(text)")
+        #expect(text.contains("3\r\n") && !text.contains("half"))
+    }
+
     /// A query in several lines, one that is wider than the terminal, and what is wrong in it underlined.
     @Test func longQueries() async throws {
         let (status, text) = try await session(

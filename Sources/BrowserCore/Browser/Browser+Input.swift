@@ -10,6 +10,7 @@ extension Browser {
             model.size = size
             return []
         case .paste(let text):
+            model.unsay(InputEvent.pasteUnfinished.words)
             if model.prompt != nil {
                 model.prompt?.note = nil
                 model.prompt?.field.insert(text)
@@ -19,6 +20,14 @@ extension Browser {
                 return model.isTyping ? model.parts.paste(&model, text) : []
             }
             paste(&model, text, into: overlay)
+            return []
+        case .pasteUnfinished:
+            // It stands for as long as it is true.
+            sayOfInput(&model, event.words, note: "an unfinished paste; Ctrl-C drops it", seconds: 1e9)
+            return []
+        case .pasteDropped:
+            model.unsay(InputEvent.pasteUnfinished.words)
+            sayOfInput(&model, event.words, note: "the paste was dropped", seconds: 5)
             return []
         case .hangUp: return [.quit]
         case .focus, .wake, .resumed: return []
@@ -80,25 +89,32 @@ extension Browser {
     }
 
     static func sayTypedAhead(_ model: inout Model) {
-        // A prompt stands where it would be said.
-        if model.prompt != nil {
-            model.prompt?.note = "  what came with the key isn't taken"
-        } else {
-            model.say("What was typed or pasted with the key isn't taken: it came before this was shown.")
-        }
+        sayOfInput(
+            &model, "What was typed or pasted with the key isn't taken: it came before this was shown.",
+            note: "what came with the key isn't taken")
     }
 
     static func sayNoAnswer(_ model: inout Model) {
         model.doubtedAt = model.now
-        guard model.prompt == nil else {
-            model.prompt?.note = "  what came at once isn't taken"
-            return
-        }
-        model.say("What came at once isn't taken as an answer: it may be pasted text.", seconds: 5)
+        sayOfInput(
+            &model, "What came at once isn't taken as an answer: it may be pasted text.",
+            note: "what came at once isn't taken", seconds: 5)
     }
 
     static func sayEnterIsCut(_ model: inout Model) {
-        model.prompt?.note = "  Enter came with the text and isn't taken"
+        let note = "Enter came with the text and isn't taken"
+        sayOfInput(&model, note + ".", note: note)
+    }
+
+    /// `note` is for a prompt: it stands where the text would be said, and has little room behind what is typed.
+    private static func sayOfInput(
+        _ model: inout Model, _ text: String, note: String, seconds: Double = 4
+    ) {
+        if model.prompt == nil {
+            model.say(text, seconds: seconds)
+        } else {
+            model.prompt?.note = "  " + note
+        }
     }
 
     private static func press(_ model: inout Model, _ key: Key) -> [Effect] {

@@ -3,16 +3,39 @@
 /// It knows the sequences of ECMA-48 terminals: xterm's keys with modifiers, those of the Linux console and rxvt,
 /// CSI u, SGR mouse reports (mode 1006), bracketed paste (2004) and focus (1004). Any bytes are taken; what means
 /// nothing is dropped, and so is a terminal's answer to what another program asked it (OSC, DCS and other strings).
+///
+/// Times are milliseconds of any clock that isn't set back. What comes at one time belongs together; how long the rest of
+/// something is waited for is said here alone: by ``deadline``, at which ``flush()`` is to be called.
 package struct InputDecoder: Sendable {
     /// A paste longer than this many bytes is cut.
     package static let maximumPasteLength = 1 << 20
     private static let maximumSequenceLength = 64
     private static let pasteEnd: [UInt8] = Array("\u{1b}[201~".utf8)
+    /// How long an ESC waits for the rest of a sequence before it counts as the Escape key. A line over the internet may deliver
+    /// an arrow key's bytes that far apart.
+    private static let escapeDelay: UInt64 = 200
+    /// How long after an ESC a character still counts as one with Alt.
+    private static let altDelay: UInt64 = 25
+    /// How long the rest of a control string is waited for, and the whole of it where keys are typed into one without an end.
+    private static let stringDelay: UInt64 = 1_000
+    private static let stringTime: UInt64 = 3_000
+    /// How long the rest of a paste is waited for before that is told.
+    private static let pasteDelay: UInt64 = 2_000
+    /// The bytes that begin a control string behind an ESC (ECMA-48, 5.6), each with those that terminals' strings go on with.
+    private static let strings: [UInt8: Range<UInt8>] = [
+        UInt8(ascii: "]"): 0x30..<0x3a, UInt8(ascii: "P"): 0x20..<0x40, UInt8(ascii: "_"): 0x47..<0x48,
+        UInt8(ascii: "X"): 0..<0, UInt8(ascii: "^"): 0..<0,
+    ]
 
     private var pending: [UInt8] = []
     private var paste: [UInt8]?
-    /// The last byte of a control string (ECMA-48, 5.6) that hasn't ended.
+    /// Whether it was told that the paste hasn't ended.
+    private var isPasteTold = false
+    /// The last byte of a control string that hasn't ended.
     private var stringByte: UInt8?
+    private var stringBegan: UInt64 = 0
+    /// When bytes came last.
+    private var lastTime: UInt64 = 0
     /// Whether an ESC for which nothing came was taken for the Escape key. What comes next may still be its sequence, late.
     private var tookEscape = false
     private let terminalSequences: [[UInt8]: Key]
@@ -22,15 +45,31 @@ package struct InputDecoder: Sendable {
         self.terminalSequences = terminalSequences
     }
 
-    /// Whether an ESC waits for more: when nothing comes for a moment, ``flush()`` takes it as it is. The rest of a character is waited
-    /// for however long it takes.
-    package var isWaiting: Bool { paste == nil && (pending.first == 0x1b || stringByte != nil) }
+    /// When ``flush()`` is to be called if nothing is there to be fed; nil if nothing waits. A control string that has no end is
+    /// given up a second after its last byte, and three seconds after its first at the latest, but not while bytes of it are there,
+    /// however long it is. The rest of a character is waited for however long it takes.
+    package var deadline: UInt64? {
+        if paste != nil { return isPasteTold ? nil : lastTime + InputDecoder.pasteDelay }
+        if stringByte != nil {
+            return min(lastTime + InputDecoder.stringDelay, stringBegan + InputDecoder.stringTime)
+        }
+        return pending.first == 0x1b ? lastTime + InputDecoder.escapeDelay : nil
+    }
 
-    /// Takes the bytes that came at one time and gives the events that they complete.
-    package mutating func feed(_ bytes: some Collection<UInt8>) -> [InputEvent] {
+    /// Takes the bytes that came at one time and gives the events that they complete. Without a time all come at once.
+    package mutating func feed(_ bytes: some Collection<UInt8>, at time: UInt64 = 0) -> [InputEvent] {
+        let pause = time - min(time, lastTime)
+        lastTime = time
+        // What has lost its end would take whatever is typed. Ctrl-C that comes alone was typed, and drops it.
+        if pause > 0, bytes.count == 1, bytes.first == 0x03 {
+            stringByte = nil
+            if paste != nil {
+                paste = nil
+                return [.pasteDropped]
+            }
+        }
         var events: [InputEvent] = []
-        // A paste whose end was lost on the way would take whatever is typed. Ctrl-C that comes alone was typed, and drops it.
-        if bytes.count == 1, bytes.first == 0x03 { paste = nil }
+        if let first = bytes.first, isKey(before: first, after: pause) { events = flush() }
         if let late = lateSequence(bytes) { return late }
         tookEscape = false
         for byte in bytes {
@@ -45,19 +84,26 @@ package struct InputDecoder: Sendable {
         return events
     }
 
-    /// Takes what waits as complete: a lone ESC is the Escape key, ESC and a character the character with Alt.
+    /// Takes what waits as complete: a lone ESC is the Escape key, ESC and a character the character with Alt. A control string
+    /// is given up; a paste isn't, but that it hasn't ended is told once.
     package mutating func flush() -> [InputEvent] {
+        if paste != nil {
+            defer { isPasteTold = true }
+            return isPasteTold ? [] : [.pasteUnfinished]
+        }
         var events: [InputEvent] = []
         stringByte = nil
-        tookEscape = pending == [0x1b] && paste == nil
-        if paste == nil { drain(into: &events, isLast: true) }
+        tookEscape = pending == [0x1b]
+        drain(into: &events, isLast: true)
         return events
     }
 
-    /// Takes an ESC that waits as the Escape key if a byte that comes later can't be the rest of its sequence: Alt sends both at
-    /// once.
-    package mutating func part(before byte: UInt8) -> [InputEvent] {
-        pending == [0x1b] && !continuesEscape(byte) ? flush() : []
+    /// Whether what waits is a key, for a byte that comes so many milliseconds later doesn't belong to it: Alt sends ESC and a
+    /// character at once, and behind two that may begin a string only what strings of terminals go on with belongs to one.
+    private func isKey(before byte: UInt8, after pause: UInt64) -> Bool {
+        if pending == [0x1b] { return pause > InputDecoder.altDelay && !continuesEscape(byte) }
+        guard pause > 0, pending.count == 2, let next = InputDecoder.strings[pending[1]] else { return false }
+        return pending[0] == 0x1b && !next.contains(byte)
     }
 
     /// Whether a byte after an ESC may begin a sequence rather than be a key by itself.
@@ -67,18 +113,21 @@ package struct InputDecoder: Sendable {
     }
 
     /// The rest of a sequence whose ESC was taken for a key because it took so long. Nobody types `[A` within one moment; so what
-    /// comes at once and is a whole sequence without its ESC is that, and not characters.
+    /// comes at once and is a whole sequence or control string without its ESC is that, and not characters.
     private mutating func lateSequence(_ bytes: some Collection<UInt8>) -> [InputEvent]? {
-        guard tookEscape, paste == nil, bytes.count > 1, let first = bytes.first, first != 0x1b,
-            continuesEscape(first)
-        else { return nil }
+        guard tookEscape, paste == nil, bytes.count > 1, let first = bytes.first, first != 0x1b else {
+            return nil
+        }
+        let isString = InputDecoder.strings[first] != nil
+        guard isString || continuesEscape(first) else { return nil }
         var other = self
         (other.tookEscape, other.pending) = (false, [0x1b])
-        let events = other.feed(bytes)
-        guard other.pending.isEmpty, events.count == 1 else { return nil }
-        switch events[0] {
-        case .key(let key) where key.text == nil && key.modifiers.isDisjoint(with: .alt): break
-        case .mouse, .focus: break
+        let events = other.feed(bytes, at: lastTime)
+        guard other.pending.isEmpty, other.deadline == nil, events.count < 2 else { return nil }
+        switch events.first {
+        case nil where isString: break
+        case .key(let key)? where key.text == nil && key.modifiers.isDisjoint(with: .alt): break
+        case .mouse?, .focus?: break
         default: return nil
         }
         self = other
@@ -108,21 +157,22 @@ package struct InputDecoder: Sendable {
                 pending.removeFirst(length)
             case .pasteBegins(let length):
                 pending.removeFirst(length)
-                paste = []
+                (paste, isPasteTold) = ([], false)
                 return
             case .stringBegins:
                 let bytes = pending.dropFirst(2)
                 pending = []
-                stringByte = 0
+                (stringByte, stringBegan) = (0, lastTime)
                 for byte in bytes where !isOfString(byte) { pending.append(byte) }
             }
         }
     }
 
-    /// Takes a byte of a control string, which BEL ends, as xterm has it, or ST. Another ESC begins something else.
+    /// Takes a byte of a control string, which ST ends, and as in xterm BEL, CAN and SUB. Another ESC begins something else.
     private mutating func isOfString(_ byte: UInt8) -> Bool {
-        defer { stringByte = stringByte == 0x1b || byte == 0x07 ? nil : byte }
-        guard stringByte == 0x1b, byte != UInt8(ascii: "\\") else { return true }
+        let isEnd = byte == 0x07 || byte == 0x18 || byte == 0x1a
+        defer { stringByte = stringByte == 0x1b || isEnd ? nil : byte }
+        guard stringByte == 0x1b, !isEnd, byte != UInt8(ascii: "\\") else { return true }
         pending = [0x1b]
         return false
     }
@@ -180,7 +230,7 @@ package struct InputDecoder: Sendable {
         case UInt8(ascii: "["), UInt8(ascii: "O"):
             if pending.count == 2, isLast { break }
             return pending[1] == UInt8(ascii: "[") ? parseControlSequence() : parseSingleShift()
-        case UInt8(ascii: "]"), UInt8(ascii: "P"), UInt8(ascii: "X"), UInt8(ascii: "^"), UInt8(ascii: "_"):
+        case let byte where InputDecoder.strings[byte] != nil:
             // With Alt these characters come alone.
             if pending.count > 2 { return .stringBegins }
             if !isLast { return .incomplete }

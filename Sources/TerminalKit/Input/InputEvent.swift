@@ -6,6 +6,10 @@ package enum InputEvent: Sendable, Hashable {
     case resize(Size)
     /// Text pasted in one piece, as the terminal sent it.
     case paste(String)
+    /// A paste has begun, and neither more of it nor its end has come for two seconds. Given once for each.
+    case pasteUnfinished
+    /// Ctrl-C dropped a paste that hadn't ended.
+    case pasteDropped
     /// The terminal's window got or lost the keyboard.
     case focus(Bool)
     /// Another thread asked for attention.
@@ -14,6 +18,16 @@ package enum InputEvent: Sendable, Hashable {
     case resumed
     /// The terminal went away: nothing can be read or shown any more.
     case hangUp
+
+    /// What a person has to be told of it; empty for most.
+    package var words: String {
+        switch self {
+        case .pasteUnfinished:
+            "A paste hasn't ended, and what is typed belongs to it; Ctrl-C drops it."
+        case .pasteDropped: "The unfinished paste was dropped."
+        default: ""
+        }
+    }
 }
 
 /// A use of the mouse. A value; safe to share between threads.

@@ -1,5 +1,6 @@
 import ArchiveQuery
 import StoreInspection
+import TerminalCurses
 import TerminalKit
 
 #if canImport(Darwin)
@@ -57,6 +58,11 @@ final class LineEditor {
             guard let events = nextEvents() else { return nil }
             for event in events {
                 if case .paste(let text) = event { typed += text }
+                if !event.words.isEmpty {
+                    leaveLine()
+                    Narration.write(event.words)
+                    leaveLine()
+                }
                 guard case .key(let key) = event else { continue }
                 if search == nil, let character = key.text {
                     typed.append(character)
@@ -206,14 +212,14 @@ final class LineEditor {
     private func nextEvents() -> [InputEvent]? {
         while true {
             var waiting = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
-            let ready = poll(&waiting, 1, decoder.isWaiting ? 100 : -1)
+            let ready = poll(&waiting, 1, decoder.deadline.map(CursesTerminal.wait(until:)) ?? -1)
             if ready < 0, errno != EINTR { return nil }
             if ready == 0 { return decoder.flush() }
             guard ready > 0 else { continue }
             var byte: UInt8 = 0
             let count = read(STDIN_FILENO, &byte, 1)
             if count == 0 || count < 0 && errno != EINTR && errno != EAGAIN { return nil }
-            if count == 1 { return decoder.feed(CollectionOfOne(byte)) }
+            if count == 1 { return decoder.feed(CollectionOfOne(byte), at: CursesTerminal.milliseconds()) }
         }
     }
 
