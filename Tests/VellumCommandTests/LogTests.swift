@@ -148,6 +148,34 @@ struct LogTests {
         #expect(tail.errors.isEmpty)
     }
 
+    /// What broke: a follower stood at a place that the damaged log had no more, or at one that was written to anew, and waited
+    /// there in silence.
+    @Test(arguments: ["cut to nothing", "cut", "removed", "index"])
+    func damageIsToldAndWhatComesAfterItIsFollowed(_ damage: String) async throws {
+        try store.done(
+            "append", "L", "--disk", "300KB", input: (0..<50).map { "message \($0)\n" }.joined())
+        let tail = try store.start("tail", "L", "-f", "-n", "1", "--raw")
+        _ = try await tail.lines(atLeast: 1)
+        let segment = store.path + "/L.archive/00000001.segment"
+        switch damage {
+        case "cut to nothing": #expect(truncate(segment, 0) == 0)
+        case "cut": #expect(truncate(segment, 500) == 0)
+        case "removed": #expect(unlink(segment) == 0)
+        default:
+            let index = try #require(FileHandle(forWritingAtPath: store.path + "/L.archive/index"))
+            try index.write(contentsOf: (0..<4096).map { UInt8(truncatingIfNeeded: $0 &* 167 >> 3) })
+            try index.close()
+        }
+        for number in 50..<53 { try store.done("append", "L", "message \(number)") }
+        let lines = try await tail.lines(atLeast: 4)
+        #expect(lines == (49..<53).map { "message \($0)" })
+        try await tail.until("told") {
+            damage == "index" || tail.errors.contains("some messages are damaged")
+        }
+        tail.signal(SIGINT)
+        #expect(try await tail.finish() == 130)
+    }
+
     /// Each message fills a segment and drops the one before it. The reader's place, the end of the old segment, was
     /// before the oldest message then, which was taken for a loss although nothing lay between; now the numbers of the
     /// messages tell.

@@ -26,13 +26,21 @@ extension Archive {
     /// Messages from a cursor on, oldest first; `nil`: from the oldest. Returns at most `most` messages and stops after
     /// the one that brings their size to `mostBytes`. With `end`, returns only messages before it;
     /// ``cursor(beforeLast:of:)`` with 0 gives the current end of the log. Leaves no trace. Skips damaged messages. To
-    /// follow the log, wait with ``waitForEvents(from:atMost:)`` and read on from ``MessageBatch/next``.
+    /// follow the log, wait with ``waitForEvents(from:atMost:)`` and read on from ``MessageBatch/next``. Where a damaged
+    /// part of the log is gone, with the place of the cursor, it goes on with the messages that came after those before it;
+    /// to find them costs once as much as to read the log.
     /// - Throws: also `wrongKind` for an archive that isn't a log.
     public func messages(
         after cursor: MessageCursor? = nil, before end: MessageCursor? = nil, most: Int = 1000,
         mostBytes: Int = .max
     ) throws(StorageError) -> MessageBatch {
-        try logEngine().messages(from: cursor, before: end, most: max(0, most), mostBytes: max(1, mostBytes))
+        while true {
+            let engine = try logEngine()
+            let batch = try engine.messages(
+                from: cursor, before: end, most: max(0, most), mostBytes: max(1, mostBytes))
+            // What was read of a header that was overwritten meanwhile says nothing of the log. Who only looks opens it anew.
+            if engine.attachment != nil || engine.index.isHeaderIntact { return batch }
+        }
     }
 
     /// The cursor before the last `count` messages of the log, or of those before `end`. Costs as much as skipping

@@ -9,11 +9,14 @@ public struct LogMessage: Sendable, Hashable {
     public var bytes: [UInt8]
 }
 
-/// A position between two messages of one log. Appending and dropping messages doesn't invalidate it; rebuilding the
-/// archive's index does. In another log, also one that was made anew under the same name, it stands before all messages.
+/// A position between two messages of one log. Appending and dropping messages doesn't invalidate it. Where the archive's index was
+/// rebuilt since, because a part of the log was damaged or gone, it stands before the first message with the number that was next,
+/// or a higher one. In another log, also one that was made anew under the same name, it stands before all messages.
 public struct MessageCursor: Sendable, Hashable {
     /// The first bytes of the log's identity.
     let log: UInt64
+    /// The salt of the index that it was made with.
+    let salt: UInt64
     let place: UInt64
     /// Number of the next message, if known. It tells how much was lost if the ring has overwritten this position.
     var expected: UInt64?

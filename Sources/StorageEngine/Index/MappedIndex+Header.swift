@@ -12,6 +12,8 @@ extension MappedIndex {
     var salt: UInt64 { memory.word64(IndexLayout.saltOffset) }
     /// With a wrong salt every look-up would silently miss.
     var isSaltIntact: Bool { memory.word64(IndexLayout.saltCheckOffset) == ~salt }
+    /// Whether the header is one, and wasn't overwritten with something else since it was mapped.
+    var isHeaderIntact: Bool { isSaltIntact && state != nil }
 
     /// The recorded loss of a part of the log.
     var loss: LogLoss? {

@@ -3,6 +3,7 @@ struct FoundMessage {
     var place: Location
     var frameBytes: Int
     var bytes: Int
+    var sequence: UInt64
     /// Whether there is damage between the requested place and this message.
     var isBehindDamage: Bool
     var end: Location { place.advanced(by: frameBytes) }
@@ -58,7 +59,7 @@ extension ArchiveEngine {
                 if frame.kind == .message {
                     return FoundMessage(
                         place: Location(segment: segment, offset: offset), frameBytes: frame.bytes,
-                        bytes: frame.valueBytes, isBehindDamage: isDamaged)
+                        bytes: frame.valueBytes, sequence: frame.sequence, isBehindDamage: isDamaged)
                 }
                 offset += frame.bytes
             } else if !isSizeKnown {
@@ -105,13 +106,25 @@ extension ArchiveEngine {
         let end = last.map { $0.log == ownCursorMark ? min(Location(raw: $0.place), head) : .none } ?? head
         let isOfAnother = cursor.map { $0.log != ownCursorMark } ?? false
         let start = cursor.map { isOfAnother ? .none : Location(raw: $0.place) } ?? index.firstMessage
-        let beginning = isOfAnother ? index.firstMessage : start
+        var beginning = isOfAnother ? index.firstMessage : start
         var place = beginning
         var expected = isOfAnother ? nil : cursor?.expected
         // The ring has moved past the requested place. The next message's number tells whether one was dropped there.
         var isPassed = false
         var isLost = isOfAnother || last.map { $0.log != ownCursorMark } ?? false
         var isDamaged = false
+        // Whether what stood before the cursor may be gone, and others stand at its place or before it. Only once for each index, so
+        // that this ends whatever numbers a log has.
+        var isDoubted = !isOfAnother && place != .none && cursor.map { $0.salt != index.salt } ?? false
+        if isDoubted, let number = expected, place > head || place == head && settled >= number {
+            isDoubted = false
+            if let first = try message(from: number, before: head) {
+                (place, isDamaged) = (first.place, true)
+            } else {
+                (place, expected, isDamaged) = (head, settled &+ 1, place > head)
+            }
+            beginning = place
+        }
         var messages: [LogMessage] = []
         var bytes = 0
         while messages.count < most, bytes < mostBytes {
@@ -159,6 +172,13 @@ extension ArchiveEngine {
                 place = found.place.advanced(by: 8)
                 continue
             }
+            if isDoubted, !isPassed, let number = expected, frame.sequence > number,
+                let first = try message(from: number, before: place)
+            {
+                (beginning, place, isDamaged, isDoubted) = (first.place, first.place, true, false)
+                continue
+            }
+            isDoubted = false
             // The gap is damaged, or was dropped during the search.
             if found.isBehindDamage { isPassed = true }
             if isPassed, expected.map({ frame.sequence > $0 }) ?? true {
@@ -189,6 +209,16 @@ extension ArchiveEngine {
         return MessageBatch(
             messages: messages, next: self.cursor(at: place, expecting: expected),
             someAreLost: isLost || isDamaged, someAreDamaged: isDamaged)
+    }
+
+    /// The first message before `end` that has this number or a higher one.
+    private func message(from number: UInt64, before end: Location) throws(StorageError) -> FoundMessage? {
+        var place = oldestMessage
+        while let found = try message(from: place, before: end) {
+            if found.sequence >= number { return found }
+            place = found.end
+        }
+        return nil
     }
 
     /// The place before which all messages have been dropped.
@@ -234,7 +264,7 @@ extension ArchiveEngine {
     }
 
     private func cursor(at place: Location, expecting expected: UInt64? = nil) -> MessageCursor {
-        MessageCursor(log: ownCursorMark, place: place.raw, expected: expected)
+        MessageCursor(log: ownCursorMark, salt: index.salt, place: place.raw, expected: expected)
     }
 
     /// What tells this log's cursors from others'.

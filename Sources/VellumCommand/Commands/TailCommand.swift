@@ -76,7 +76,7 @@ struct TailCommand: ParsableCommand {
             } catch {
                 guard case .closed = error else { throw error }
                 throw CommandFailure(
-                    "\(TerminalSafe.quoted(log)) was removed; what was appended last may not have been read",
+                    "\(TerminalSafe.quoted(log)) was removed or renamed; what was appended last may not have been read",
                     status: .nothing)
             }
             isDamaged = isDamaged || batch.someAreDamaged
