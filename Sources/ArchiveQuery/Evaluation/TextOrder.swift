@@ -14,12 +14,6 @@ enum TextOrder {
         byBytes(left, right) ?? compare(MarkOrder.string(left), MarkOrder.string(right))
     }
 
-    /// Likewise, of a stored one and another.
-    static func compare(_ left: UnsafeRawBufferPointer, _ right: String) -> Int {
-        let order = right.utf8.withContiguousStorageIfAvailable { byBytes(left, UnsafeRawBufferPointer($0)) }
-        return order.flatMap { $0 } ?? compare(MarkOrder.string(left), right)
-    }
-
     @inline(__always)
     private static func order(of left: String, _ right: String) -> Int? {
         let order = left.utf8.withContiguousStorageIfAvailable { left in

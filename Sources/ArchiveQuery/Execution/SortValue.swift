@@ -59,18 +59,6 @@ package enum SortValue: Sendable, Hashable {
         }
     }
 
-    /// The same of an item, without making a value of one that most are.
-    static func compare(_ item: StoredItem, _ value: SortValue, isDescending: Bool) -> Int {
-        let order: Int
-        switch (item, value) {
-        case (.number(.integer(let left)), .number(.integer(let right))):
-            order = left < right ? -1 : left > right ? 1 : 0
-        case (.text(let left), .text(let right)): order = TextOrder.compare(left, right)
-        default: return compare(SortValue(item), value, isDescending: isDescending)
-        }
-        return isDescending ? -order : order
-    }
-
     private static func compare(_ left: SortValue, _ right: SortValue) -> Int {
         switch (left, right) {
         case (.number(let a), .number(let b)): NumberValue.compare(a, b) ?? 0

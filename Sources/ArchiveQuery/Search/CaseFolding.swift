@@ -14,8 +14,8 @@ enum CaseFolding {
     /// (`hasOneForm`), and fold into few bytes; otherwise nil. They are no closure's: threads that share them would wait for each
     /// other to count its references.
     static func isFound(_ bytes: [UInt8], inFolded text: UnsafeRawBufferPointer) -> Bool? {
-        // Two bytes become three at most.
-        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: text.count * 3 / 2 + 3) { room in
+        // Two bytes become three at most, and the last ones are stored as eight.
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: text.count * 3 / 2 + 8) { room in
             fold(text, into: room).map {
                 ByteSearch.place(of: bytes, in: UnsafeBufferPointer(rebasing: room[..<$0]), from: 0) != nil
             }
@@ -32,54 +32,67 @@ enum CaseFolding {
         return folded.utf8.reversed().reduce(0) { $0 << 8 | UInt32($1) } | UInt32(folded.utf8.count) << 24
     }
 
-    /// Eight bytes at once: letters from A to Z become small; nil where not all are ASCII.
+    private static let high: UInt64 = 0x8080_8080_8080_8080
+
+    /// Eight bytes at once: letters from A to Z become small.
     @inline(__always)
-    private static func lowercasedASCII(_ word: UInt64) -> UInt64? {
-        let high: UInt64 = 0x8080_8080_8080_8080
-        guard word & high == 0 else { return nil }
+    private static func lowercased(_ word: UInt64) -> UInt64 {
+        let ascii = word & ~high
         // The highest bit of each byte tells whether it is at least A, and whether it is beyond Z.
-        let atLeastA = word + 0x3f3f_3f3f_3f3f_3f3f
-        let beyondZ = word + 0x2525_2525_2525_2525
-        return word | (atLeastA & ~beyondZ & high) >> 2
+        let atLeastA = ascii + 0x3f3f_3f3f_3f3f_3f3f
+        let beyondZ = ascii + 0x2525_2525_2525_2525
+        return word | (atLeastA & ~beyondZ & ~word & high) >> 2
+    }
+
+    /// Up to eight bytes of a text, the first one lowest, and how many; what is missing is 0.
+    @inline(__always)
+    private static func word(of text: UnsafeRawBufferPointer, at place: Int) -> (word: UInt64, count: Int) {
+        let left = text.count - place
+        if left >= 8 { return (text.loadUnaligned(fromByteOffset: place, as: UInt64.self).littleEndian, 8) }
+        if text.count >= 8 {
+            let last = text.loadUnaligned(fromByteOffset: text.count - 8, as: UInt64.self).littleEndian
+            return (last >> (8 * UInt64(8 - left)), left)
+        }
+        var word: UInt64 = 0
+        for offset in 0..<left { word |= UInt64(text[place + offset]) << (8 * UInt64(offset)) }
+        return (word, left)
     }
 
     /// How many bytes it has become; nil where it has other scalars.
     private static func fold(
         _ text: UnsafeRawBufferPointer, into room: UnsafeMutableBufferPointer<UInt8>
     ) -> Int? {
-        short.withUnsafeBufferPointer { short in
-            var (place, end) = (0, 0)
-            while place < text.count {
-                if place + 8 <= text.count {
-                    let word = text.loadUnaligned(fromByteOffset: place, as: UInt64.self)
-                    if let small = lowercasedASCII(word) {
-                        UnsafeMutableRawBufferPointer(room).storeBytes(
-                            of: small, toByteOffset: end, as: UInt64.self)
-                        place += 8
-                        end += 8
-                        continue
-                    }
-                }
-                guard let (scalar, next) = UTF8Text.scalar(text, at: place) else { return nil }
-                if scalar < 0x800 {
-                    let folded = short[Int(scalar)]
-                    guard folded != 0 else { return nil }
-                    for byte in 0..<folded >> 24 {
-                        room[end] = UInt8(truncatingIfNeeded: folded >> (8 * byte))
-                        end += 1
-                    }
-                } else {
-                    // Of the scripts with one form, only the wide Latin letters have a case there.
-                    guard scalar.isOfOneForm, !(0xff01...0xff9d ~= scalar) else { return nil }
-                    for byte in text[place..<next] {
-                        room[end] = byte
-                        end += 1
-                    }
-                }
-                place = next
+        var (place, end) = (0, 0)
+        while place < text.count {
+            let (word, count) = word(of: text, at: place)
+            let ascii = min(count, (word & high).trailingZeroBitCount / 8)
+            if ascii > 0 {
+                // The next ones take the place of what isn't ASCII.
+                UnsafeMutableRawBufferPointer(room).storeBytes(
+                    of: lowercased(word).littleEndian, toByteOffset: end, as: UInt64.self)
+                place += ascii
+                end += ascii
+                continue
             }
-            return end
+            guard let (scalar, next) = UTF8Text.scalar(text, at: place) else { return nil }
+            if scalar < 0x800 {
+                let folded = short[Int(scalar)]
+                guard folded != 0 else { return nil }
+                for byte in 0..<folded >> 24 {
+                    room[end] = UInt8(truncatingIfNeeded: folded >> (8 * byte))
+                    end += 1
+                }
+            } else {
+                // Of the scripts with one form, only the wide Latin letters have a case there.
+                guard scalar.isOfOneForm, !(0xff01...0xff9d ~= scalar) else { return nil }
+                for byte in text[place..<next] {
+                    room[end] = byte
+                    end += 1
+                }
+            }
+            place = next
         }
+        return end
     }
 }
 

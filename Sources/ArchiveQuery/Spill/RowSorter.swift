@@ -31,8 +31,15 @@ final class RowSorter {
     private var runs: [TemporaryFile] = []
     /// Whether the first `most` entries are sorted and the others dropped.
     private var isTrimmed = false
-    /// If so, the first value of the last one.
-    private var last = SortValue.absent
+    /// If so, the first value of the last one; also as most items are compared with it, for to copy it costs as much as that.
+    private var last = SortValue.absent {
+        didSet {
+            lastInteger = if case .number(.integer(let number)) = last { number } else { nil }
+            lastText = if case .text(let text) = last { TextValue(text) } else { nil }
+        }
+    }
+    private var lastInteger: Int128?
+    private var lastText: TextValue?
 
     /// - Parameter most: the number of rows that will be used.
     init(_ keys: [Key], most: Int, room: QueryRoom) {
@@ -43,7 +50,16 @@ final class RowSorter {
 
     /// Whether the value of the first key alone shows that the row comes after all kept ones.
     func isBehindAll(_ item: StoredItem) -> Bool {
-        isTrimmed && !keys[0].isGroup && SortValue.compare(item, last, isDescending: keys[0].isDescending) > 0
+        guard isTrimmed, !keys[0].isGroup else { return false }
+        let order: Int
+        if case .number(.integer(let number)) = item, let lastInteger {
+            order = number < lastInteger ? -1 : number > lastInteger ? 1 : 0
+        } else if case .text(let text) = item, let lastText {
+            order = lastText.order(of: text)
+        } else {
+            return SortValue.compare(SortValue(item), last, isDescending: keys[0].isDescending) > 0
+        }
+        return keys[0].isDescending ? order < 0 : order > 0
     }
 
     /// Whether the row comes after all kept ones.

@@ -4,10 +4,20 @@
 /// The first of equal keys counts, and tags around the map are skipped. Keys in indefinite-length texts are not
 /// recognised.
 package struct PropertyScan {
-    /// A name, and its first bytes as a word, so that one comparison rules out most keys.
+    /// A name, and its first bytes as words, so that one comparison rules out most keys, and two tell most names.
     private struct Name {
-        var bytes: [UInt8]
-        var word: UInt64
+        let bytes: [UInt8]
+        let count: Int
+        let words: (UInt64, UInt64)
+
+        init(_ name: String) {
+            func word(_ bytes: some BidirectionalCollection<UInt8>) -> UInt64 {
+                bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
+            }
+            bytes = Array(name.utf8)
+            count = bytes.count
+            words = (word(bytes.prefix(8)), word(bytes.dropFirst(8).prefix(8)))
+        }
     }
 
     private let names: [Name]
@@ -52,10 +62,7 @@ package struct PropertyScan {
     }
 
     package init(names: [String]) {
-        self.names = names.map { name in
-            let bytes = Array(name.utf8)
-            return Name(bytes: bytes, word: bytes.prefix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) })
-        }
+        self.names = names.map { Name($0) }
         lengths = names.reduce(0) { $0 | 1 << UInt64(min($1.utf8.count, 63)) }
         places = Array(repeating: Place(map: 0, offset: 0), count: names.count)
         reader = CBORReader(UnsafeRawBufferPointer(start: nil, count: 0))
@@ -172,8 +179,14 @@ package struct PropertyScan {
         }
         var word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: start, as: UInt64.self))
         if count < 8 { word &= (1 << UInt64(8 * count)) - 1 }
-        for index in 0..<names.count where names[index].word == word && names[index].bytes.count == count {
+        for index in 0..<names.count where names[index].words.0 == word && names[index].count == count {
             if count <= 8 { return index }
+            if count <= 16, bytes.count - start >= 16 {
+                let rest = UInt64(
+                    littleEndian: bytes.loadUnaligned(fromByteOffset: start + 8, as: UInt64.self))
+                if (rest ^ names[index].words.1) << UInt64(8 * (16 - count)) == 0 { return index }
+                continue
+            }
             let key = UnsafeRawBufferPointer(rebasing: bytes[start..<start + count])
             if names[index].bytes.withUnsafeBytes({ $0.hasSameBytes(as: key) }) { return index }
         }
