@@ -60,6 +60,32 @@ import Testing
         }
     }
 
+    /// What broke: where addresses were few, each thread of a query took a page of them for each piece of memory, and segments
+    /// were mapped in the place of what the query had yet to keep: it was ended by a signal, or waited for threads for ever. A
+    /// check wanted memory for more entries at a time than there was room for, and was ended or could not be done; its error
+    /// named those as all that there are.
+    @Test func whatKeepsMuchTakesLessWhereAddressesAreFew() throws {
+        let lines = (0..<60_000).map { "{\"id\":\"key\($0)\",\"n\":\($0)}\n" }
+        let file = try folder.file("lines.ndjson", lines.joined())
+        // Few segments, of the usual size.
+        let imported = try Vellum.run(["import", "A", file, "--key", "id", "--disk", "2GB", "--store", path])
+        #expect(imported.status == 0, "\(imported.errors)")
+        var done: [String: Int] = [:]
+        for kilobytes in [95_000, 105_000, 110_000, 115_000, 125_000] {
+            for words in ["query A 'distinct id | count'", "query A 'median n'", "check"] {
+                let result = try run("ulimit -v \(kilobytes)", words)
+                let said = result.errors + result.text.suffix(1000)
+                #expect(
+                    result.status == 0 || result.status == 3 && said.contains("ulimit -v"),
+                    "\(words), \(kilobytes): \(result.status) \(said.suffix(300))")
+                #expect(
+                    !said.contains("cannot list") || said.contains("list the 60000 entries of"), "\(said)")
+                if result.status == 0 { done[words] = kilobytes }
+            }
+        }
+        #expect(done["check"] != nil && done["query A 'distinct id | count'"] != nil)
+    }
+
     @Test func hundredsOfArchivesNeedNoMoreThanOne() throws {
         try fill(archives: 600)
         for limits in ["ulimit -n 64", "ulimit -v 600000"] { try lookAtAll(600, within: limits) }

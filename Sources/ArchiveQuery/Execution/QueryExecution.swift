@@ -26,7 +26,10 @@ final class QueryExecution {
         output = OutputSink(
             hasColumns: plan.columns != nil, isTimed: options.measuresStages, body: body)
         chain = try QueryChain(
-            plan, cursor, options: options, room: MemoryBudget(limit: options.memoryLimit), into: output)
+            plan, cursor, options: options,
+            room: plan.pipeline.stages.allSatisfy(\.isOfSingleRows)
+                ? MemoryBudget(limit: options.memoryLimit) : MemoryBudget(bearable: options.memoryLimit),
+            into: output)
     }
 
     func run() throws -> QueryReport {
@@ -47,10 +50,12 @@ final class QueryExecution {
 
     // MARK: Going through the entries
 
+    private var memoryLimit: Int { chain.room.memory.limit }
+
     private func goThroughEntries() throws {
-        let threads =
+        var threads =
             options.measuresStages ? 1 : min(options.mostThreads ?? SharedWork.threads, Self.mostThreads)
-        guard threads > 1, options.memoryLimit >= Self.leastMemory, let scan = chain.cursor as? EntryScan,
+        guard threads > 1, memoryLimit >= Self.leastMemory, let scan = chain.cursor as? EntryScan,
             scan.count >= 2 * Self.first,
             let division = QueryDivision(chain.plan)
         else {
@@ -60,7 +65,9 @@ final class QueryExecution {
         scan.go(to: 0..<Self.first)
         guard try goAlone() else { return }
         let rest = Self.first..<scan.count
-        guard chain.room.memory.used <= options.memoryLimit / 4, !chain.sinks.contains(where: \.hasFiles)
+        threads = SharedWork.bearable(threads, bytes: memoryLimit)
+        guard threads > 1, chain.room.memory.used <= memoryLimit / 4,
+            !chain.sinks.contains(where: \.hasFiles)
         else {
             scan.go(to: rest)
             _ = try goAlone()
@@ -107,7 +114,7 @@ final class QueryExecution {
     }
 
     /// Bytes that each member may keep: together half of what all may.
-    private var share: Int { options.memoryLimit / (2 * members.count) }
+    private var share: Int { memoryLimit / (2 * members.count) }
 
     /// Each member goes through a part of its own to the end, and what the stage at `place` has collected of them is put together
     /// in their order. Returns the entries that were left, in order: where memory didn't suffice, which needs temporary files.

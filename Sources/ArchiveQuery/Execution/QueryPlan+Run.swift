@@ -8,7 +8,8 @@ extension QueryPlan {
     /// Cost: for each entry about the time to verify its checksum. Memory: up to ``QueryOptions/memoryLimit``, and
     /// 16 bytes per entry (briefly 40 if entries are read by recency).
     ///
-    /// - Throws: ``QueryError``; errors of the source (for an archive, `StorageError`); errors of `body`.
+    /// - Throws: ``QueryError``; errors of the source (for an archive, `StorageError`); `StorageError.limitReached` if this process
+    ///   has too few addresses for what must be kept in memory; errors of `body`.
     @discardableResult
     public func run(
         over source: some QuerySource, options: QueryOptions = QueryOptions(),

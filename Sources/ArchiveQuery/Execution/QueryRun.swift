@@ -4,7 +4,8 @@ import StorageEngine
 /// Options for running a query.
 public struct QueryOptions {
     /// The approximate limit, in bytes, for what sorts, groupings and the like keep in memory together. What doesn't
-    /// fit goes to temporary files. 256 MiB by default.
+    /// fit goes to temporary files. 256 MiB by default. Where this process may use only so many addresses (`ulimit -v`), it is
+    /// less if they don't bear that.
     public var memoryLimit = 256 << 20
     /// The limit, in bytes, for temporary files, which are in the folder `TMPDIR` of the environment, or else `/tmp`.
     /// 4 GiB by default.
@@ -17,7 +18,8 @@ public struct QueryOptions {
     /// default.
     public var looksForMistakes = false
     /// The most threads that go through an archive's entries at the same time: as many as there are processors, but no more
-    /// than eight, unless another number is set here; 1 leaves it to the caller's own thread. Rows come in the same order, and are
+    /// than eight, unless another number is set here; 1 leaves it to the caller's own thread. Fewer where this process may use only
+    /// so many addresses (`ulimit -v`). Rows come in the same order, and are
     /// passed on by the caller's thread alone. A sum of numbers with decimals may differ in its last digit between different
     /// numbers of threads.
     public var mostThreads: Int?

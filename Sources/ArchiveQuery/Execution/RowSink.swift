@@ -1,4 +1,5 @@
 import CBOR
+import StorageEngine
 
 /// A running stage: receives rows one after the other and passes its results on. Not thread-safe.
 class RowSink {
@@ -59,23 +60,58 @@ class RowSink {
 
 /// The memory limit of a query, shared by all of its stages.
 final class MemoryBudget {
-    private let limit: Int
+    let limit: Int
     private(set) var used = 0
     /// The peak use.
     private(set) var peak = 0
+    /// Whether it is less than was wanted, for lack of addresses.
+    private let isShort: Bool
+    /// What may still come to be used, where addresses are limited.
+    private let promise: AddressPromise?
+    /// Use from which on less is promised.
+    private var noted: Int
 
-    init(limit: Int) { self.limit = limit }
+    /// Bytes for each that is counted: a container that grows has its old and its new room at the same time.
+    private static let growth = 4
+    /// Buffers of temporary files.
+    private static let fileBytes = 4 << 20
+    /// A segment, of the usual size at most.
+    private static let segmentBytes = 16 << 20
+    private static let step = 256 << 10
 
-    func take(_ bytes: Int) throws(QueryError) {
-        used += bytes
-        peak = max(peak, used)
-        if used > limit { throw .tooMuchMemory(limit: limit) }
+    init(limit: Int) {
+        self.limit = limit
+        (isShort, promise, noted) = (false, nil, .max)
+    }
+
+    /// As much of `wanted` as this process' addresses bear, where they are limited; no segment is mapped in its place.
+    init(bearable wanted: Int) {
+        limit = AddressPressure.bearable(
+            wanted, least: min(wanted, Self.step), bytesEach: Self.growth,
+            besides: Self.fileBytes + Self.segmentBytes)
+        isShort = limit < wanted
+        promise = AddressPressure.isLimited ? AddressPromise(Self.growth * limit + Self.fileBytes) : nil
+        noted = promise == nil ? .max : Self.step
+    }
+
+    /// - Throws: if that is more than the limit; `StorageError.limitReached` where addresses are why it isn't larger.
+    func take(_ bytes: Int) throws {
+        use(bytes)
+        guard used > limit else { return }
+        if isShort { throw AddressPressure.lack("keep more than \(limit) bytes for", "a query") }
+        throw QueryError.tooMuchMemory(limit: limit)
     }
 
     /// Takes memory that a stage can't do without, even beyond the limit.
     func use(_ bytes: Int) {
         used += bytes
         peak = max(peak, used)
+        if used > noted { note() }
+    }
+
+    private func note() {
+        noted = used + Self.step
+        promise?.lower(to: Self.growth * max(0, limit - used) + Self.fileBytes)
     }
 
     func hasRoom(for bytes: Int) -> Bool { used + bytes <= limit }

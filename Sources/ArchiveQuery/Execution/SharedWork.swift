@@ -1,4 +1,5 @@
 import Dispatch
+import StorageEngine
 import Synchronization
 
 #if canImport(FoundationEssentials)
@@ -11,14 +12,23 @@ import Foundation
 package enum SharedWork {
     /// As many as there are processors that this process may use; more than eight only wait for memory.
     package static let threads = max(1, min(8, ProcessInfo.processInfo.activeProcessorCount))
+    /// Addresses for each: its stack, and what glibc takes to give it memory from. Where glibc gets none, each piece of the
+    /// thread's memory has a page of its own, which soon takes all that there are.
+    private static let threadBytes = 160 << 20
     /// To wake a thread for fewer rows costs more than it saves.
     private static let leastRows = 4096
+
+    /// So many threads, or as many as this process has addresses for, where these are limited; each may keep `bytes`.
+    package static func bearable(_ threads: Int, bytes: Int = 0) -> Int {
+        threads > 1
+            ? AddressPressure.bearable(threads, least: 1, bytesEach: threadBytes + bytes) : threads
+    }
 
     /// What `body` makes of each part of the rows, in their order. The caller's thread does its share.
     package static func map<Result: Sendable>(
         _ rows: Range<Int>, _ body: @Sendable (Range<Int>) -> Result
     ) -> [Result] {
-        let parts = max(1, min(threads, rows.count / leastRows))
+        let parts = bearable(max(1, min(threads, rows.count / leastRows)))
         guard parts > 1 else { return [body(rows)] }
         let results = Mutex([Result?](repeating: nil, count: parts))
         each(parts) { number in

@@ -20,8 +20,8 @@ extension ArchiveEngine {
     /// Reports no false alarms: a finding beside active writers counts only if a second pass repeats it.
     ///
     /// Reads the log once for each part of the keys. `most` limits the entries of a part; by default to as many as take
-    /// 64 MiB or, if that is more, a sixteenth of the log's size. `progress` hears the share done, 0 to 1, of the first pass; it
-    /// may go back where more parts turn out to be needed.
+    /// 64 MiB or, if that is more, a sixteenth of the log's size; fewer where this process' addresses don't bear so many.
+    /// `progress` hears the share done, 0 to 1, of the first pass; it may go back where more parts turn out to be needed.
     func check(most: Int? = nil, progress: (Double) -> Void = { _ in }) throws(StorageError) -> CheckReport {
         let most = if let most { most } else { try bearableEntries() }
         var report = try checkOnce(most, progress)
@@ -88,7 +88,12 @@ extension ArchiveEngine {
         for number in try log.segmentNumbers() {
             bytes += try folder.status(ofEntry: SegmentHeader.fileName(number))?.allocatedBytes ?? 0
         }
-        return max(64 << 20, bytes / 16) / CheckPass.entryBytes
+        let most = max(64 << 20, bytes / 16) / CheckPass.entryBytes
+        // With more parts than fewer make, the log would be read too often. An entry takes a byte in the check of the index.
+        let entries = min(index.entryCount, Int(index.usedEntries))
+        let least = min(most, max(10_000, entries / 64))
+        return AddressPressure.bearable(
+            most, least: least, bytesEach: ArchiveEngine.checkedBytes, besides: entries)
     }
 
     private func checkOnce(

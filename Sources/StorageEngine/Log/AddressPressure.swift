@@ -2,7 +2,7 @@ import Synchronization
 
 /// When this process gets no more addresses or mappings: releases all segments of every archive that no thread is
 /// reading (they are mapped again when needed), and tries once more. Safe from any thread.
-enum AddressPressure {
+package enum AddressPressure {
     /// An unowned reference to a log, cleared by the log's `deinit`. (A weak reference would make each retain and
     /// release of the log take the runtime's slow path, in every put.)
     private final class Reference: Sendable {
@@ -38,17 +38,41 @@ enum AddressPressure {
     }
 
     /// Makes sure that memory can be had for what grows with an archive: `bytesEach` for each of `entries`, which are at most
-    /// 2³². Swift's arrays end the process when they get none. Costs two system calls where this process has a limit of
-    /// addresses. Don't call it while segments are being mapped or released.
-    static func requireRoom(for entries: Int, bytesEach: Int, in path: String) throws(StorageError) {
+    /// 2³², of `all` that are to be listed. Swift's arrays end the process when they get none. Costs two system calls where this
+    /// process has a limit of addresses. Don't call it while segments are being mapped or released.
+    static func requireRoom(
+        for entries: Int, of all: Int? = nil, bytesEach: Int, in path: String
+    ) throws(StorageError) {
         guard ProcessLimit.addresses != nil else { return }
         try relieved { () throws(StorageError) in
             guard MappedRange.leavesRoom(entries * bytesEach) else {
-                throw .limitReached(
-                    operation: "list the \(entries) entries of", path: path,
-                    limit: .addresses(ProcessLimit.addresses))
+                throw lack("list the \(all ?? entries) entries of", path)
             }
         }
+    }
+
+    /// The error that there are too few addresses for that.
+    package static func lack(_ operation: String, _ path: String) -> StorageError {
+        .limitReached(operation: operation, path: path, limit: .addresses(ProcessLimit.addresses))
+    }
+
+    /// Whether this process may use only so many addresses (`ulimit -v`).
+    package static var isLimited: Bool { ProcessLimit.addresses != nil }
+
+    /// `most`; or, where this process has a limit of addresses, a half of it, a quarter and so on, for which memory can be had:
+    /// `bytesEach` for each, and `besides`. At least `least`, even where there is none. Costs two system calls a step where there
+    /// is a limit. Don't call it while segments are being mapped or released.
+    package static func bearable(_ most: Int, least: Int, bytesEach: Int, besides: Int = 0) -> Int {
+        guard isLimited else { return most }
+        func isBearable(_ count: Int) -> Bool {
+            let (bytes, isTooMuch) = count.multipliedReportingOverflow(by: bytesEach)
+            return !isTooMuch && bytes < Int.max / 2 && MappedRange.leavesRoom(bytes + besides)
+        }
+        if isBearable(most) { return most }
+        releaseUnused()
+        var count = most
+        while count > least, !isBearable(count) { count = max(least, count / 2) }
+        return count
     }
 
     /// Don't call it while segments are being mapped or released.

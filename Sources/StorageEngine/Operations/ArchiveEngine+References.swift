@@ -22,6 +22,9 @@ extension ArchiveEngine {
         return try undisturbed { () throws(StorageError) in try references(allOf: part, most: most) }
     }
 
+    /// Bytes of memory that a check has to find for each entry of a part.
+    static let checkedBytes = 192
+
     /// About so many of the most recent entries, in no certain order: found by the order's links, so it costs nothing for the
     /// others. One that is used meanwhile may be missing, for a list that another replaces soon.
     func recentReferences(_ most: Int) throws(StorageError) -> [EntryReference] {
@@ -86,9 +89,11 @@ extension ArchiveEngine {
         let isChanging = index.structureVersion & 1 != 0
         let moment = ListMoment(self)
         var references: [EntryReference] = []
-        let count = min(index.entryCount, Int(index.usedEntries), most)
+        let present = min(index.entryCount, Int(index.usedEntries))
+        let count = min(present, most)
         // What is made of them takes as much again, and a check some words more.
-        try AddressPressure.requireRoom(for: count, bytesEach: part == nil ? 96 : 192, in: folder.path)
+        let bytes = part == nil ? 96 : ArchiveEngine.checkedBytes
+        try AddressPressure.requireRoom(for: count, of: present, bytesEach: bytes, in: folder.path)
         references.reserveCapacity(count)
         func take(_ line: EntryLine) {
             if let part, !part.contains(line.tag) || references.count > most { return }

@@ -64,11 +64,12 @@ final class MappedRange: @unchecked Sendable {
             operation: "map \(bytes) bytes of", path: path, limit: .addresses(ProcessLimit.addresses))
     }
 
-    /// Whether the process' limit leaves so many addresses, and some. Mapping must not use up the last ones: it can cope
-    /// with failure, but the memory allocators of Swift and of libraries end the process when they get none.
+    /// Whether the process' limit leaves so many addresses, those that are promised (``AddressPromise``), and some. Mapping must
+    /// not use up the last ones: it can cope with failure, but the memory allocators of Swift and of libraries end the process
+    /// when they get none.
     static func leavesRoom(_ bytes: Int) -> Bool {
         guard ProcessLimit.addresses != nil else { return true }
-        let bytes = bytes + leftBytes
+        let bytes = bytes + leftBytes + AddressPromise.total
         let place = mmap(nil, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANON | noReserve, -1, 0)
         guard place != MAP_FAILED, let place else { return false }
         munmap(place, bytes)

@@ -1,0 +1,27 @@
+import Synchronization
+
+/// Bytes of memory that somebody will come to need. Where this process' addresses are limited, files are mapped only if
+/// these are left as well: Swift's containers end the process when they get none. Not thread-safe.
+package final class AddressPromise {
+    private final class Total: Sendable { let bytes = Atomic<Int>(0) }
+    private static let known = PerProcess { Total() }
+    /// Bytes of all promises in this process. Safe from any thread.
+    static var total: Int { known.value.bytes.load(ordering: .relaxed) }
+
+    private let total = AddressPromise.known.value
+    private var bytes: Int
+
+    /// Promises them until it is lowered, or this object ends.
+    package init(_ bytes: Int) {
+        self.bytes = bytes
+        total.bytes.add(bytes, ordering: .relaxed)
+    }
+
+    deinit { lower(to: 0) }
+
+    /// So many are still to come.
+    package func lower(to left: Int) {
+        total.bytes.subtract(bytes - left, ordering: .relaxed)
+        bytes = left
+    }
+}
