@@ -92,8 +92,9 @@ extension ArchiveEngine {
         // With more parts than fewer make, the log would be read too often. An entry takes a byte in the check of the index.
         let entries = min(index.entryCount, Int(index.usedEntries))
         let least = min(most, max(10_000, entries / 64))
+        // Twice: what one part has given back isn't all there in one piece for the next.
         return AddressPressure.bearable(
-            most, least: least, bytesEach: ArchiveEngine.checkedBytes, besides: entries)
+            most, least: least, bytesEach: 2 * ArchiveEngine.checkedBytes, besides: entries)
     }
 
     private func checkOnce(
