@@ -13,7 +13,7 @@ struct EngineSourceTests {
         let path: String
 
         init() throws {
-            path = NSTemporaryDirectory() + "browser-\(UInt64.random(in: 0 ... .max))"
+            path = NSTemporaryDirectory() + "browser-" + UUID().uuidString
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         }
 
