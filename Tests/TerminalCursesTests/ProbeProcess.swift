@@ -150,9 +150,13 @@ final class ProbeProcess {
         return report
     }
 
-    /// Waits until the output holds the text.
-    func shows(_ text: String) throws {
-        try wait("“\(text)”") { self.text.contains(text) }
+    /// Waits until the output holds the text, or holds it behind another one.
+    func shows(_ text: String, behind other: String = "") throws {
+        try wait("“\(text)”") {
+            let output = self.text
+            guard !other.isEmpty else { return output.contains(text) }
+            return output.range(of: other).map { output[$0.upperBound...].contains(text) } ?? false
+        }
     }
 
     /// Makes the terminal take no output, as a person's Control-S does.
