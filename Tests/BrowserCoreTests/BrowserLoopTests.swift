@@ -264,6 +264,22 @@ struct BrowserLoopTests {
         #expect(source.with { $0.archives["City"]?.count } == 16)
     }
 
+    /// What broke: what came with the key that opened a plan was refused, and what came next of the same text was its answer.
+    @Test func theRestOfATextThatOpensAPlanIsNoAnswer() throws {
+        let source = Fixture.source()
+        var terminal = Terminal(
+            Self.planOfOne().dropLast() + Self.keys("Dear", shown: "16 entries") + [
+                Self.step("isn't taken", .key(.character("y"))),
+                Self.step("y isn't taken so soon", .key(Key(.escape))),
+                Self.step("Nothing was deleted", .key(.character("q"))),
+            ])
+        let exit = BrowserLoop.run(
+            Fixture.model(columns: 120, rows: 24), source: source, terminal: &terminal,
+            clock: TestClock().function)
+        #expect(exit == .quit && terminal.steps.isEmpty, "\(terminal.frames.last?.plainText ?? "")")
+        #expect(source.with { $0.archives["City"]?.count } == 16)
+    }
+
     /// What broke: while a text came without a pause nothing was drawn, and Ctrl-C waited for its end.
     @Test func whileATextIsDroppedCtrlCLeaves() throws {
         let text = [Terminal.Step](repeating: Self.step("Delete 1 entry", .key(.character("x"))), count: 500)
@@ -285,6 +301,9 @@ struct BrowserLoopTests {
         browser.press(try Key.script("ate<tab>Name<enter>"))
         #expect(browser.frame.plainText.contains("enter isn't taken"), "\(browser.frame.plainText)")
         #expect(source.with { $0.archives["City"]?.count } == 16)
+        clock.advance(1)
+        browser.press([.control("u"), .character("y")])
+        #expect(browser.frame.plainText.contains("y isn't taken"), "\(browser.frame.plainText)")
         browser.press([.character("a"), .character("y")])
         #expect(browser.frame.plainText.contains("y isn't taken"), "\(browser.frame.plainText)")
         clock.advance(0.3)
@@ -325,7 +344,7 @@ struct BrowserLoopTests {
     }
 
     /// What broke: the line end behind a pasted command ran it, and the one behind a short one still did.
-    @Test(arguments: ["touch file\n", "ls\n", "a\n"])
+    @Test(arguments: ["touch file\n", "ls\n", "a\n", "ls\nb\n"])
     func aPastedCommandIsNotRunByItsLineEnd(text: String) throws {
         var terminal = Terminal(
             Self.planOfOne().dropLast() + [Self.step("16 entries", .key(.character("|")))]

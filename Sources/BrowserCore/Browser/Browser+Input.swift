@@ -89,6 +89,7 @@ extension Browser {
     }
 
     static func sayTypedAhead(_ model: inout Model) {
+        model.doubtedAt = model.now
         sayOfInput(
             &model, "What was typed or pasted with the key isn't taken: it came before this was shown.",
             note: "what came with the key isn't taken")

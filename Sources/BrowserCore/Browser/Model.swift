@@ -73,7 +73,7 @@ package struct Model: Sendable {
     /// Commands that values were piped to in this session, the latest last.
     var pipes: [String] = []
     /// What would lose something, and is done if it is asked for again soon.
-    var askedFirst: (action: ActionID, at: Timestamp, isNew: Bool)?
+    var askedFirst: (action: ActionID, since: Timestamp, last: Timestamp, isNew: Bool)?
     /// Whether it was said what to do if the clipboard stays empty.
     var hasExplainedClipboard = false
     private var lastTicket = 0
@@ -183,11 +183,14 @@ package struct Model: Sendable {
     /// Whether an answer may be the rest of a text that comes in pieces.
     var isInDoubt: Bool { doubtedAt.map { abs(now.seconds(since: $0)) < Model.doubt } ?? false }
 
-    /// Whether an action is asked for a second time, within seconds but not at once: a key that is held down is no answer.
+    /// Whether an action is asked for again, within seconds but not at once: a key that is held down, some thirty times a second, is
+    /// no answer, however long.
     mutating func isAskedAgain(_ action: ActionID) -> Bool {
-        let before = askedFirst.flatMap { $0.action == action ? now.seconds(since: $0.at) : nil }
-        askedFirst = (action, now, true)
-        return before.map { (Model.doubt..<5).contains($0) } ?? false
+        let before = askedFirst
+        askedFirst = (action, now, now, true)
+        guard let before, before.action == action, now.seconds(since: before.last) < 5 else { return false }
+        askedFirst?.since = before.since
+        return now.seconds(since: before.since) >= Model.doubt && now.seconds(since: before.last) >= 0.2
     }
 
     /// How the screen stands to the store.

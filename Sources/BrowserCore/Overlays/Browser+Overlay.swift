@@ -21,7 +21,13 @@ extension Browser {
     /// said, and what comes right behind it can only leave the question.
     private static func isNoAnswer(_ model: inout Model, _ key: Key, to overlay: Overlay) -> Bool {
         guard let known = overlay.knownCharacters else { return false }
-        if let character = key.text, !known.contains(character) {
+        let isKnown =
+            switch key.code {
+            case .character(let character):
+                key.text == nil ? key == .control("f") || key == .control("b") : known.contains(character)
+            default: true
+            }
+        if !isKnown {
             model.doubtedAt = model.now
             model.say("\(key) does nothing here: y does what is asked, n leaves it.", seconds: 3)
             return true

@@ -53,9 +53,10 @@ struct TypedInput {
         guard let last = run.lastIndex(where: { TypedInput.character($0) != nil }) else { return nil }
         let text = run[...last]
         let isCut = dropsLineEnd && run[(last + 1)...].contains(.key(Key(.enter)))
-        guard isCut || text.count(where: { TypedInput.character($0) != nil }) >= TypedInput.leastPasted else {
-            return nil
-        }
+        let isPasted =
+            isCut || dropsLineEnd && text.contains(.key(Key(.enter)))
+            || text.count(where: { TypedInput.character($0) != nil }) >= TypedInput.leastPasted
+        guard isPasted else { return nil }
         events = isCut ? events[run.endIndex...] : events[(last + 1)...]
         return (String(text.map { TypedInput.character($0) ?? "\n" }), isCut)
     }
