@@ -19,6 +19,14 @@ struct FoundEntries {
         let report: QueryReport
         do {
             report = try plan.run(over: archive, options: options) { row in
+                if entries.count == entries.capacity {
+                    // The list is doubled, and what is made of it takes as much again.
+                    let room = 4 * entries.count
+                    let bytes = MemoryLayout<EntryMetadata>.stride
+                    guard AddressPressure.bearable(room, least: 0, bytesEach: bytes) == room else {
+                        throw AddressPressure.lack("keep more than \(entries.count) entries of", archive.name)
+                    }
+                }
                 if let facts = row.entry { entries.append(EntryMetadata(facts)) }
                 return !Interruption.isRequested
             }
