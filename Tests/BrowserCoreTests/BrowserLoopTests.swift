@@ -176,9 +176,7 @@ struct BrowserLoopTests {
                     Self.step("isn't taken", .key(Key(.escape))),
                     Self.step("16 entries", .key(.character("q"))),
                 ])
-        let exit = BrowserLoop.run(
-            Fixture.model(columns: 120, rows: 24), source: source, terminal: &terminal,
-            clock: TestClock().function)
+        let exit = Self.run(&terminal, source)
         #expect(exit == .quit && terminal.steps.isEmpty)
         #expect(
             terminal.frames.contains { $0.plainText.contains(shown) && $0.plainText.contains("isn't taken") })
@@ -196,13 +194,11 @@ struct BrowserLoopTests {
                 Self.step("3 archives", .key(.character("j"))), Self.step("3 archives", .key(Key(.enter))),
                 Self.step("16 entries", .key(.character("D"))),
             ] + Self.keys(text, shown: "Delete 1 entry") + [
-                Self.step("isn't taken as an answer", .key(Key(.tab))),
+                Self.step("at once isn't taken", .key(Key(.tab))),
                 Self.step("Delete 1 entry", .key(Key(.escape))),
                 Self.step("16 entries", .key(.character("q"))),
             ])
-        let exit = BrowserLoop.run(
-            Fixture.model(columns: 120, rows: 24), source: source, terminal: &terminal,
-            clock: TestClock().function)
+        let exit = Self.run(&terminal, source)
         #expect(exit == .quit && terminal.steps.isEmpty)
         #expect(source.with { $0.archives["City"]?.count } == 16)
     }
@@ -213,12 +209,10 @@ struct BrowserLoopTests {
         let source = Fixture.source()
         var terminal = Terminal(
             try Self.planOfOne() + Key.script(script).map { Self.step("Delete 1 entry", .key($0)) } + [
-                Self.step("isn't taken as an answer", .key(Key(.escape))),
+                Self.step("at once isn't taken", .key(Key(.escape))),
                 Self.step("16 entries", .key(.character("q"))),
             ])
-        let exit = BrowserLoop.run(
-            Fixture.model(columns: 120, rows: 24), source: source, terminal: &terminal,
-            clock: TestClock().function)
+        let exit = Self.run(&terminal, source)
         #expect(exit == .quit && terminal.steps.isEmpty)
         #expect(source.with { $0.archives["City"]?.count } == 16)
     }
@@ -232,11 +226,16 @@ struct BrowserLoopTests {
                 Self.step("Delete 1 entry", .key(Key(.enter))),
                 Self.step("15 entries", .key(.character("q"))),
             ])
-        let exit = BrowserLoop.run(
-            Fixture.model(columns: 120, rows: 24), source: source, terminal: &terminal,
-            clock: TestClock().function)
+        let exit = Self.run(&terminal, source)
         #expect(exit == .quit && terminal.steps.isEmpty)
         #expect(source.with { $0.archives["City"]?.count } == 15)
+    }
+
+    /// Drives a browser of 120x24 until it ends.
+    private static func run(_ terminal: inout Terminal, _ source: MockSource) -> BrowserExit {
+        BrowserLoop.run(
+            Fixture.model(columns: 120, rows: 24), source: source, terminal: &terminal,
+            clock: TestClock().function)
     }
 
     private static func planOfOne() -> [Terminal.Step] {
@@ -251,15 +250,13 @@ struct BrowserLoopTests {
         let source = Fixture.source()
         var terminal = Terminal(
             Self.planOfOne() + Self.keys("Date Name\n", shown: "Delete 1 entry") + [
-                Self.step("isn't taken as an answer", .key(Key(.tab))),
+                Self.step("at once isn't taken", .key(Key(.tab))),
                 Self.step("tab isn't taken so soon", .key(Key(.enter))),
                 Self.step("enter isn't taken so soon", .key(.character("y"))),
                 Self.step("y isn't taken so soon", .key(Key(.escape))),
                 Self.step("Nothing was deleted", .key(.character("q"))),
             ])
-        let exit = BrowserLoop.run(
-            Fixture.model(columns: 120, rows: 24), source: source, terminal: &terminal,
-            clock: TestClock().function)
+        let exit = Self.run(&terminal, source)
         #expect(exit == .quit && terminal.steps.isEmpty)
         #expect(source.with { $0.archives["City"]?.count } == 16)
     }
@@ -273,9 +270,7 @@ struct BrowserLoopTests {
                 Self.step("y isn't taken so soon", .key(Key(.escape))),
                 Self.step("Nothing was deleted", .key(.character("q"))),
             ])
-        let exit = BrowserLoop.run(
-            Fixture.model(columns: 120, rows: 24), source: source, terminal: &terminal,
-            clock: TestClock().function)
+        let exit = Self.run(&terminal, source)
         #expect(exit == .quit && terminal.steps.isEmpty, "\(terminal.frames.last?.plainText ?? "")")
         #expect(source.with { $0.archives["City"]?.count } == 16)
     }
@@ -286,9 +281,7 @@ struct BrowserLoopTests {
         var terminal = Terminal(
             Self.planOfOne() + Self.keys("abc", shown: "Delete 1 entry") + text
                 + [Self.step("Delete 1 entry", .key(.control("c")))] + text)
-        let exit = BrowserLoop.run(
-            Fixture.model(columns: 120, rows: 24), source: Fixture.source(), terminal: &terminal,
-            clock: TestClock().function)
+        let exit = Self.run(&terminal, Fixture.source())
         #expect(exit == .quit && terminal.steps.count == 500, "\(terminal.steps.count)")
     }
 
@@ -314,12 +307,34 @@ struct BrowserLoopTests {
         #expect(source.with { $0.archives["City"]?.count } == 15)
     }
 
+    /// What broke: on a low screen the plan stood over what was said of an answer that isn't taken.
+    @Test(arguments: [Size(columns: 40, rows: 10), Size(columns: 40, rows: 5), Size(columns: 80, rows: 24)])
+    func whatIsSaidOfAnAnswerIsRead(size: Size) throws {
+        var browser = try Fixture.browser(
+            Fixture.source(), columns: size.columns, rows: size.rows, keys: "j<enter>D")
+        func said() -> Bool {
+            let text = browser.frame.plainText
+            return text.contains("Delete 1") && text.contains(browser.model.said ?? "nothing")
+        }
+        browser.press([.character("x")])
+        #expect(browser.model.said == "x is no answer; press y or n." && said(), "\(browser.frame.plainText)")
+        browser.press([.character("y")])
+        #expect(browser.model.said == "y isn't taken so soon: press again." && said())
+        browser.send(.input(.paste("yes")))
+        #expect(browser.model.said == "What came at once isn't taken: pasted?" && said())
+        for keys in ["<esc>:", "<esc><f1>"] {
+            browser.press(try Key.script(keys))
+            browser.send(.input(.pasteUnfinished))
+            #expect(browser.frame.plainText.contains("A paste hasn't ended; Ctrl-C drops it."))
+        }
+    }
+
     /// A terminal that says what is pasted says so to a question, too.
     @Test func aPasteIsNoAnswer() throws {
         let source = Fixture.source()
         var browser = try Fixture.browser(source, columns: 120, keys: "j<enter>D")
         browser.send(.input(.paste("yes\n")))
-        #expect(browser.frame.plainText.contains("isn't taken as an answer"))
+        #expect(browser.frame.plainText.contains("at once isn't taken"))
         browser.press([.character("y")])
         #expect(browser.frame.plainText.contains("y isn't taken so soon"))
         #expect(source.with { $0.archives["City"]?.count } == 16)
@@ -352,9 +367,7 @@ struct BrowserLoopTests {
                     Self.step("Enter came with the text", .key(Key(.escape))),
                     Self.step("16 entries", .key(.character("q"))),
                 ])
-        let exit = BrowserLoop.run(
-            Fixture.model(columns: 120, rows: 24), source: Fixture.source(), terminal: &terminal,
-            clock: TestClock().function)
+        let exit = Self.run(&terminal, Fixture.source())
         #expect(exit == .quit && terminal.steps.isEmpty && terminal.scripts.isEmpty)
     }
 
@@ -394,6 +407,30 @@ struct BrowserLoopTests {
         #expect(terminal.frames.contains { $0.plainText.contains("place 57") })
     }
 
+    /// What broke: where the rows took longer they were typed into it all the same, and what was shown then was the rows of another
+    /// query than the text above them.
+    @Test func keysForRowsThatDoNotComeAreDropped() throws {
+        let source = Fixture.source()
+        source.with { $0.isQueryEndless = true }
+        var terminal = Terminal(
+            try Self.planOfOne().dropLast()
+                + Key.script("Q<ctrl+u>limit 5").map { Self.step("City", .key($0)) }
+                + Key.script("<enter>jD").map { Self.step("limit 5", .key($0)) } + [
+                    Self.step("rows aren't there yet", .key(.character("x"))),
+                    Self.step("limit 5x", .key(.control("c"))),
+                ])
+        terminal.pause = 5_000
+        let clock = TestClock()
+        let exit = BrowserLoop.run(
+            Fixture.model(columns: 120, rows: 24), source: source, terminal: &terminal,
+            clock: {
+                clock.advance(0.01)
+                return clock.now
+            })
+        #expect(exit == .quit && terminal.steps.isEmpty, "\(terminal.frames.last?.plainText ?? "")")
+        #expect(!terminal.frames.contains { $0.plainText.contains("limit 5j") })
+    }
+
     /// What broke: the first line end in a text pasted so was Enter, and the lines behind it were keys of the list.
     @Test func aLineEndWithinWhatCameAtOnceIsAPartOfIt() throws {
         var terminal = Terminal(
@@ -403,9 +440,7 @@ struct BrowserLoopTests {
             ] + Self.keys("Jak\nDjakarta\t\nq\n", shown: "filter") + [
                 Self.step("0 of 16", .key(Key(.escape))), Self.step("16 entries", .key(.character("q"))),
             ])
-        let exit = BrowserLoop.run(
-            Fixture.model(columns: 120, rows: 24), source: Fixture.source(), terminal: &terminal,
-            clock: TestClock().function)
+        let exit = Self.run(&terminal, Fixture.source())
         #expect(exit == .quit && terminal.steps.isEmpty)
         #expect(terminal.frames.contains { $0.plainText.contains("Jak Djakarta  q") })
     }

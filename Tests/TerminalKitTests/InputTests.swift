@@ -257,6 +257,32 @@ import Testing
             ])
     }
 
+    /// What broke: of a sequence that came so late that its first two bytes were taken for a key, the rest was typed.
+    @Test(arguments: [
+        ("\u{1b}P", "1$r0 q\u{1b}\\", []), ("\u{1b}]", "11;rgb:dd/dd/dd\u{7}", []),
+        ("\u{1b}[", "5D", [InputEvent.key(Key(.left))]), ("\u{1b}O", "A", [.key(.character("A"))]),
+        ("\u{1b}[", "200~Dy\u{1b}[201~", [.paste("Dy")]),
+        ("\u{1b}P", "jk", [.key(.character("j")), .key(.character("k"))]),
+    ])
+    func theRestOfASequenceIsNoText(_ beginning: String, _ rest: String, _ events: [InputEvent]) {
+        var decoder = InputDecoder()
+        #expect(decoder.feed(Array(beginning.utf8), at: 1_000).isEmpty && decoder.deadline == 1_200)
+        _ = decoder.flush()
+        #expect(decoder.feed(Array(rest.utf8), at: 1_300) == events)
+    }
+
+    /// A paste that begins so and comes in pieces is one, too; and behind a parameter the rest is waited for as long as a string's.
+    @Test func aSequencesParametersAreWaitedFor() {
+        var decoder = InputDecoder()
+        #expect(decoder.feed(Array("\u{1b}[1;".utf8), at: 1_000).isEmpty && decoder.deadline == 2_000)
+        #expect(decoder.feed(Array("5D".utf8), at: 1_900) == [.key(Key(.left, modifiers: .control))])
+        #expect(decoder.feed(Array("\u{1b}[".utf8), at: 3_000).isEmpty)
+        _ = decoder.flush()
+        #expect(decoder.feed(Array("200~Da".utf8), at: 3_300).isEmpty)
+        #expect(
+            decoder.feed(Array("y\u{1b}[201~j".utf8), at: 3_400) == [.paste("Day"), .key(.character("j"))])
+    }
+
     @Test func aTerminalsOwnSequencesComeFirst() {
         var decoder = InputDecoder(terminalSequences: [Array("\u{1b}[A".utf8): Key(.function(7))])
         #expect(decoder.feed(Array("\u{1b}[A\u{1b}[B".utf8)) == [.key(Key(.function(7))), .key(Key(.down))])

@@ -14,12 +14,54 @@ enum CaseFolding {
     /// (`hasOneForm`), and fold into few bytes; otherwise nil. They are no closure's: threads that share them would wait for each
     /// other to count its references.
     static func isFound(_ bytes: [UInt8], inFolded text: UnsafeRawBufferPointer) -> Bool? {
+        if let isFound = isFound(bytes, inFoldedASCII: text) { return isFound }
         // Two bytes become three at most, and the last ones are stored as eight.
-        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: text.count * 3 / 2 + 8) { room in
+        return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: text.count * 3 / 2 + 8) { room in
             fold(text, into: room).map {
                 ByteSearch.place(of: bytes, in: UnsafeBufferPointer(rebasing: room[..<$0]), from: 0) != nil
             }
         }
+    }
+
+    /// The same where the text is ASCII; otherwise nil. It is folded word by word in passing, and looked through for the first two
+    /// bytes at once: most texts are so short that calls would take most of the time.
+    private static func isFound(_ bytes: [UInt8], inFoldedASCII text: UnsafeRawBufferPointer) -> Bool? {
+        guard let first = bytes.first else { return nil }
+        let firsts = UInt64(first) &* ones
+        let seconds = bytes.count > 1 ? UInt64(bytes[1]) &* ones : 0
+        var place = 0
+        while place < text.count {
+            let word = word(of: text, at: place).word
+            guard word & high == 0 else { return nil }
+            let folded = lowercased(word)
+            var different = folded ^ firsts
+            // The last byte of a word is looked at again as the first one of the next.
+            if bytes.count > 1 { different |= (folded >> 8) ^ seconds }
+            // The highest bit of each byte that is 0.
+            var hits = ~(((different & ~high) + ~high) | different) & high
+            while hits != 0 {
+                let start = place + hits.trailingZeroBitCount / 8
+                if isEqual(bytes, toFoldedASCII: text, at: start) {
+                    return UTF8Text.isASCII(UnsafeRawBufferPointer(rebasing: text[start...])) ? true : nil
+                }
+                hits &= hits - 1
+            }
+            place += bytes.count > 1 ? 7 : 8
+        }
+        return false
+    }
+
+    private static let ones: UInt64 = 0x0101_0101_0101_0101
+
+    private static func isEqual(
+        _ bytes: [UInt8], toFoldedASCII text: UnsafeRawBufferPointer, at start: Int
+    ) -> Bool {
+        guard start + bytes.count <= text.count else { return false }
+        for (offset, byte) in bytes.enumerated() {
+            let other = text[start + offset]
+            guard byte == (0x41...0x5a ~= other ? other | 0x20 : other) else { return false }
+        }
+        return true
     }
 
     /// What the scalars of up to two bytes become: the first byte lowest, and how many bytes in the highest. 0 where that takes
@@ -54,8 +96,15 @@ enum CaseFolding {
             return (last >> (8 * UInt64(8 - left)), left)
         }
         var word: UInt64 = 0
-        for offset in 0..<left { word |= UInt64(text[place + offset]) << (8 * UInt64(offset)) }
-        return (word, left)
+        if text.count >= 4 {
+            // Both halves have some bytes where there are fewer than eight.
+            let last = text.loadUnaligned(fromByteOffset: text.count - 4, as: UInt32.self).littleEndian
+            word = UInt64(text.loadUnaligned(as: UInt32.self).littleEndian)
+            word |= UInt64(last) << (8 * UInt64(text.count - 4))
+        } else {
+            for (offset, byte) in text.enumerated() { word |= UInt64(byte) << (8 * UInt64(offset)) }
+        }
+        return (word >> (8 * UInt64(place)), left)
     }
 
     /// How many bytes it has become; nil where it has other scalars.

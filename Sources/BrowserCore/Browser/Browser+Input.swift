@@ -23,11 +23,11 @@ extension Browser {
             return []
         case .pasteUnfinished:
             // It stands for as long as it is true.
-            sayOfInput(&model, event.words, note: "an unfinished paste; Ctrl-C drops it", seconds: 1e9)
+            sayOfInput(&model, event.words, seconds: 1e9)
             return []
         case .pasteDropped:
             model.unsay(InputEvent.pasteUnfinished.words)
-            sayOfInput(&model, event.words, note: "the paste was dropped", seconds: 5)
+            sayOfInput(&model, event.words, seconds: 5)
             return []
         case .hangUp: return [.quit]
         case .focus, .wake, .resumed: return []
@@ -74,9 +74,7 @@ extension Browser {
         if let job = model.job, !job.isChange, (0..<patience).contains(model.now.seconds(since: job.since)) {
             let (entries, query) = (model.entries, model.query)
             // Who goes on writing isn't kept from it.
-            if !model.isTyping || query?.field.text == query?.asked, job.ticket == query?.ticket {
-                return true
-            }
+            if isAsking(model) || !model.isTyping && job.ticket == query?.ticket { return true }
             if !model.isTyping, [entries?.ticket, entries?.marking, query?.marking].contains(job.ticket) {
                 return true
             }
@@ -88,33 +86,36 @@ extension Browser {
         return (0..<patience).contains(model.now.seconds(since: touched))
     }
 
+    /// Whether a query's first rows are still to come, and its text is as it was asked.
+    static func isAsking(_ model: Model) -> Bool {
+        guard let job = model.job, let query = model.query else { return false }
+        return model.isTyping && job.ticket == query.ticket && query.field.text == query.asked
+    }
+
     static func sayTypedAhead(_ model: inout Model) {
         model.doubtedAt = model.now
-        sayOfInput(
-            &model, "What was typed or pasted with the key isn't taken: it came before this was shown.",
-            note: "what came with the key isn't taken")
+        sayOfInput(&model, "What came with the key isn't taken.")
     }
 
     static func sayNoAnswer(_ model: inout Model) {
         model.doubtedAt = model.now
-        sayOfInput(
-            &model, "What came at once isn't taken as an answer: it may be pasted text.",
-            note: "what came at once isn't taken", seconds: 5)
+        sayOfInput(&model, "What came at once isn't taken: pasted?", seconds: 5)
+    }
+
+    static func sayNotShownYet(_ model: inout Model) {
+        sayOfInput(&model, "What came with Enter isn't taken: its rows aren't there yet.")
     }
 
     static func sayEnterIsCut(_ model: inout Model) {
-        let note = "Enter came with the text and isn't taken"
-        sayOfInput(&model, note + ".", note: note)
+        sayOfInput(&model, "Enter came with the text and isn't taken.")
     }
 
-    /// `note` is for a prompt: it stands where the text would be said, and has little room behind what is typed.
-    private static func sayOfInput(
-        _ model: inout Model, _ text: String, note: String, seconds: Double = 4
-    ) {
+    /// A prompt stands where the text would be said, so that goes behind what is typed. Each is short enough for 40 columns.
+    private static func sayOfInput(_ model: inout Model, _ text: String, seconds: Double = 4) {
         if model.prompt == nil {
             model.say(text, seconds: seconds)
         } else {
-            model.prompt?.note = "  " + note
+            model.prompt?.note = "  " + text
         }
     }
 

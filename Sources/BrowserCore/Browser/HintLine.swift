@@ -14,17 +14,26 @@ enum HintLine {
         (.hints, "hides this line for good"),
     ]
 
+    private static let beginning = "New here?"
+
     static func draw(_ model: Model, into frame: inout Frame, in rect: Rect) {
         guard !rect.isEmpty else { return }
         let look = model.look
         frame.fill(rect, style: look[.text])
+        guard !Browser.takesText(model) else {
+            let spans = [
+                Span(beginning, look[.accent]), Span("  Keys write text now; "), Span("esc", look[.key]),
+                Span(" leaves it", look[.hint]),
+            ]
+            frame.write(spans, at: rect.inset(left: 1).origin, within: rect)
+            return
+        }
         var parts = told.compactMap { part -> (key: String, words: String)? in
             guard let action = model.keyMap.action(part.id), action.contexts.contains(model.screen),
                 model.parts.isOfUse(part.id, model), let key = action.keys.first
             else { return nil }
             return (key.description, part.words)
         }
-        let beginning = "New here?"
         func width() -> Int {
             parts.reduce(TextWidth.width(of: beginning)) {
                 $0 + 3 + TextWidth.width(of: $1.key) + TextWidth.width(of: $1.words)

@@ -29,14 +29,12 @@ extension Browser {
             }
         if !isKnown {
             model.doubtedAt = model.now
-            model.say("\(key) does nothing here: y does what is asked, n leaves it.", seconds: 3)
+            model.say("\(key) is no answer; press y or n.", seconds: 3)
             return true
         }
         let leaves = key == Key(.escape) || key == .character("n") || key == .character("q")
         guard model.isInDoubt, !leaves else { return false }
-        model.say(
-            "\(key) isn't taken so soon behind what means nothing here; press it again in a moment.",
-            seconds: 5)
+        model.say("\(key) isn't taken so soon: press again.", seconds: 5)
         return true
     }
 

@@ -6,13 +6,13 @@ enum OverlayPlaces {
     static func actions(
         _ list: ActionList, _ model: Model
     ) -> (box: Rect, field: Rect, list: Rect, detail: Rect) {
-        let screen = Rect(model.size)
-        let isSmall = screen.rows < 8 || screen.columns < 30
+        let isSmall = model.size.rows < 8 || model.size.columns < 30
+        let screen = isSmall ? Rect(model.size) : dialogs(model).inset(top: 1)
         let columns = isSmall ? screen.columns : min(screen.columns - 4, list.isHelp ? 96 : 56)
         let legend = list.isHelp ? Legend.lines(model, matching: "").count : 0
         let all = model.keyMap.actions(in: model.screen).count + legend
-        let detailRows = list.isHelp && screen.rows >= 14 ? 3 : 0
-        let rows = isSmall ? screen.rows : min(screen.rows - 2, all + 3 + detailRows)
+        let detailRows = list.isHelp && model.size.rows >= 14 ? 3 : 0
+        let rows = isSmall ? screen.rows : min(screen.rows, all + 3 + detailRows)
         let box = screen.centered(Size(columns: columns, rows: rows))
         let inner = isSmall ? box : box.inset(top: 1, left: 2, bottom: 1, right: 2)
         let (field, rest) = inner.split(top: 1)
@@ -20,10 +20,13 @@ enum OverlayPlaces {
         return (box, field, parts.rest, parts.bottom)
     }
 
-    /// Where dialogs stand: above the hints, unless the screen is too low for both.
+    /// On lower screens dialogs stand over the line where something is said.
+    static let leastRows = 12
+
+    /// Where dialogs stand: above the line where something is said and the hints, unless the screen is too low.
     static func dialogs(_ model: Model) -> Rect {
         let screen = Rect(model.size)
-        return screen.rows >= 9 ? screen.split(bottom: 1).rest : screen
+        return screen.split(bottom: screen.rows >= leastRows ? 2 : screen.rows >= 9 ? 1 : 0).rest
     }
 
     static func actionRows(_ model: Model) -> Int {
@@ -50,6 +53,15 @@ enum OverlayPlaces {
 /// Draws what stands over the screen.
 enum OverlayView {
     static func draw(_ model: Model, into frame: inout Frame) {
+        drawBox(model, into: &frame)
+        // What is said of it goes before its hints, if need be before its last row.
+        guard model.overlay != nil, let notice = model.notice, model.size.rows < OverlayPlaces.leastRows
+        else { return }
+        Bar(left: [Span(notice.text, model.look[notice.role])], role: .text)
+            .draw(into: &frame, in: Rect(model.size).split(bottom: 1).bottom, look: model.look)
+    }
+
+    private static func drawBox(_ model: Model, into frame: inout Frame) {
         switch model.overlay {
         case nil: return
         case .plan(let plan):

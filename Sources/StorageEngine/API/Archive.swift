@@ -99,7 +99,7 @@ public final class Archive: Sendable {
                 let engine = try openAnew(after: current)
                 // One number stays free, so that a follower learns that it may have missed something in between. Where
                 // there were no events yet (the archive was in the making), the new index has them from the first on.
-                if let last = current, last.index.isHeaderIntact, last.nextEvent > 0 {
+                if let last = current, !last.index.isCut, last.index.isHeaderIntact, last.nextEvent > 0 {
                     engine.eventBase.store(last.nextEvent &+ 1, ordering: .relaxed)
                 }
                 current = engine

@@ -90,14 +90,18 @@ final class IndexMemory: @unchecked Sendable {
     /// Size of the index's file in bytes; 0 without a file, or if it was removed.
     func fileBytes() throws(StorageError) -> Int { try fileStatus()?.bytes ?? 0 }
 
-    /// Whether the file was removed or replaced, or cut, so that an access may go beyond its end; never true for an index without
-    /// a file.
+    /// Whether the file was removed or replaced; never true for an index without a file.
     var isReplaced: Bool {
         guard let file else { return false }
-        guard let status = try? file.status() else { return true }
+        return (try? file.status())?.links ?? 0 == 0
+    }
+
+    /// Whether the file was cut, so that an access may go beyond its end; never true for an index without a file.
+    var isCut: Bool {
+        guard let file else { return false }
+        guard let bytes = (try? file.status())?.bytes else { return true }
         let capacity = Int(place.pointee.knownCapacity.load(ordering: .relaxed))
-        return status.links == 0
-            || status.bytes < IndexLayout.fileBytes(chunks: capacity / IndexLayout.chunkEntries)
+        return bytes < IndexLayout.fileBytes(chunks: capacity / IndexLayout.chunkEntries)
     }
 
     var hasFile: Bool { file != nil }

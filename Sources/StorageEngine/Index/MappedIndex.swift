@@ -67,6 +67,9 @@ extension MappedIndex {
     /// Whether the file was removed or replaced; never true for an index without a file.
     var isReplaced: Bool { memory.memory.isReplaced }
 
+    /// Whether the file was cut, so that an access may go beyond its end; never true for an index without a file.
+    var isCut: Bool { memory.memory.isCut }
+
     /// Makes sure that all that the index has now is mapped here. Call it where an unmapped entry would be taken for a
     /// missing one. Costs two loads if nothing has grown.
     @inline(__always)

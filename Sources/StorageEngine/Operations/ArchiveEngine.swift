@@ -168,14 +168,14 @@ final class ArchiveEngine: Sendable {
         try? section.index.cleanMark.set()
     }
 
-    /// Whether an observer must open the archive again: its index was replaced or overwritten, or it had no index to observe and
+    /// Whether an observer must open the archive again: its index was replaced, cut or overwritten, or it had no index to observe and
     /// works on an old copy of the log.
     var isSuperseded: Bool {
         guard attachment == nil else { return false }
         guard index.hasFile else {
             return cp_monotonic_time() &- made > ArchiveEngine.copyNanoseconds || hasNewIndex
         }
-        return index.isReplaced || !index.isHeaderIntact
+        return index.isReplaced || index.isCut || !index.isHeaderIntact
     }
 
     /// Whether there is now an index where there was no usable one.

@@ -36,8 +36,9 @@ package struct InputDecoder: Sendable {
     private var stringBegan: UInt64 = 0
     /// When bytes came last.
     private var lastTime: UInt64 = 0
-    /// Whether an ESC for which nothing came was taken for the Escape key. What comes next may still be its sequence, late.
-    private var tookEscape = false
+    /// The beginning of a sequence that was taken for a key because nothing followed: ESC, or ESC and the byte after it. What
+    /// comes next may still be the rest, late.
+    private var taken: [UInt8] = []
     private let terminalSequences: [[UInt8]: Key]
 
     /// Makes a decoder that also knows a terminal's own sequences, each beginning with ESC.
@@ -53,7 +54,9 @@ package struct InputDecoder: Sendable {
         if stringByte != nil {
             return min(lastTime + InputDecoder.stringDelay, stringBegan + InputDecoder.stringTime)
         }
-        return pending.first == 0x1b ? lastTime + InputDecoder.escapeDelay : nil
+        guard pending.first == 0x1b else { return nil }
+        // Nobody types parameters behind ESC and a bracket: the line is slow.
+        return lastTime + (pending.count > 2 ? InputDecoder.stringDelay : InputDecoder.escapeDelay)
     }
 
     /// Takes the bytes that came at one time and gives the events that they complete. Without a time all come at once.
@@ -71,7 +74,7 @@ package struct InputDecoder: Sendable {
         var events: [InputEvent] = []
         if let first = bytes.first, isKey(before: first, after: pause) { events = flush() }
         if let late = lateSequence(bytes) { return late }
-        tookEscape = false
+        taken = []
         for byte in bytes {
             if paste != nil {
                 if let event = collectPaste(byte) { events.append(event) }
@@ -93,7 +96,7 @@ package struct InputDecoder: Sendable {
         }
         var events: [InputEvent] = []
         stringByte = nil
-        tookEscape = pending == [0x1b]
+        taken = pending.first == 0x1b && pending.count <= 2 ? pending : []
         drain(into: &events, isLast: true)
         return events
     }
@@ -112,22 +115,23 @@ package struct InputDecoder: Sendable {
             || terminalSequences.keys.contains { $0.count > 1 && $0[1] == byte }
     }
 
-    /// The rest of a sequence whose ESC was taken for a key because it took so long. Nobody types `[A` within one moment; so what
-    /// comes at once and is a whole sequence or control string without its ESC is that, and not characters.
+    /// The rest of a sequence whose beginning was taken for a key because it took so long. Nobody types `[A` within one moment; so
+    /// what comes at once and is the whole rest of a sequence or control string is that, and not characters.
     private mutating func lateSequence(_ bytes: some Collection<UInt8>) -> [InputEvent]? {
-        guard tookEscape, paste == nil, bytes.count > 1, let first = bytes.first, first != 0x1b else {
+        guard let first = bytes.first, first != 0x1b, !taken.isEmpty, paste == nil, bytes.count > 1 else {
             return nil
         }
-        let isString = InputDecoder.strings[first] != nil
-        guard isString || continuesEscape(first) else { return nil }
+        let second = taken.count > 1 ? taken[1] : first
+        let isString = InputDecoder.strings[second] != nil
+        guard isString || continuesEscape(second) else { return nil }
         var other = self
-        (other.tookEscape, other.pending) = (false, [0x1b])
+        (other.taken, other.pending) = ([], taken)
         let events = other.feed(bytes, at: lastTime)
-        guard other.pending.isEmpty, other.deadline == nil, events.count < 2 else { return nil }
+        guard other.pending.isEmpty, other.stringByte == nil, events.count < 2 else { return nil }
         switch events.first {
-        case nil where isString: break
+        case nil where isString || other.paste != nil: break
         case .key(let key)? where key.text == nil && key.modifiers.isDisjoint(with: .alt): break
-        case .mouse?, .focus?: break
+        case .mouse?, .focus?, .paste?: break
         default: return nil
         }
         self = other

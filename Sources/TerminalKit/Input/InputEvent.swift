@@ -23,7 +23,7 @@ package enum InputEvent: Sendable, Hashable {
     package var words: String {
         switch self {
         case .pasteUnfinished:
-            "A paste hasn't ended, and what is typed belongs to it; Ctrl-C drops it."
+            "A paste hasn't ended; Ctrl-C drops it."
         case .pasteDropped: "The unfinished paste was dropped."
         default: ""
         }

@@ -1,6 +1,7 @@
 import ArchiveQuery
 import BrowserCore
 import CBOR
+import Foundation
 import StorageEngine
 import StoreInspection
 import Synchronization
@@ -47,6 +48,8 @@ final class MockSource: StoreSource {
         var nextAction: UInt32 = 1
         /// A store that answers queries in place of the mock, which has none itself; nil: none are answered.
         var queried: EngineSourceTests.Folder?
+        /// A query goes on until it is stopped.
+        var isQueryEndless = false
         var now = Fixture.start
 
         func hasExpired(_ record: Record) -> Bool { record.entry.expires.map { $0 <= now } ?? false }
@@ -161,6 +164,10 @@ final class MockSource: StoreSource {
         _ request: QueryRequest, progress: (Double) -> Bool
     ) throws(SourceError) -> QueryAnswer? {
         try check()
+        if with({ $0.isQueryEndless }) {
+            while progress(0.1) { usleep(1_000) }
+            return nil
+        }
         guard let folder = with({ $0.queried }) else { throw SourceError("no query is answered here") }
         var request = request
         request.archive = ArchiveAddress(request.archive.name, in: folder.path + "/store")
