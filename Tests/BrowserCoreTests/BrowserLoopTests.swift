@@ -28,6 +28,8 @@ struct BrowserLoopTests {
             /// Text that the screen must show before the event comes.
             var whenShown: String
             var event: InputEvent
+            /// Whether it comes only where somebody waits for it.
+            var isLate = false
         }
 
         var size = Size(columns: 80, rows: 24)
@@ -56,7 +58,9 @@ struct BrowserLoopTests {
         var waker: @Sendable () -> Void { { [bell] in bell.ring() } }
 
         func nextEvent(timeout: Double) -> InputEvent? {
-            if let step = steps.first, frames.last?.plainText.contains(step.whenShown) == true {
+            if let step = steps.first, frames.last?.plainText.contains(step.whenShown) == true,
+                !step.isLate || timeout > 0
+            {
                 steps.removeFirst()
                 return step.event
             }
@@ -238,6 +242,19 @@ struct BrowserLoopTests {
             clock: TestClock().function)
     }
 
+    /// What broke: of a text that came byte by byte the first was an answer if it was `y`, and nothing takes back a file that is replaced.
+    @Test func aTextThatComesInPiecesIsNoAnswer() throws {
+        let source = Fixture.source()
+        var pieces = Self.keys("yes\n", shown: "Delete 1 entry")
+        for place in pieces.indices.dropFirst() { pieces[place].isLate = true }
+        var terminal = Terminal(
+            Self.planOfOne() + pieces + [
+                Self.step("isn't taken", .key(Key(.escape))), Self.step("16 entries", .key(.character("q"))),
+            ])
+        #expect(Self.run(&terminal, source) == .quit && terminal.steps.isEmpty)
+        #expect(source.with { $0.archives["City"]?.count } == 16)
+    }
+
     private static func planOfOne() -> [Terminal.Step] {
         [
             step("3 archives", .key(.character("j"))), step("3 archives", .key(Key(.enter))),
@@ -329,6 +346,31 @@ struct BrowserLoopTests {
         }
     }
 
+    /// What broke: where a prompt had no room for it nothing said why keys were swallowed, or what was wrong with a condition.
+    @Test(arguments: [Size(columns: 80, rows: 24), Size(columns: 40, rows: 10), Size(columns: 20, rows: 5)])
+    func whatIsSaidOfAPromptIsRead(size: Size) throws {
+        var browser = try Fixture.browser(
+            Fixture.source(), columns: size.columns, rows: size.rows, keys: "j<enter>W")
+        browser.send(.input(.pasteUnfinished))
+        #expect(browser.frame.plainText.contains("A paste hasn't ende"), "\(browser.frame.plainText)")
+        browser.send(.input(.pasteDropped))
+        #expect(browser.frame.plainText.contains("The unfinished past"))
+        browser.press(try Key.script("x x<enter>"))
+        #expect(browser.frame.plainText.contains("at 3: found"), "\(browser.frame.plainText)")
+    }
+
+    /// What broke: a paste that went nowhere, and a key that meant nothing to what stood over the screen, were passed over in silence.
+    @Test(arguments: ["", "y", "C", "c", "b", "<enter>"])
+    func whatIsNotTakenIsSaid(keys: String) throws {
+        var browser = try Fixture.browser(Fixture.source(), keys: "j<enter>" + keys)
+        browser.send(.input(.paste("yes\ny")))
+        #expect(
+            browser.frame.plainText.contains("A pasted text isn't taken as keys."),
+            "\(browser.frame.plainText)")
+        browser.press([Key(.function(12))])
+        #expect(browser.frame.plainText.contains("f12 does nothing here"))
+    }
+
     /// A terminal that says what is pasted says so to a question, too.
     @Test func aPasteIsNoAnswer() throws {
         let source = Fixture.source()
@@ -416,8 +458,9 @@ struct BrowserLoopTests {
             try Self.planOfOne().dropLast()
                 + Key.script("Q<ctrl+u>limit 5").map { Self.step("City", .key($0)) }
                 + Key.script("<enter>jD").map { Self.step("limit 5", .key($0)) } + [
-                    Self.step("rows aren't there yet", .key(.character("x"))),
-                    Self.step("limit 5x", .key(.control("c"))),
+                    Self.step("D isn't taken: the rows", .key(.character("x"))),
+                    Self.step("x isn't taken: the rows", .key(Key(.escape))),
+                    Self.step("Stopped", .key(.character("x"))), Self.step("limit 5x", .key(.control("c"))),
                 ])
         terminal.pause = 5_000
         let clock = TestClock()

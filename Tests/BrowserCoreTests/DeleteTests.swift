@@ -253,6 +253,27 @@ struct DeleteTests {
         #expect(two.frame.plainText.contains("4 marked"))
     }
 
+    /// What broke: a key behind the Enter of a slow condition was about a row that the condition's list didn't have.
+    @Test(arguments: ["D", "m", "x", "y", "o", "<enter>"])
+    func keysForRowsToComeAreRefused(key: String) throws {
+        let source = Fixture.source()
+        var test = UpdateTest(Fixture.model(columns: 100, rows: 24))
+        test.settle(source)
+        for key in try Key.script("j<enter>W") { _ = test.press(key, source) }
+        var asked: [Effect] = []
+        for key in try Key.script("population > 2000000<enter>") {
+            asked += test.press(key, source, settling: false)
+        }
+        let key = try #require(try Key.script(key).first)
+        #expect(test.press(key, source, settling: false).isEmpty)
+        #expect(test.model.said == "\(key) isn't taken: the rows aren't there yet; esc keeps the old ones.")
+        #expect(!test.model.isPlanOpen && test.model.markedKeys.isEmpty)
+        test.effects = asked
+        test.settle(source)
+        _ = test.press(.character("D"), source)
+        #expect(test.model.isPlanOpen)
+    }
+
     /// What broke: who typed on got all entries of the archive marked, and the rows of the filter in view; and a delete planned the
     /// one under the cursor while all were being marked.
     @Test func marksNothingButTheRowsThatWereAskedFor() throws {

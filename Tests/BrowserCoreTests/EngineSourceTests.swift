@@ -346,16 +346,26 @@ struct EngineSourceTests {
                 size: Size(columns: 100, rows: 30), look: Fixture.ascii, folder: folder.path, store: path,
                 isReadOnly: true, now: Timestamp.now()),
             source: try RingFileSource(path: path), clock: { Timestamp.now() })
+        browser.press([.character("y"), .character("c")])
+        let command = String(decoding: browser.sent.last ?? [], as: UTF8.self)
+        #expect(command == String(decoding: copied("vellum tail \(path)"), as: UTF8.self))
+        browser.press([Key(.enter), .character("y"), .character("s")])
+        let code = "try RingFile(path: \"\(path)\", maximumBytes: 0, overwritesOldMessages: false, "
+        #expect(browser.sent.last == copied(code + "mode: .readOnly).messages()"))
         browser.press([.character("h")])
         func row() -> [String] {
             let row = browser.frame.lines.first { $0.contains("ring  ") } ?? ""
             return row.split(separator: " ").drop { $0 != "ring" }.map(String.init)
         }
         #expect(row().prefix(3) == ["ring", "1", "3"], "\(browser.frame.plainText)")
+        browser.press([.character("f")])
+        #expect(browser.frame.plainText.contains("favourites are stores, and this is a ring file"))
         try FileManager.default.removeItem(atPath: path)
         browser.press([.character("R")])
         #expect(row().prefix(3) == ["ring", "-", "-"], "\(browser.frame.plainText)")
     }
+
+    private func copied(_ text: String) -> [UInt8] { Clipboard.direct.sequence(for: Array(text.utf8)) ?? [] }
 
     /// What broke: entries of an archive that was made anew, with as many events, weren't looked at.
     @Test func anotherArchiveOfTheSameFiguresIsShown() throws {

@@ -133,6 +133,7 @@ struct EventTests {
     func whatIsNoBoundIsSaid(keys: String, answer: String) throws {
         let browser = try Fixture.browser(source(), keys: "jTA" + keys)
         #expect(browser.frame.plainText.contains(answer), "\(browser.frame.plainText)")
+        #expect(browser.frame.plainText.contains("alarm when"), "it can be mended there")
     }
 
     /// A bound that no number of ours can hold ended the browser when it was said.

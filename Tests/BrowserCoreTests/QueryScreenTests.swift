@@ -277,6 +277,8 @@ struct QueryScreenTests {
             #expect(rows[place + 1].contains("v \(amount)"), "\(rows[place + 1])")
         }
         #expect(rows.contains { $0.contains("################  ") })
+        // What takes time besides, so that the parts make up the whole.
+        #expect(rows.contains { $0.contains("  going through the entries, and what is done") })
         browser.press(try Key.script("<enter>S"))
         #expect(browser.frame.plainText.contains("archive.number(.greater(than: 50))"))
         browser.press(try Key.script("<enter>c"))

@@ -58,6 +58,23 @@ struct UndoTests {
         #expect(browser.frame.plainText.contains("can't be undone any more: ten minutes have passed."))
     }
 
+    /// What broke: while a large undo was under way it was said that it wasn't possible any more.
+    @Test func whatIsBeingTakenBackIsNotOver() throws {
+        let source = Fixture.source()
+        var test = UpdateTest(Fixture.model(columns: 100, rows: 24))
+        test.settle(source)
+        for key in try Key.script("j<enter>gDyu") { _ = test.press(key, source) }
+        let undo = test.press(.character("y"), source, settling: false)
+        let undoable = source.with { $0.undoable["City"] }
+        source.with { $0.undoable["City"] = [] }
+        test.refresh(source, at: Fixture.start.adding(seconds: 1))
+        #expect(test.model.said?.contains("any more") != true, "\(test.model.said ?? "")")
+        source.with { $0.undoable["City"] = undoable }
+        test.effects = undo
+        test.settle(source)
+        #expect(test.model.said?.contains("Restored 1 entry") == true, "\(test.model.said ?? "")")
+    }
+
     @Test func whatWasUndoneIsNotCountedDown() throws {
         let clock = TestClock()
         var browser = try Fixture.browser(Fixture.source(), clock: clock, keys: "j<enter>gDyuy")

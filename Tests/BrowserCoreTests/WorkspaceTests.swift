@@ -236,9 +236,16 @@ struct WorkspaceTests {
         }
         test.send(.clock(Fixture.start.adding(seconds: 1.9)))
         #expect(test.press(.character("q"), source, settling: false).map(\.description) == ["quit"])
+        // What broke: Ctrl-C left at once.
+        test.send(.clock(Fixture.start.adding(seconds: 10)))
+        #expect(test.press(.control("c"), source, settling: false).isEmpty)
+        #expect(test.model.said?.hasPrefix("A change is under way; ctrl+c again stops it") == true)
+        test.send(.clock(Fixture.start.adding(seconds: 11)))
+        #expect(test.press(.control("c"), source, settling: false).map(\.description) == ["quit"])
         test.effects = asked
         test.settle(source)
         #expect(test.press(.character("q"), source, settling: false).map(\.description) == ["quit"])
+        #expect(test.press(.control("c"), source, settling: false).map(\.description) == ["quit"])
     }
 
     /// What broke: an undo in one store ended the watch of another one's action, which has the same number.

@@ -132,10 +132,11 @@ struct QueryTests {
         let text = try lines(query, "--explain").joined(separator: "\n")
         for part in [
             "in the order in which they are stored", "looked at   6,204 entries; read 6,204 values",
-            "10 rows in ",
+            "10 rows in ", "(going through the entries, and what is done with the rows)",
         ] {
             #expect(text.contains(part), "\(part)")
         }
+        #expect(!text.contains("expired"))
         let object = try JSON.object(try #require(lines(query, "--explain", "--json").first))
         #expect(
             object["order"] as? String == "storage" && object["visited"] as? Int == 6204

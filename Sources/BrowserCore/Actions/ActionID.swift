@@ -45,6 +45,14 @@ package enum ActionID: String, Sendable, Hashable, CaseIterable {
         }
     }
 
+    /// Whether it does something with the row under the cursor, or with those that are marked.
+    var isAboutRows: Bool {
+        switch self {
+        case .open, .mark, .delete, .expire, .copy, .pager, .pipe, .write, .editValue, .biography: true
+        default: false
+        }
+    }
+
     /// The column that the action sorts by.
     var column: EntryColumn? {
         switch self {

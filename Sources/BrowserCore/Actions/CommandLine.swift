@@ -62,7 +62,7 @@ package enum CommandLine {
 
     private static func command(for model: Model) -> (words: Words, store: String?) {
         var words = model.parts.command(model)
-        guard let file = model.store, model.archives.figures?.isRingFile == true else {
+        guard let file = model.store, model.isOfRingFile else {
             return (words, model.store)
         }
         // All there is of a ring file are its messages and what happens to them.

@@ -12,12 +12,14 @@ extension Browser {
         case .paste(let text):
             model.unsay(InputEvent.pasteUnfinished.words)
             if model.prompt != nil {
-                model.prompt?.note = nil
+                model.prompt?.said = nil
                 model.prompt?.field.insert(text)
                 return typed(&model)
             }
             guard let overlay = model.overlay else {
-                return model.isTyping ? model.parts.paste(&model, text) : []
+                if model.isTyping, !isAsking(model) { return model.parts.paste(&model, text) }
+                sayPasteIsNoKeys(&model)
+                return []
             }
             paste(&model, text, into: overlay)
             return []
@@ -102,8 +104,8 @@ extension Browser {
         sayOfInput(&model, "What came at once isn't taken: pasted?", seconds: 5)
     }
 
-    static func sayNotShownYet(_ model: inout Model) {
-        sayOfInput(&model, "What came with Enter isn't taken: its rows aren't there yet.")
+    static func sayPasteIsNoKeys(_ model: inout Model) {
+        sayOfInput(&model, "A pasted text isn't taken as keys.")
     }
 
     static func sayEnterIsCut(_ model: inout Model) {
@@ -115,7 +117,7 @@ extension Browser {
         if model.prompt == nil {
             model.say(text, seconds: seconds)
         } else {
-            model.prompt?.note = "  " + text
+            model.prompt?.said = "  " + text
         }
     }
 
@@ -123,18 +125,26 @@ extension Browser {
         // Another key in between takes back what is to be asked for twice.
         model.askedFirst?.isNew = false
         defer { if model.askedFirst?.isNew == false { model.askedFirst = nil } }
-        if key == .control("c") { return [.quit] }
+        if key == .control("c") { return quit(&model, key) }
         if let overlay = model.overlay { return press(&model, key, in: overlay) }
         if model.prompt != nil {
-            model.prompt?.note = nil
+            model.prompt?.said = nil
             return pressInPrompt(&model, key)
         }
         if key == Key(.escape), let job = model.job, job.isStoppable || job.isChange {
             return stop(&model, job)
         }
+        if isAsking(model) {
+            model.say("\(key) isn't taken: the rows aren't there yet; esc stops the query.", seconds: 3)
+            return []
+        }
         if model.isTyping { return model.parts.press(&model, key) }
         guard let action = model.keyMap.action(for: key, in: model.screen) else {
             sayWhyNothing(&model, key)
+            return []
+        }
+        if action.id.isAboutRows, model.screen == .entries, model.entries?.isReplaced == true {
+            model.say("\(key) isn't taken: the rows aren't there yet; esc keeps the old ones.", seconds: 3)
             return []
         }
         let isOfUse = model.parts.isOfUse(action.id, model)
@@ -151,7 +161,9 @@ extension Browser {
         if model.isReadOnly, ActionTable.keyMap().action(for: key, in: model.screen) != nil {
             return model.say("\(key): the store is only read here; \(help)", seconds: 3)
         }
-        let other = Screen.allCases.first { model.keyMap.action(for: key, in: $0) != nil }
+        // Where going back leads first.
+        let near: [Screen] = (model.entries == nil ? [] : [.entries]) + [.archives, .stores]
+        let other = (near + Screen.allCases).first { model.keyMap.action(for: key, in: $0) != nil }
         guard let other, let action = model.keyMap.action(for: key, in: other) else {
             return model.say("\(key) does nothing here; \(help)", seconds: 3)
         }
@@ -218,9 +230,8 @@ extension Browser {
     }
 
     /// Leaves; while something changes a store only if it is asked for twice.
-    private static func quit(_ model: inout Model) -> [Effect] {
+    private static func quit(_ model: inout Model, _ key: Key) -> [Effect] {
         guard let job = model.job, job.isChange, !model.isAskedAgain(.quit) else { return [.quit] }
-        let key = keyName(model, .quit)
         model.say(
             job.isStoppable
                 ? "A change is under way; \(key) again stops it where it is, and leaves."
@@ -234,7 +245,7 @@ extension Browser {
         if let column = id.column { return EntriesScreen.sort(&model, by: .column(column)) }
         if let place = ActionID.stores.firstIndex(of: id) { return showStore(&model, number: place + 1) }
         switch id {
-        case .quit: return quit(&model)
+        case .quit: return quit(&model, model.keyMap.action(.quit)?.keys.first ?? .character("q"))
         case .nextStore: return showStore(&model, after: 1)
         case .previousStore: return showStore(&model, after: -1)
         case .help, .palette:

@@ -10,7 +10,10 @@ extension Browser {
         model.parts.draw(model, layout, into: &frame)
         HintLine.draw(model, into: &frame, in: layout.hints)
         FooterView.draw(model, into: &frame, in: layout.footer)
-        StatusView(model).draw(into: &frame, in: layout.status, model)
+        // What a box would stand over half of is said in the last row.
+        if model.overlay == nil || model.size.rows >= OverlayPlaces.leastRows {
+            StatusView(model).draw(into: &frame, in: layout.status, model)
+        }
         OverlayView.draw(model, into: &frame)
     }
 

@@ -20,10 +20,12 @@ enum HintLine {
         guard !rect.isEmpty else { return }
         let look = model.look
         frame.fill(rect, style: look[.text])
-        guard !Browser.takesText(model) else {
+        let takesText = Browser.takesText(model)
+        guard model.overlay == nil, !takesText else {
             let spans = [
-                Span(beginning, look[.accent]), Span("  Keys write text now; "), Span("esc", look[.key]),
-                Span(" leaves it", look[.hint]),
+                Span(beginning, look[.accent]),
+                Span(takesText ? "  Keys write text now; " : "  The row below names its keys; "),
+                Span("esc", look[.key]), Span(" leaves it", look[.hint]),
             ]
             frame.write(spans, at: rect.inset(left: 1).origin, within: rect)
             return

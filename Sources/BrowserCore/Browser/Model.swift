@@ -315,6 +315,8 @@ struct Prompt: Sendable {
     var purpose = Purpose.screen
     /// What stands behind the field; nil: what the screen has to say there.
     var note: String?
+    /// What was said of the last input. It stands there instead, and where there is no room in another row.
+    var said: String?
     /// How many texts of its history the one that is shown lies back; nil: what was typed.
     var recalled: Int?
 

@@ -55,8 +55,9 @@ struct StatusView {
             frame.fill(rect, style: look[.input])
             let width = frame.write(
                 label, at: rect.origin, style: look[.key].over(look[.input]), within: rect)
-            var figures = prompt.note ?? (prompt.isOfScreen ? model.parts.promptNote(model) : "")
-            if let job = StatusView.longJob(model) {
+            var figures =
+                prompt.said ?? prompt.note ?? (prompt.isOfScreen ? model.parts.promptNote(model) : "")
+            if prompt.said == nil, let job = StatusView.longJob(model) {
                 figures = "  \(Figures.percent(job.share)) \(model.words(of: job))"
             }
             // What is typed needs room before what is said of it.
@@ -64,7 +65,14 @@ struct StatusView {
             let hasRoom = rect.columns >= 40 && rect.columns - width - needed >= 8
             let (field, right) = rect.split(left: width).rest.split(right: hasRoom ? needed : 0)
             prompt.field.draw(into: &frame, in: field, look: look)
-            frame.write(figures, at: right.origin, style: look[.dim].over(look[.input]), within: right)
+            let style = look[prompt.said == nil ? .dim : .warning]
+            frame.write(figures, at: right.origin, style: style.over(look[.input]), within: right)
+            if !hasRoom, let said = prompt.said {
+                let footer = model.layout.footer
+                let row = footer.row > rect.row ? footer : Rect(model.size).line(rect.row - 1)
+                Bar(left: [Span(String(said.trimmingSpaces()), style)], role: .text)
+                    .draw(into: &frame, in: row, look: look)
+            }
         case .progress(let job):
             let phase = Int(model.now.microseconds / 100_000 % 1000)
             ProgressBar(fraction: job.share > 0 ? job.share : nil, text: model.words(of: job), phase: phase)

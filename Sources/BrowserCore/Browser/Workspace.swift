@@ -58,6 +58,9 @@ struct Workspace: Sendable {
 }
 
 extension Model {
+    /// Whether the store that is shown is a ring file.
+    var isOfRingFile: Bool { archives.figures?.isRingFile == true }
+
     /// The stores that are open, by the keys that lead to them; the one that is shown among them.
     var openStores: [(place: Int, store: String)] {
         let shown = store.map { [(place: place, store: $0)] } ?? []

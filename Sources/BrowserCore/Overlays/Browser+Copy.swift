@@ -24,7 +24,9 @@ extension Browser {
         case Key(.home): menu.selected = 0
         case Key(.end): menu.selected = menu.items.count - 1
         default:
-            guard let item = menu.items.first(where: { key == .character($0.letter) }) else { return [] }
+            guard let item = menu.items.first(where: { key == .character($0.letter) }) else {
+                return sayUseless(&model, key)
+            }
             return copy(&model, item)
         }
         menu.selected = max(0, min(menu.selected, menu.items.count - 1))

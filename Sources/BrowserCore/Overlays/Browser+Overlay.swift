@@ -25,6 +25,7 @@ extension Browser {
             switch key.code {
             case .character(let character):
                 key.text == nil ? key == .control("f") || key == .control("b") : known.contains(character)
+            case .function, .insert, .delete, .backspace: false
             default: true
             }
         if !isKnown {
@@ -36,6 +37,12 @@ extension Browser {
         guard model.isInDoubt, !leaves else { return false }
         model.say("\(key) isn't taken so soon: press again.", seconds: 5)
         return true
+    }
+
+    /// Of a key that means nothing to what stands over the screen.
+    static func sayUseless(_ model: inout Model, _ key: Key) -> [Effect] {
+        model.say("\(key) does nothing here; esc leaves it.", seconds: 3)
+        return []
     }
 
     /// A text that is pasted, with a terminal that says so.
@@ -52,7 +59,7 @@ extension Browser {
             form.insert(text)
             model.overlay = .expire(form)
         case .plan, .choice, .edit: sayNoAnswer(&model)
-        case .undoList, .columns, .message, .copy: break
+        case .undoList, .columns, .message, .copy: sayPasteIsNoKeys(&model)
         }
     }
 
@@ -130,10 +137,11 @@ extension Browser {
         case Key(.function(1)) where box.leadsToActions:
             model.overlay = nil
             return perform(&model, .help)
-        case Key(.enter), Key(.escape), .character("q"), .character(" "):
+        case Key(.enter), Key(.escape), .character("q"), .character(" "), .character("h"), Key(.left),
+            Key(.backspace):
             model.overlay = nil
             return []
-        default: return []
+        default: return sayUseless(&model, key)
         }
         box.first = max(0, min(box.first, places.lines.count - places.body.rows))
         model.overlay = .message(box)

@@ -45,7 +45,7 @@ extension Browser {
         case Key(.down), .character("j"): list.selected += 1
         case Key(.home), .character("g"): list.selected = 0
         case Key(.end), .character("G"): list.selected = list.actions.count - 1
-        default: break
+        default: return sayUseless(&model, key)
         }
         list.selected = max(0, min(list.selected, list.actions.count - 1))
         let rows = OverlayPlaces.undoList(list, model).page

@@ -102,7 +102,7 @@ extension Browser {
         case Key(.down), .character("j"): choice.selected += 1
         case Key(.home), .character("g"): choice.selected = 0
         case Key(.end), .character("G"): choice.selected = choice.items.count - 1
-        default: break
+        default: return sayUseless(&model, key)
         }
         choice.selected = max(0, min(choice.selected, choice.items.count - 1))
         let rows = OverlayPlaces.columns(choice, model).list.rows

@@ -56,8 +56,8 @@ struct CopyItem: Sendable {
         ]
     }
 
-    static func path(_ archive: ArchiveAddress) -> CopyItem {
-        CopyItem("p", "the path of the store", archive.store)
+    static func path(_ archive: ArchiveAddress, isRingFile: Bool = false) -> CopyItem {
+        CopyItem("p", "the path of the \(isRingFile ? "file" : "store")", archive.store)
     }
 
     static func command(_ name: String, _ arguments: [String], _ store: String) -> String {
@@ -67,6 +67,13 @@ struct CopyItem: Sendable {
     /// An archive as an expression of the engine.
     static func archiveSource(_ archive: ArchiveAddress) -> String {
         "try Store.open(at: \(literal(archive.store)), mode: .readOnly).archive(named: \(literal(archive.name)))"
+    }
+
+    /// The messages of a log, or of a ring file, as an expression of the engine.
+    static func messageSource(_ archive: ArchiveAddress, isRingFile: Bool) -> String {
+        guard isRingFile else { return archiveSource(archive) + ".messages(most: 100)" }
+        return "try RingFile(path: \(literal(archive.store)), maximumBytes: 0, overwritesOldMessages: false, "
+            + "mode: .readOnly).messages()"
     }
 
     /// A text as a literal of Swift.

@@ -65,6 +65,7 @@ enum Legend {
                 sign: "UNREACHABLE",
                 words: "The store can't be read now; what was read before is still shown."),
             Line(sign: "REMOVED", words: "The archive is gone; what was in it is still shown."),
+            Line(sign: "ALARM", words: "A figure is beyond a bound that you set, in this store or another."),
             Line(
                 sign: "PAUSED",
                 words: "The screen stands still until you go on; graphs and alarms miss nothing."),

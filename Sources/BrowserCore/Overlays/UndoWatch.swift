@@ -45,6 +45,8 @@ extension Browser {
             model.undoWatch?.latest = actions[0]
             return
         }
+        // It is being taken back, or one beside it, which needs its room.
+        guard model.job?.isChange != true else { return }
         model.undoWatch = nil
         model.say(
             watch.own.ending(in: watch.archive.name, at: model.now).asSentence, role: .warning, seconds: 20)

@@ -65,8 +65,6 @@ package enum BrowserLoop {
         var isTypedAhead = false
         // Whether what is dropped may still come.
         var isFlowing = false
-        // Whether keys wait for rows.
-        var isHeld = false
         while true {
             let now = clock()
             pending += Browser.update(&model, pacing.isTick(at: now) ? .tick(now) : .clock(now))
@@ -103,6 +101,7 @@ package enum BrowserLoop {
             input.wait(
                 on: &terminal, timeout: pacing.wait(from: clock()), takesText: Browser.takesText(model),
                 runs: question != nil,
+                answers: question.map { ![.expire, .pipe, .write].contains($0) } ?? false,
                 isHeld: Browser.awaitsRows(model, before: input.next))
             if let question {
                 model.now = max(model.now, clock())
@@ -118,15 +117,7 @@ package enum BrowserLoop {
             }
             while !input.isEmpty {
                 model.now = max(model.now, clock())
-                let wasHeld = isHeld
-                isHeld = Browser.awaitsRows(model, before: input.next)
-                if isHeld { break }
-                if wasHeld, Browser.isAsking(model), input.next != .key(Key(.escape)) {
-                    // They are about rows, and would be typed into the query.
-                    let dropped = input.forget(on: &terminal, goesOn: false)
-                    if dropped.count > 0 { Browser.sayNotShownYet(&model) }
-                    continue
-                }
+                if Browser.awaitsRows(model, before: input.next) { break }
                 var effects: [Effect] = []
                 if Browser.takesText(model), let pasted = input.takePasted(dropsLineEnd: question != nil) {
                     effects = Browser.update(&model, .input(.paste(pasted.text)))

@@ -22,24 +22,37 @@ struct TypedInput {
     var isEmpty: Bool { events.isEmpty }
     var next: InputEvent? { events.first }
 
-    /// Waits for an event, at most for so many seconds, and takes what came with it. `runs`: Enter runs or writes the text. `isHeld`:
-    /// those that are there aren't handled yet.
+    /// Waits for an event, at most for so many seconds, and takes what came with it. `runs`: Enter runs or writes the text. `answers`: a
+    /// key is an answer to a question, if it isn't the beginning of a text that comes piece by piece. `isHeld`: those that are there
+    /// aren't handled yet.
     mutating func wait<Terminal: BrowserTerminal>(
-        on terminal: inout Terminal, timeout: Double, takesText: Bool, runs: Bool, isHeld: Bool
+        on terminal: inout Terminal, timeout: Double, takesText: Bool, runs: Bool, answers: Bool, isHeld: Bool
     ) {
         var timeout = events.isEmpty ? timeout : isHeld ? min(timeout, TypedInput.pause) : 0
         var characters = 0
+        // What comes right behind the first key tells whether it is an answer.
+        var isFirst = answers
+        var (isPaused, wakes) = (false, 0)
         let most = takesText ? TypedInput.mostOfText : TypedInput.most
         // What may be a line end within a text is told by what follows it.
         while events.count < most || events.last.map(TypedInput.isLineEnd) == true,
             let event = terminal.nextEvent(timeout: timeout)
         {
             events.append(event)
+            if event == .wake { wakes += 1 }
             // Nothing comes with either, and the second comes without end.
-            if event == .wake || event == .hangUp { return }
+            if event == .hangUp || event == .wake && (!isPaused || wakes > 3) {
+                return
+            }
+            if event == .wake { continue }
             if TypedInput.character(event) != nil { characters += 1 }
+            if isFirst, TypedInput.isTyped(event) {
+                (isFirst, isPaused, timeout) = (false, true, TypedInput.pauseBeforeRunning)
+                continue
+            }
             let pause = runs ? TypedInput.pauseBeforeRunning : TypedInput.pause
-            timeout = takesText && characters >= (runs ? 1 : TypedInput.leastPasted) ? pause : 0
+            isPaused = takesText && characters >= (runs ? 1 : TypedInput.leastPasted)
+            timeout = isPaused ? pause : 0
         }
     }
 

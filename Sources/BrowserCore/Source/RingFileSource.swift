@@ -18,7 +18,7 @@ package final class RingFileSource: StoreSource {
 
     /// - Throws: where there is no ring file, or it can't be read.
     package init(path: String) throws(StorageError) {
-        self.path = path
+        self.path = StorePath.whole(path)
         ring = try RingFile(path: path, maximumBytes: 0, overwritesOldMessages: false, mode: .readOnly)
         _ = try ring.isEmpty()
         state = Mutex(State())
@@ -38,6 +38,10 @@ package final class RingFileSource: StoreSource {
             summary.problem = error.description
         }
         return StoreList([summary])
+    }
+
+    package func setFavourite(_ isFavourite: Bool, store: String) throws(SourceError) {
+        throw SourceError("favourites are stores, and this is a ring file")
     }
 
     package func figures(store: String) throws(SourceError) -> StoreFigures {

@@ -33,7 +33,25 @@ package struct QueryExplanation: Sendable {
             let rows = "\(Figures.count(stage.rowsIn)) > \(Figures.count(stage.rowsOut)) rows"
             add(stage.duration, rows, stage.text)
         }
+        if let rest { add(rest, "", "(\(Self.restText))") }
         return facts + steps + outcome
+    }
+
+    private static let restText = "going through the entries, and what is done with the rows"
+
+    /// The time that is in no stage; nil where theirs isn't known.
+    private var rest: Duration? {
+        var rest = report.duration - report.preparation
+        for stage in report.stages {
+            guard let duration = stage.duration else { return nil }
+            rest -= duration
+        }
+        return max(.zero, rest)
+    }
+
+    /// Entries of the list that led to no row: they were gone, or expired, when it was their turn.
+    private var gone: Int {
+        max(0, report.visited - report.unreadable - (report.stages.first?.rowsIn ?? report.rows))
     }
 
     /// With the stages as a picture: how many rows go from one to the next, and beside each its share of the time, where that is
@@ -43,19 +61,21 @@ package struct QueryExplanation: Sendable {
         let list: Step = ("list of the entries", report.preparation, report.visited)
         let steps =
             [list] + report.stages.map { stage -> Step in (stage.text, stage.duration, stage.rowsOut) }
-        let longest = steps.compactMap(\.time).max() ?? .zero
+        let longest = (steps.map(\.time) + [rest]).compactMap { $0 }.max() ?? .zero
+        func line(_ text: String, _ duration: Duration?) -> [String] {
+            let share = duration.map { longest > .zero ? $0 / longest : 0 } ?? 0
+            let time = Self.padded(duration.map(Figures.elapsed) ?? "", 9)
+            return Self.hanging("\(time)  \(Self.bar(share, glyphs))  ", text, columns)
+        }
         let drawn = steps.enumerated().flatMap { place, step in
-            let share = step.time.map { longest > .zero ? $0 / longest : 0 } ?? 0
-            let time = Self.padded(step.time.map(Figures.elapsed) ?? "", 9)
             let unit = place == 0 ? ("entry", "entries") : ("row", "rows")
             let amount = Figures.count(step.rows, unit.0, unit.1)
-            let stage = Self.hanging("\(time)  \(Self.bar(share, glyphs))  ", step.text, columns)
-            return stage + ["\(Self.padded(String(glyphs.descending), 12)) \(amount)"]
+            return line(step.text, step.time) + ["\(Self.padded(String(glyphs.descending), 12)) \(amount)"]
         }
         let shown = facts.flatMap { fact in
             Self.hanging(String(fact.prefix(Self.labelColumns)), fact.dropFirst(Self.labelColumns), columns)
         }
-        return shown + drawn + outcome
+        return shown + drawn + (rest.map { line(Self.restText, $0) } ?? []) + outcome
     }
 
     /// A text behind its label, wrapped where both are too long for a line.
@@ -98,6 +118,7 @@ package struct QueryExplanation: Sendable {
             "looked at   \(Figures.count(report.visited, "entry", "entries")); read \(values), "
                 + Figures.bytes(UInt64(report.bytesRead)),
         ]
+        if gone > 0 { lines.append("gone        \(Figures.count(gone, "entry", "entries")), or expired") }
         if report.unreadable > 0 { lines.append("unreadable  \(Figures.count(report.unreadable))") }
         if report.givenUp > 0 { lines.append("given up    \(Figures.count(report.givenUp))") }
         if report.transcoded > 0 { lines.append("made CBOR   \(Figures.count(report.transcoded))") }

@@ -14,8 +14,11 @@ extension KeyHistory {
 
     /// How far back the events of the archive reach; one sentence.
     package func reach(in archive: String, now: Timestamp) -> String {
-        guard let time = reachesBackTo else { return "Nothing has happened in \(archive) yet." }
-        let rest = isCutOff ? "; what happened before is not known" : ", all there were"
+        guard let time = reachesBackTo else {
+            return "No event of \(archive) is kept since its index was made."
+        }
+        let rest =
+            isCutOff ? "; what happened before is not known" : ", when the index of \(archive) was made"
         return "Events reach back to \(Figures.moment(time, now: now))\(rest)."
     }
 }

@@ -55,8 +55,10 @@ package struct InputDecoder: Sendable {
             return min(lastTime + InputDecoder.stringDelay, stringBegan + InputDecoder.stringTime)
         }
         guard pending.first == 0x1b else { return nil }
-        // Nobody types parameters behind ESC and a bracket: the line is slow.
-        return lastTime + (pending.count > 2 ? InputDecoder.stringDelay : InputDecoder.escapeDelay)
+        // Nobody types Alt with these, nor parameters behind them: the line is slow.
+        let isSequence =
+            pending.count > 2 || pending.last == UInt8(ascii: "[") || pending.last == UInt8(ascii: "O")
+        return lastTime + (isSequence ? InputDecoder.stringDelay : InputDecoder.escapeDelay)
     }
 
     /// Takes the bytes that came at one time and gives the events that they complete. Without a time all come at once.
@@ -129,7 +131,8 @@ package struct InputDecoder: Sendable {
         let events = other.feed(bytes, at: lastTime)
         guard other.pending.isEmpty, other.stringByte == nil, events.count < 2 else { return nil }
         switch events.first {
-        case nil where isString || other.paste != nil: break
+        // A key's own sequence is a key; what has parameters and is none is a terminal's answer.
+        case nil where isString || other.paste != nil || bytes.count > 2: break
         case .key(let key)? where key.text == nil && key.modifiers.isDisjoint(with: .alt): break
         case .mouse?, .focus?, .paste?: break
         default: return nil

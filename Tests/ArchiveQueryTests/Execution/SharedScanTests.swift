@@ -81,12 +81,13 @@ struct SharedScanTests {
             "sum popluation", "find population contains \"3\" | count",
             "sort countrycode | select name | limit 9000",
         ]
+        let chosen = texts
         for _ in 0..<20 { texts.append(queries.pipeline()) }
-        var shared = 0
+        var shared: [String] = []
         for text in texts {
             let (expected, alone) = try places.answer(text, threads: 1)
             let (rows, report) = try places.answer(text, threads: 3)
-            if report.threads == 3 { shared += 1 }
+            if report.threads == 3 { shared.append(text) }
             #expect(alone.threads == 1)
             #expect(rows == expected, "\(text)")
             guard !text.contains("limit"), !text.contains("skip") else { continue }
@@ -99,7 +100,8 @@ struct SharedScanTests {
             #expect(report.stages.map(\.rowsIn) == alone.stages.map(\.rowsIn), "\(text)")
             #expect(report.stages.map(\.rowsOut) == alone.stages.map(\.rowsOut), "\(text)")
         }
-        #expect(shared > 30)
+        // That one's limit is met before the work is shared. Of the random ones any number may be.
+        #expect(chosen.filter { !shared.contains($0) } == ["distinct alternatenames[] | limit 12000"])
     }
 
     /// What a part can't keep in memory is left to the caller's thread, which has files.

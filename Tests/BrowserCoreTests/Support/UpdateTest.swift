@@ -1,4 +1,5 @@
 import BrowserCore
+import StorageEngine
 import TerminalKit
 import Testing
 
@@ -34,6 +35,12 @@ struct UpdateTest {
         let asked = effects
         if settling { settle(source) }
         return asked
+    }
+
+    /// Refreshes, and does what that asks for.
+    mutating func refresh(_ source: some StoreSource, at now: Timestamp) {
+        effects = Browser.update(&model, .tick(now))
+        settle(source)
     }
 
     /// Does what the last effects ask for, and what the answers ask for, until nothing is left.

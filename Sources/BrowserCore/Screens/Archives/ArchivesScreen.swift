@@ -11,13 +11,19 @@ enum ArchivesScreen: ScreenParts {
 
     static func copyable(_ model: Model) -> [CopyItem] {
         guard let sample = selected(model), let archive = archive(model) else { return [] }
-        let command = sample.kind == .log ? "tail" : "keys"
+        let isRingFile = model.isOfRingFile
+        let command =
+            isRingFile
+            ? CommandLine.words(for: model)
+            : CopyItem.command(sample.kind == .log ? "tail" : "keys", [archive.name], archive.store)
+        let source =
+            isRingFile
+            ? CopyItem.messageSource(archive, isRingFile: true) : CopyItem.archiveSource(archive)
         return [
             CopyItem("n", "the archive's name", archive.name),
             CopyItem("j", "the row as JSON", JSONTree.cells(sample.members).text),
-            CopyItem("c", "the shell command", CopyItem.command(command, [archive.name], archive.store)),
-            CopyItem("s", "the Swift", CopyItem.archiveSource(archive)),
-            CopyItem.path(archive),
+            CopyItem("c", "the shell command", command),
+            CopyItem("s", "the Swift", source), CopyItem.path(archive, isRingFile: isRingFile),
         ]
     }
 
@@ -51,6 +57,10 @@ enum ArchivesScreen: ScreenParts {
     static func firstRow(_ model: Model) -> Int { model.archives.top }
 
     static func table(_ model: Model) -> Table? { ArchivesView.table(model) }
+
+    static func isOfUse(_ id: ActionID, _ model: Model) -> Bool {
+        ![.query, .groups].contains(id) || selected(model)?.kind != .log
+    }
 
     static func problem(_ model: Model) -> String? {
         // On an empty screen it stands in the middle, in full.

@@ -79,6 +79,8 @@ extension EntriesScreen {
         if let range = mistake.range {
             prompt.field.moveCursor(to: prompt.field.place(ofByte: range.lowerBound))
         }
+        // It stands above the list, where there is room.
+        if model.layout.info.isEmpty { prompt.said = "  \(mistake.words)" }
         model.prompt = prompt
         return []
     }

@@ -58,6 +58,11 @@ struct EntriesState: Sendable {
     private(set) var seen = SeenRows()
     /// The arrangement that is waited for.
     var ticket: Int?
+    /// Whether the rows are those of another filter or condition than what is asked for.
+    var isReplaced: Bool {
+        guard ticket != nil, let arrangement else { return false }
+        return arrangement.filter != filter || arrangement.condition != condition
+    }
     /// The archive's figures when the listing was asked for: while they are the same, so is the listing.
     var listedFigures: ArchiveSample?
     /// Those of the listing that is shown.

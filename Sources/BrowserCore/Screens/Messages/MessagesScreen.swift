@@ -37,8 +37,8 @@ enum MessagesScreen: ScreenParts {
             CopyItem("v", "the message", whole.map(CopyItem.Content.ready) ?? .absent(absence)),
             CopyItem("j", "the row as JSON", row.map(CopyItem.Content.ready) ?? .absent(absence)),
             CopyItem("c", "the shell command", CommandLine.words(for: model)),
-            CopyItem("s", "the Swift", CopyItem.archiveSource(archive) + ".messages(most: 100)"),
-            CopyItem.path(archive),
+            CopyItem("s", "the Swift", CopyItem.messageSource(archive, isRingFile: model.isOfRingFile)),
+            CopyItem.path(archive, isRingFile: model.isOfRingFile),
         ]
     }
 

@@ -232,8 +232,9 @@ extension Browser {
     }
 
     static func setAlarm(
-        _ model: inout Model, _ text: String, _ metric: Metric, of archive: String?
+        _ model: inout Model, _ prompt: Prompt, _ metric: Metric, of archive: String?
     ) -> [Effect] {
+        let text = prompt.field.text
         let others = model.archives.alarms.filter { !$0.watches(metric, of: archive) }
         guard !text.allSatisfy({ $0 == " " }) else {
             if others.count < model.archives.alarms.count { model.say("The alarm is taken away.") }
@@ -247,7 +248,9 @@ extension Browser {
         } catch {
             let old = model.archives.alarms.first { $0.watches(metric, of: archive) }
             let rest = old.map { "; \($0.condition) stays" } ?? ""
-            model.say("No alarm was set: \(error.description)\(rest)", role: .error)
+            // It can be mended there.
+            model.prompt = prompt
+            model.prompt?.said = "  No alarm was set: \(error.description)\(rest)"
         }
         return []
     }

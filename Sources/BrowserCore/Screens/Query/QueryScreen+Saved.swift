@@ -1,3 +1,4 @@
+import ArchiveQuery
 import StoreInspection
 import TerminalKit
 
@@ -73,7 +74,13 @@ extension QueryScreen {
                 try context.source.save(query)
             } then: { model, result in
                 switch result {
-                case .success: model.say("Saved as \(query.name).", role: .good, seconds: 3)
+                case .success:
+                    do throws(QuerySyntaxError) {
+                        _ = try QueryPipeline(query.text)
+                        model.say("Saved as \(query.name).", role: .good, seconds: 3)
+                    } catch {
+                        model.say("Saved as \(query.name) with its mistake: \(error)", role: .warning)
+                    }
                 case .failure(let error):
                     model.unkeptQueries.save(query)
                     model.say(

@@ -6,7 +6,14 @@ import TerminalKit
 enum StoresScreen: ScreenParts {
     static func path(_ model: Model) -> [String] { ["stores"] }
     static func archive(_ model: Model) -> ArchiveAddress? { nil }
-    static func command(_ model: Model) -> CommandLine.Words { .init("browse") }
+    static func command(_ model: Model) -> CommandLine.Words {
+        guard let store = model.stores.selected else { return .init("browse") }
+        // Without a store the list is that of the caches folder, which needn't be this one.
+        var words = CommandLine.Words("browse", options: ["--store", store.path])
+        let key = Browser.keyName(model, .back)
+        words.remark = "It opens that store; \(key) leads to the list of those beside it."
+        return words
+    }
 
     // MARK: How it looks
 
