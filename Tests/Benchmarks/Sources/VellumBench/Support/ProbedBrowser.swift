@@ -69,8 +69,8 @@ final class ProbedBrowser {
         if keys.isEmpty, isShown(self) { return 0 }
         let begun = Clock.now()
         try program.press(keys)
-        // Another key at once with an answer to a plan would make it none.
-        lastProbe = begun
+        // Another key within 50 ms of an answer to a plan would make it none.
+        lastProbe = begun + 80_000_000
         var answered: UInt64?
         var pressed: (at: UInt64, key: String, shown: [String])?
         while answered == nil || pressed != nil {
