@@ -30,6 +30,8 @@ struct BrowserLoopTests {
             var event: InputEvent
             /// Whether it comes only where somebody waits for it.
             var isLate = false
+            /// What happens with it.
+            var then: () -> Void = {}
         }
 
         var size = Size(columns: 80, rows: 24)
@@ -62,6 +64,7 @@ struct BrowserLoopTests {
                 !step.isLate || timeout > 0
             {
                 steps.removeFirst()
+                step.then()
                 return step.event
             }
             if bell.hasRung() { return .wake }
@@ -472,6 +475,37 @@ struct BrowserLoopTests {
             })
         #expect(exit == .quit && terminal.steps.isEmpty, "\(terminal.frames.last?.plainText ?? "")")
         #expect(!terminal.frames.contains { $0.plainText.contains("limit 5j") })
+    }
+
+    /// What broke: nothing moved on the screen for a quarter of a second where rows took longer to come.
+    @Test func movesHardlyWaitForRowsThatTakeLonger() throws {
+        let source = Fixture.source()
+        try Fixture.addQueries(source)
+        let clock = TestClock()
+        var times: [Double] = []
+        var terminal = Terminal(
+            try Self.planOfOne().dropLast()
+                + Key.script("Q<ctrl+u>limit 5").map { Self.step("City", .key($0)) } + [
+                    Self.step("limit 5", .key(Key(.enter))),
+                    Terminal.Step(whenShown: "1 of 5", event: .key(.character("R"))) {
+                        source.with { $0.isQueryEndless = true }
+                        times.append(clock.now.seconds(since: Fixture.start))
+                    },
+                    Self.step("1 of 5", .key(.character("j"))),
+                    Terminal.Step(whenShown: "2 of 5", event: .key(.control("c"))) {
+                        times.append(clock.now.seconds(since: Fixture.start))
+                    },
+                ])
+        terminal.pause = 5_000
+        let exit = BrowserLoop.run(
+            Fixture.model(columns: 120, rows: 24), source: source, terminal: &terminal,
+            clock: {
+                clock.advance(0.005)
+                return clock.now
+            })
+        #expect(exit == .quit && terminal.steps.isEmpty, "\(terminal.frames.last?.plainText ?? "")")
+        let waited = try #require(times.last) - times[0]
+        #expect((0.05..<0.15).contains(waited), "\(waited)")
     }
 
     /// What broke: the first line end in a text pasted so was Enter, and the lines behind it were keys of the list.

@@ -118,10 +118,8 @@ struct EngineChangeTests {
         for number in 0..<1_500 { try archive.put([1], forKey: "city \(number)") }
         #expect(try archive.carryOut(.setLifetime(.seconds(86_400)), on: planned()).entries == 1_500)
         for (keys, title) in [("<enter>u", "undoing"), ("<enter>MD", "deleting")] {
-            var test = UpdateTest(model(Fixture.start))
             let source = EngineSource(folder: folder.path)
-            test.settle(source)
-            for key in try Key.script(keys) { _ = test.press(key, source) }
+            var test = try UpdateTest(model(Fixture.start), source, keys: keys)
             #expect(test.model.isPlanOpen, "\(test.text)")
             let effect = try #require(test.press(.character("y"), source, settling: false).first)
             let lines = reports(of: effect, &test)

@@ -125,6 +125,8 @@ struct EventTests {
     @Test(arguments: [
         ("80%<enter>", "No alarm was set: begin with < or >, as in < 80%"),
         ("<lt> 180%<enter>", "No alarm was set: 180% is no bound for it; write < 80%"),
+        ("<lt><enter>", "No alarm was set: < needs a bound, as in < 80%"),
+        ("> 5 zebras<enter>", "No alarm was set: 5 zebras is no bound for it"),
         ("<lt> many<enter>", "No alarm was set: many is no bound for it"),
         ("<lt> 0%<enter>", "No alarm was set: it is never below 0%"),
         ("> 100%<enter>", "No alarm was set: it is never above 100%"),

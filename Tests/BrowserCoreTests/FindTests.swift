@@ -84,11 +84,7 @@ struct FindTests {
 
     @Test func aSearchIsStopped() throws {
         let source = source(Self.long(9_000_000, needles: [8_000_000]))
-        var test = UpdateTest(Fixture.model(columns: 80, rows: 24))
-        test.settle(source)
-        for key in try Key.script("<enter><enter>/") {
-            _ = test.press(key, source)
-        }
+        var test = try UpdateTest(Fixture.model(columns: 80, rows: 24), source, keys: "<enter><enter>/")
         let effects = test.press(.character("n"), source, settling: false)
         #expect(effects.map(\.description) == ["find \"n\" in Blob/picture.png"])
         let now = Fixture.start.adding(seconds: 1)
@@ -105,9 +101,7 @@ struct FindTests {
     /// What was found in a value is nothing to go by once there is another.
     @Test func saysThatTheValueChangedMeanwhile() throws {
         let source = source(Self.long(9_000_000, needles: [8_000_000]))
-        var test = UpdateTest(Fixture.model(columns: 100, rows: 24))
-        test.settle(source)
-        for key in try Key.script("<enter><enter>/") { _ = test.press(key, source) }
+        var test = try UpdateTest(Fixture.model(columns: 100, rows: 24), source, keys: "<enter><enter>/")
         let effects = test.press(.character("N"), source, settling: false)
         source.with { $0.archives["Blob"]?[0].entry.sequence += 1 }
         for message in test.answers(to: effects[0], source) { test.send(message) }

@@ -61,9 +61,7 @@ struct UndoTests {
     /// What broke: while a large undo was under way it was said that it wasn't possible any more.
     @Test func whatIsBeingTakenBackIsNotOver() throws {
         let source = Fixture.source()
-        var test = UpdateTest(Fixture.model(columns: 100, rows: 24))
-        test.settle(source)
-        for key in try Key.script("j<enter>gDyu") { _ = test.press(key, source) }
+        var test = try UpdateTest(Fixture.model(columns: 100, rows: 24), source, keys: "j<enter>gDyu")
         let undo = test.press(.character("y"), source, settling: false)
         let undoable = source.with { $0.undoable["City"] }
         source.with { $0.undoable["City"] = [] }
@@ -187,9 +185,7 @@ struct UndoTests {
             state.undoable["City"]?[0].action.kind = kind
             state.undoable["City"]?[0].action.entries = 1_204
         }
-        var test = UpdateTest(Fixture.model(columns: 100, rows: 24))
-        test.settle(source)
-        for key in try Key.script("ju") { _ = test.press(key, source) }
+        var test = try UpdateTest(Fixture.model(columns: 100, rows: 24), source, keys: "ju")
         test.press(.character("y"), expecting: ["undo 8 of City"])
         let undo = try #require(test.effects.first)
         test.send(.clock(Fixture.start.adding(seconds: 1)))

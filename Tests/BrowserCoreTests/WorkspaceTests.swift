@@ -48,9 +48,7 @@ struct WorkspaceTests {
     /// An answer belongs to the store that was asked, wherever that is by now.
     @Test func answersGoWhereTheyWereAskedFor() throws {
         let source = Fixture.source()
-        var test = UpdateTest(Fixture.model(columns: 100, rows: 24))
-        test.settle(source)
-        for key in try Key.script("hj<enter>1j") { _ = test.press(key, source) }
+        var test = try UpdateTest(Fixture.model(columns: 100, rows: 24), source, keys: "hj<enter>1j")
         #expect(test.model.store == Fixture.storePath)
         let asked = test.press(Key(.enter), source, settling: false)
         #expect(asked.map(\.description) == ["arrange City by idle, new listing"])
@@ -85,9 +83,7 @@ struct WorkspaceTests {
     /// What was asked of a store that was closed since has no place any more.
     @Test func answersToAClosedStoreAreDropped() throws {
         let source = Fixture.source()
-        var test = UpdateTest(Fixture.model(columns: 100, rows: 24))
-        test.settle(source)
-        for key in try Key.script("hj<enter>") { _ = test.press(key, source) }
+        var test = try UpdateTest(Fixture.model(columns: 100, rows: 24), source, keys: "hj<enter>")
         let asked = test.press(.character("R"), source, settling: false)
         #expect(asked.first?.description == "load figures of \(Self.other)")
         for key in try Key.script("hX") { _ = test.press(key, source) }
@@ -151,9 +147,7 @@ struct WorkspaceTests {
     /// closed, the work stood in the status line for ever.
     @Test(arguments: [false, true]) func whatComesOfAChangeIsKept(fails: Bool) throws {
         let source = Fixture.source()
-        var test = UpdateTest(Fixture.model(columns: 100, rows: 24))
-        test.settle(source)
-        for key in try Key.script("hj<enter>1j<enter>D") { _ = test.press(key, source) }
+        var test = try UpdateTest(Fixture.model(columns: 100, rows: 24), source, keys: "hj<enter>1j<enter>D")
         #expect(test.text.contains("in 1:demo/City"))
         _ = test.press(Key(.tab), source)
         let asked = test.press(Key(.enter), source, settling: false)
@@ -182,9 +176,7 @@ struct WorkspaceTests {
     /// What broke: work in another store took the place of work that collected what to delete, and nothing came of that.
     @Test func workInOneStoreEndsNoneInAnother() throws {
         let source = Fixture.source()
-        var test = UpdateTest(Fixture.model(columns: 100, rows: 24))
-        test.settle(source)
-        for key in try Key.script("hj<enter>1jz") { _ = test.press(key, source) }
+        var test = try UpdateTest(Fixture.model(columns: 100, rows: 24), source, keys: "hj<enter>1jz")
         #expect(test.model.screen == .groups)
         let asked = test.press(.character("D"), source, settling: false)
         #expect(asked.map(\.description) == ["collect the chosen of City"])
@@ -202,9 +194,7 @@ struct WorkspaceTests {
     /// What broke: all that was open was gone by one key, and the browser too where there was no demo.
     @Test func theDemoIsAskedForTwiceWhileStoresAreOpen() throws {
         let source = Fixture.source()
-        var test = UpdateTest(Fixture.model(columns: 100, rows: 24))
-        test.settle(source)
-        _ = test.press(.character("h"), source)
+        var test = try UpdateTest(Fixture.model(columns: 100, rows: 24), source, keys: "h")
         #expect(test.press(.character("d"), source, settling: false).isEmpty)
         #expect(test.model.said == "1 open store would be closed; d again leaves for the demo.")
         test.send(.clock(Fixture.start.adding(seconds: 1)))
@@ -216,9 +206,7 @@ struct WorkspaceTests {
     /// What broke: to leave cut a delete in the middle, without a word.
     @Test func toLeaveAChangeIsAskedForTwice() throws {
         let source = Fixture.source()
-        var test = UpdateTest(Fixture.model(columns: 100, rows: 24))
-        test.settle(source)
-        for key in try Key.script("j<enter>D") { _ = test.press(key, source) }
+        var test = try UpdateTest(Fixture.model(columns: 100, rows: 24), source, keys: "j<enter>D")
         _ = test.press(Key(.tab), source)
         let asked = test.press(Key(.enter), source, settling: false)
         test.send(.clock(Fixture.start.adding(seconds: 0.5)))

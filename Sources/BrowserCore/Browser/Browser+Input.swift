@@ -69,10 +69,17 @@ extension Browser {
 
     /// Seconds for which keys wait for the rows that they are about.
     private static let patience = 0.25
+    /// The same of keys that only go to another row: no longer than a moment in which nothing moves may be.
+    private static let patienceToMove = 0.05
 
     /// Whether a person asked for rows, or for marks, a moment ago that aren't there yet. What is typed meanwhile is about these.
     static func awaitsRows(_ model: Model, before event: InputEvent?) -> Bool {
         guard model.overlay == nil, model.prompt == nil else { return false }
+        var isMove = false
+        if case .key(let key)? = event, !model.isTyping {
+            isMove = model.keyMap.action(for: key, in: model.screen)?.id.isMove == true
+        }
+        let patience = isMove ? patienceToMove : patience
         if let job = model.job, !job.isChange, (0..<patience).contains(model.now.seconds(since: job.since)) {
             let (entries, query) = (model.entries, model.query)
             // Who goes on writing isn't kept from it.
@@ -82,8 +89,8 @@ extension Browser {
             }
         }
         // Who only goes on to other rows needn't wait for these.
-        guard case .key(let key)? = event, !model.isTyping, model.entries?.isCursorUnread == true,
-            model.keyMap.action(for: key, in: model.screen)?.id.isMove != true, let touched = model.touched
+        guard case .key? = event, !isMove, !model.isTyping, model.entries?.isCursorUnread == true,
+            let touched = model.touched
         else { return false }
         return (0..<patience).contains(model.now.seconds(since: touched))
     }
@@ -117,7 +124,7 @@ extension Browser {
         if model.prompt == nil {
             model.say(text, seconds: seconds)
         } else {
-            model.prompt?.said = "  " + text
+            model.prompt?.said = text
         }
     }
 
@@ -126,6 +133,10 @@ extension Browser {
         model.askedFirst?.isNew = false
         defer { if model.askedFirst?.isNew == false { model.askedFirst = nil } }
         if key == .control("c") { return quit(&model, key) }
+        if model.isStillHeld(key) {
+            if model.notice == nil { model.say("\(key) is held down; it has answered.", seconds: 3) }
+            return []
+        }
         if let overlay = model.overlay { return press(&model, key, in: overlay) }
         if model.prompt != nil {
             model.prompt?.said = nil
@@ -135,7 +146,7 @@ extension Browser {
             return stop(&model, job)
         }
         if isAsking(model) {
-            model.say("\(key) isn't taken: the rows aren't there yet; esc stops the query.", seconds: 3)
+            model.say("\(key)\(Model.awaited)", seconds: 3)
             return []
         }
         if model.isTyping { return model.parts.press(&model, key) }
@@ -144,7 +155,7 @@ extension Browser {
             return []
         }
         if action.id.isAboutRows, model.screen == .entries, model.entries?.isReplaced == true {
-            model.say("\(key) isn't taken: the rows aren't there yet; esc keeps the old ones.", seconds: 3)
+            model.say("\(key)\(Model.awaited)", seconds: 3)
             return []
         }
         let isOfUse = model.parts.isOfUse(action.id, model)

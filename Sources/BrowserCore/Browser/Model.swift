@@ -74,6 +74,8 @@ package struct Model: Sendable {
     var pipes: [String] = []
     /// What would lose something, and is done if it is asked for again soon.
     var askedFirst: (action: ActionID, since: Timestamp, last: Timestamp, isNew: Bool)?
+    /// The key that answered a question last, and when it came last: one that is held down repeats.
+    var answeredBy: (key: Key, last: Timestamp)?
     /// Whether it was said what to do if the clipboard stays empty.
     var hasExplainedClipboard = false
     private var lastTicket = 0
@@ -140,6 +142,9 @@ package struct Model: Sendable {
     mutating func ends(_ ticket: Int) -> Bool {
         guard let place = jobs.firstIndex(where: { $0.ticket == ticket }) else { return false }
         jobs.remove(at: place)
+        if [entries?.ticket, query?.ticket].contains(ticket) {
+            unsay(Model.awaited, instead: "The wait is over; press it again.")
+        }
         return true
     }
 
@@ -170,6 +175,9 @@ package struct Model: Sendable {
         notice = Notice(text: place + text, role: role, until: now.adding(seconds: seconds))
     }
 
+    /// What is said of a key that is about rows to come.
+    static let awaited = " isn't taken: the rows aren't there yet; esc ends the wait."
+
     /// Takes back what was said, where it still stands and has become untrue, and says `instead` there.
     mutating func unsay(_ text: String, instead: String? = nil) {
         guard let notice, notice.text.hasSuffix(text) else { return }
@@ -182,6 +190,21 @@ package struct Model: Sendable {
 
     /// Whether an answer may be the rest of a text that comes in pieces.
     var isInDoubt: Bool { doubtedAt.map { abs(now.seconds(since: $0)) < Model.doubt } ?? false }
+
+    /// Seconds after which the next of a key that answered isn't its repeating any more: keyboards wait at most so long before that.
+    private static let repeating = 0.7
+
+    /// Whether a key that answered a question is still down, and repeats.
+    mutating func isStillHeld(_ key: Key) -> Bool {
+        guard let held = answeredBy, held.key == key,
+            (0..<Model.repeating).contains(now.seconds(since: held.last))
+        else {
+            answeredBy = nil
+            return false
+        }
+        answeredBy?.last = now
+        return true
+    }
 
     /// Whether an action is asked for again, within seconds but not at once: a key that is held down, some thirty times a second, is
     /// no answer, however long.
@@ -335,6 +358,9 @@ struct Prompt: Sendable {
         /// Of an archive, or of all.
         case alarm(Metric, String?)
     }
+
+    /// What stands behind the field as long as nothing is said of the input.
+    func remark(_ model: Model) -> String { note ?? (isOfScreen ? model.parts.promptNote(model) : "") }
 
     var isOfScreen: Bool {
         switch purpose {

@@ -55,8 +55,7 @@ struct StatusView {
             frame.fill(rect, style: look[.input])
             let width = frame.write(
                 label, at: rect.origin, style: look[.key].over(look[.input]), within: rect)
-            var figures =
-                prompt.said ?? prompt.note ?? (prompt.isOfScreen ? model.parts.promptNote(model) : "")
+            var figures = prompt.said.map { "  " + $0 } ?? prompt.remark(model)
             if prompt.said == nil, let job = StatusView.longJob(model) {
                 figures = "  \(Figures.percent(job.share)) \(model.words(of: job))"
             }
@@ -70,7 +69,7 @@ struct StatusView {
             if !hasRoom, let said = prompt.said {
                 let footer = model.layout.footer
                 let row = footer.row > rect.row ? footer : Rect(model.size).line(rect.row - 1)
-                Bar(left: [Span(String(said.trimmingSpaces()), style)], role: .text)
+                Bar(left: [Span(said, style)], role: .text)
                     .draw(into: &frame, in: row, look: look)
             }
         case .progress(let job):

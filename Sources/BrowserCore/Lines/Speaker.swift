@@ -204,7 +204,7 @@ package struct Speaker: Sendable {
             (note, typed) = ("", nil)
             return []
         }
-        var words = prompt.said ?? prompt.note ?? (prompt.isOfScreen ? model.parts.promptNote(model) : "")
+        var words = prompt.said ?? prompt.remark(model)
         var isRefused = false
         if case .condition = prompt.purpose, let mistake = model.entries?.mistake {
             words = mistake.toCome ?? mistake.words

@@ -3,18 +3,24 @@ import TerminalKit
 extension Browser {
     static func press(_ model: inout Model, _ key: Key, in overlay: Overlay) -> [Effect] {
         if isNoAnswer(&model, key, to: overlay) { return [] }
-        return switch overlay {
-        case .actions(let list): pressInActions(&model, key, list)
-        case .plan(let plan): press(&model, key, in: plan)
-        case .expire(let form): press(&model, key, in: form)
-        case .undoList(let list): press(&model, key, in: list)
-        case .columns(let choice): press(&model, key, in: choice)
-        case .search(let list): press(&model, key, in: list)
-        case .message(let box): press(&model, key, in: box)
-        case .choice(let choice): press(&model, key, in: choice)
-        case .copy(let menu): press(&model, key, in: menu)
-        case .edit(let plan): press(&model, key, in: plan)
-        }
+        // What was said of a key before it has been read.
+        model.notice = nil
+        let asked = question(model)
+        let effects =
+            switch overlay {
+            case .actions(let list): pressInActions(&model, key, list)
+            case .plan(let plan): press(&model, key, in: plan)
+            case .expire(let form): press(&model, key, in: form)
+            case .undoList(let list): press(&model, key, in: list)
+            case .columns(let choice): press(&model, key, in: choice)
+            case .search(let list): press(&model, key, in: list)
+            case .message(let box): press(&model, key, in: box)
+            case .choice(let choice): press(&model, key, in: choice)
+            case .copy(let menu): press(&model, key, in: menu)
+            case .edit(let plan): press(&model, key, in: plan)
+            }
+        if asked != nil, model.overlay == nil, !effects.isEmpty { model.answeredBy = (key, model.now) }
+        return effects
     }
 
     /// A text that comes one by one, or in pieces, over a slow line looks as if it were typed. What means nothing to a question is

@@ -75,15 +75,11 @@ struct TypedInput {
     }
 
     /// Whether what came at once is no person's answer to a question: they press one key, or the same one again, or go to a button
-    /// with arrows and press Enter. `hasText`: text can be typed there, of which a slow line brings several characters, and Enter, at
-    /// once.
+    /// with arrows and press Enter. `hasText`: text can be typed there, which may come at once, with Enter behind it; a question follows.
     func isNoAnswer(hasText: Bool) -> Bool {
         let keys = events.filter { if case .mouse = $0 { false } else { TypedInput.isTyped($0) } }
         guard Set(keys).count > 1 else { return false }
-        if hasText {
-            return keys.dropLast().contains(where: TypedInput.isLineEnd)
-                || keys.count(where: { TypedInput.character($0) != nil }) >= TypedInput.leastPasted
-        }
+        if hasText { return keys.dropLast().contains(where: TypedInput.isLineEnd) }
         if keys.last == .key(Key(.enter)), keys.dropLast().allSatisfy(TypedInput.isArrow) { return false }
         return keys.contains { TypedInput.character($0) != nil || TypedInput.isLineEnd($0) }
     }

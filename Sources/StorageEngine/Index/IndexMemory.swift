@@ -90,16 +90,21 @@ final class IndexMemory: @unchecked Sendable {
     /// Size of the index's file in bytes; 0 without a file, or if it was removed.
     func fileBytes() throws(StorageError) -> Int { try fileStatus()?.bytes ?? 0 }
 
-    /// Whether the file was removed or replaced; never true for an index without a file.
+    /// Whether the file was removed, replaced or cut, so that an access may go beyond its end; never true for an index without a
+    /// file. Costs a system call.
     var isReplaced: Bool {
         guard let file else { return false }
-        return (try? file.status())?.links ?? 0 == 0
+        guard let status = try? file.status(), status.links > 0 else { return true }
+        return isCut(to: status.bytes)
     }
 
-    /// Whether the file was cut, so that an access may go beyond its end; never true for an index without a file.
+    /// Whether it was cut; also where that can't be told.
     var isCut: Bool {
         guard let file else { return false }
-        guard let bytes = (try? file.status())?.bytes else { return true }
+        return (try? file.status()).map { isCut(to: $0.bytes) } ?? true
+    }
+
+    private func isCut(to bytes: Int) -> Bool {
         let capacity = Int(place.pointee.knownCapacity.load(ordering: .relaxed))
         return bytes < IndexLayout.fileBytes(chunks: capacity / IndexLayout.chunkEntries)
     }

@@ -64,10 +64,10 @@ extension MappedIndex {
 
     var hasFile: Bool { memory.memory.hasFile }
 
-    /// Whether the file was removed or replaced; never true for an index without a file.
+    /// Whether the file was removed, replaced or cut; never true for an index without a file.
     var isReplaced: Bool { memory.memory.isReplaced }
 
-    /// Whether the file was cut, so that an access may go beyond its end; never true for an index without a file.
+    /// Whether it was cut, so that its header can't be read.
     var isCut: Bool { memory.memory.isCut }
 
     /// Makes sure that all that the index has now is mapped here. Call it where an unmapped entry would be taken for a

@@ -175,7 +175,7 @@ final class ArchiveEngine: Sendable {
         guard index.hasFile else {
             return cp_monotonic_time() &- made > ArchiveEngine.copyNanoseconds || hasNewIndex
         }
-        return index.isReplaced || index.isCut || !index.isHeaderIntact
+        return index.isReplaced || !index.isHeaderIntact
     }
 
     /// Whether there is now an index where there was no usable one.

@@ -14,6 +14,13 @@ struct UpdateTest {
         effects = Browser.start(&self.model)
     }
 
+    /// What is shown after these keys, each of which had what it asked for.
+    init(_ model: Model, _ source: some StoreSource, keys: String) throws {
+        self.init(model)
+        settle(source)
+        for key in try Key.script(keys) { _ = press(key, source) }
+    }
+
     /// Sends a message. The effects must be the expected ones, in order; any other fails the test here.
     mutating func send(
         _ message: Message, expecting expected: [String] = [],

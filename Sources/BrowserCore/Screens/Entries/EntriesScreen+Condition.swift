@@ -80,7 +80,7 @@ extension EntriesScreen {
             prompt.field.moveCursor(to: prompt.field.place(ofByte: range.lowerBound))
         }
         // It stands above the list, where there is room.
-        if model.layout.info.isEmpty { prompt.said = "  \(mistake.words)" }
+        if model.layout.info.isEmpty { prompt.said = mistake.words }
         model.prompt = prompt
         return []
     }

@@ -119,6 +119,9 @@ struct Alarm: Sendable, Hashable {
         }
         isBelow = sign == "<"
         let number = rest.filter { $0 != " " }
+        guard !number.isEmpty else {
+            throw AlarmFault(description: "\(sign) needs a bound, as in \(Alarm.example(metric))")
+        }
         let value: Double? =
             switch metric {
             case .hitRatio: Double(number.last == "%" ? number.dropLast() : number[...]).map { $0 / 100 }
@@ -126,7 +129,8 @@ struct Alarm: Sendable, Hashable {
             default: Double(number)
             }
         guard let value, value.isFinite, value >= 0, metric != .hitRatio || value <= 1 else {
-            throw AlarmFault(description: "\(number) is no bound for it; write \(Alarm.example(metric))")
+            throw AlarmFault(
+                description: "\(rest.trimmingSpaces()) is no bound for it; write \(Alarm.example(metric))")
         }
         guard !isBelow || value > 0, isBelow || metric != .hitRatio || value < 1 else {
             throw AlarmFault(description: "it is never \(isBelow ? "below" : "above") \(number)")
@@ -250,7 +254,7 @@ extension Browser {
             let rest = old.map { "; \($0.condition) stays" } ?? ""
             // It can be mended there.
             model.prompt = prompt
-            model.prompt?.said = "  No alarm was set: \(error.description)\(rest)"
+            model.prompt?.said = "No alarm was set: \(error.description)\(rest)"
         }
         return []
     }
