@@ -29,15 +29,15 @@ FORMAT_OPTIONS := --configuration Assets/swift-format.json --recursive --paralle
 FORMATTED := Sources Tests Package.swift
 # Module by module, which takes less processor time than file by file, and optimised: what the tests ask of the engine, a
 # million times over, takes ten times as long otherwise. Assertions stay, and what only debug builds have: crash points, clocks.
-# Nothing is imported as testable, and to have it ready takes as long again; what a debugger needs takes a quarter of the time.
+# What a debugger needs takes a quarter of the time.
 # An undeclared import may pass an incremental build and fail a clean one, so it fails always.
-OPTIMISED := -c release -Xswiftc -DDEBUG -Xswiftc -assert-config -Xswiftc Debug --disable-testable-imports \
+OPTIMISED := -c release -Xswiftc -DDEBUG -Xswiftc -assert-config -Xswiftc Debug \
     --explicit-target-dependency-import-check error
 TESTED := $(OPTIMISED) -debug-info-format none --scratch-path .build-test
-# `swift build` can't do without testable imports; listing the tests builds them. Four modules at once, however few the cores:
-# otherwise the longest begin last, and all others wait for them.
-BUILD_TESTS := $(SWIFT) test list $(TESTED) --jobs 4 >/dev/null
-RUN_TESTS := $(SWIFT) test --skip-build --disable-xctest $(TESTED)
+# Nothing is imported as testable; to have it ready takes half as long again, and listing the tests does so even where it is told
+# not to. Four modules at once, however few the cores: otherwise the longest begin last, and all others wait for them.
+BUILD_TESTS := $(SWIFT) build --build-tests --jobs 4
+RUN_TESTS := $(SWIFT) test --skip-build --disable-xctest --disable-testable-imports
 # Swift Testing keeps a backtrace of every error that is thrown, which takes a third of the time where tests feed hostile bytes
 # and catch what is thrown of them. Where a test failed is said without.
 export SWT_SWIFT_ERROR_BACKTRACING_ENABLED = 0
@@ -80,9 +80,9 @@ run: build ## build, then browse a live demo store (ARGS="…" for vellum demo)
 	$(BINARY) demo $(ARGS)
 
 test: test-deps ## build and run all tests (CI=1 makes warnings errors)
-	$(BUILD_TESTS)
+	$(BUILD_TESTS) $(TESTED)
 	@rm -f $(TEST_EVENTS)
-	$(IN_A_FOLDER) $(BOUND) $(LINES) $(RUN_TESTS) \
+	$(IN_A_FOLDER) $(BOUND) $(LINES) $(RUN_TESTS) $(TESTED) \
 	    --event-stream-output-path $(TEST_EVENTS) --event-stream-version 0 \
 	    || { status=$$?; sh Assets/build/failed.sh $(TEST_EVENTS); exit $$status; }
 
@@ -108,12 +108,12 @@ bench: bench-deps build ## measure against LMDB and SQLite (ONLY=P5: these rows)
 # What meets the systems that others have: full disks, containers, other users, scarce descriptors, names that are taken.
 SURROUNDINGS := SmallDiskTests|NamespaceTests|AccessTests|ScarceDescriptorTests|ObstacleTests|PlaceTests
 soak: test-deps ## run the long tests for about DURATION=60 seconds, one after the other
-	$(BUILD_TESTS)
+	$(BUILD_TESTS) $(TESTED)
 	@# A filter that matches nothing would pass.
-	@$(SWIFT) test list --skip-build $(TESTED) | grep -q Soak || { echo 'vellum: there are no soak tests' >&2; exit 1; }
+	@$(SWIFT) test list --skip-build --disable-testable-imports $(TESTED) | grep -q Soak || { echo 'vellum: there are no soak tests' >&2; exit 1; }
 	@rm -f $(SOAK_REPORT)
 	@VELLUM_SOAK_SECONDS=$(DURATION) VELLUM_SOAK_REPORT="$(CURDIR)/$(SOAK_REPORT)" \
-	    $(RUN_TESTS) --no-parallel --filter 'Soak|$(SURROUNDINGS)'; \
+	    $(RUN_TESTS) $(TESTED) --no-parallel --filter 'Soak|$(SURROUNDINGS)'; \
 	    status=$$?; echo; sort $(SOAK_REPORT); exit $$status
 
 fuzz: deps ## feed TARGET="cbor …" (all in turn) with arbitrary bytes, SECONDS=60 each
@@ -138,10 +138,10 @@ define newline
 
 endef
 define sanitize
-	$(SWIFT) test list $(OPTIMISED) $(2) --scratch-path .build-$(1) --jobs 4 >/dev/null
+	$(BUILD_TESTS) $(OPTIMISED) $(2) --scratch-path .build-$(1)
 	VELLUM_SLOWDOWN=30 ASAN_OPTIONS=detect_leaks=0 \
 	    TSAN_OPTIONS="suppressions=$(CURDIR)/Assets/build/thread-sanitizer.txt" \
-	    $(SWIFT) test --skip-build --disable-xctest --no-parallel $(OPTIMISED) \
+	    $(RUN_TESTS) --no-parallel $(OPTIMISED) \
 	    $(2) --scratch-path .build-$(1) --filter '$(SANITIZED)' $(if $(UNFIT_$(1)),--skip '$(UNFIT_$(1))')
 endef
 
