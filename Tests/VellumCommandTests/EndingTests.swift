@@ -173,6 +173,11 @@ struct EndingTests {
             ["why", "B", "key2"],
             // What broke: these said nothing.
             ["diff", "A", "B"], ["diff", "B", "B"], ["undo", "B", "--list"], ["undo", "B"],
+            // What broke: here what may have been lost was told as what isn't there.
+            ["exists", "B", "key2"], ["ttl", "B", "key2"], ["touch", "B", "key3", "key2"],
+            ["rm", "B", "key2", "--yes"], ["rm", "B", "key2", "--dry-run"],
+            ["expire", "B", "key2", "--in", "1h", "--yes"], ["copy", "B", "C", "key2"],
+            ["copy", "B", "C", "--where", "a = 1"],
         ] {
             let run = try Vellum.run(words + ["--store", store.path])
             #expect(run.status == 3 && run.errors.contains("its log is damaged"), "\(words): \(run.errors)")

@@ -335,7 +335,10 @@ extension QueryPredicate {
         case .count(let property, let relation, let number):
             let (access, sight) = asked(property, .collections)
             return PropertyCondition(access, sight) { (item) throws(CBORError) in
-                try item.count().map { relation.holds($0 < number ? -1 : $0 > number ? 1 : 0) } ?? false
+                // What is absent differs from every number, as everywhere.
+                if case .absent = item { return relation == .notEqual }
+                return try item.count().map { relation.holds($0 < number ? -1 : $0 > number ? 1 : 0) }
+                    ?? false
             }
         case .isIn(let property, let literals):
             let values = LiteralSet(literals)

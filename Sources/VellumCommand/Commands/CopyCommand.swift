@@ -71,7 +71,7 @@ struct CopyCommand: ParsableCommand {
         if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
         copying.complain()
         if absent > 0 || copying.isIncomplete || copying.entries == 0 {
-            throw CommandFailure(nil, status: .nothing)
+            throw CommandFailure(nil, status: try archive.statusOfAbsence())
         }
     }
 
@@ -87,12 +87,16 @@ struct CopyCommand: ParsableCommand {
             for key in asked where !found.contains(ExactText(key)) {
                 Narration.complain("no entry \(TerminalSafe.quoted(key)) on disk")
             }
-            guard !present.isEmpty else { throw CommandFailure(nil, status: .nothing) }
+            guard !present.isEmpty else {
+                throw CommandFailure(nil, status: try archive.statusOfAbsence())
+            }
             return (present.map { ($0, nil) }, asked.count - present.count)
         }
         let found = try FoundEntries(condition, in: archive).entries
         guard !found.isEmpty else {
-            throw CommandFailure("\(archive.name) has no entry that meets the condition", status: .nothing)
+            throw CommandFailure(
+                "\(archive.name) has no entry that meets the condition", status: try archive.statusOfAbsence()
+            )
         }
         return (found.map { ($0.key, $0.sequence) }, 0)
     }

@@ -126,11 +126,13 @@ private final class Comparison {
         }
         try one.map { try noteDamage(of: $0, in: store) }
         try two.map { try noteDamage(of: $0, in: second) }
-        let kinds = Set(try [one, two].compactMap { try $0?.configuration().kind == .log })
+        let kinds = Set(try [one, two].compactMap { $0 }.map { try $0.configuration().kind == .log })
         guard kinds.count == 1 else {
-            throw CommandFailure(
-                "of \(TerminalSafe.quoted(name)) and \(TerminalSafe.quoted(other)) one is a log and the other isn't",
-                status: .nothing)
+            Narration.complain(
+                "\(TerminalSafe.quoted(name)) and \(TerminalSafe.quoted(other)) differ as a whole: one is a log and the other isn't"
+            )
+            differences += 1
+            return
         }
         if kinds.contains(true) { return try compareMessages(one, two, in: name) }
         try one.map { try eachKey(of: $0) { try compare($0, one, two, in: name) } }

@@ -27,9 +27,6 @@ struct ExistsCommand: ParsableCommand {
         try archive.requireEntries()
         let missing = try keys.filter { try archive.metadata($0) == nil }
         for key in missing { Narration.complain("no entry \(TerminalSafe.quoted(key))") }
-        guard missing.isEmpty else {
-            let hasLost = try archive.complainOfLoss()
-            throw CommandFailure(nil, status: hasLost ? .storeFailure : .nothing)
-        }
+        guard missing.isEmpty else { throw CommandFailure(nil, status: try archive.statusOfAbsence()) }
     }
 }

@@ -24,9 +24,10 @@ struct PlannedChange: Sendable {
         if try isEmptying(archive) { return try empty(archive) }
         try archive.requireEntries()
         let plan = try makePlan(archive)
+        let absence = try archive.statusOfAbsence()
         guard plan.entries > 0 else {
             try end(plan)
-            throw CommandFailure(nothing(archive.name, plan), status: .nothing)
+            throw CommandFailure(nothing(archive.name, plan), status: absence)
         }
         if asks { try warnOfUndo(plan, archive) }
         if asks, !isConfirmed(plan, archive.name) {
@@ -42,7 +43,9 @@ struct PlannedChange: Sendable {
         }
         if let failure = outcome.failure { throw failure }
         try end(plan)
-        if outcome.entries == 0 { throw CommandFailure(nil, status: .nothing) }
+        if outcome.entries == 0 || !plan.missing.isEmpty && absence == .storeFailure {
+            throw CommandFailure(nil, status: absence)
+        }
     }
 
     // MARK: Logs
@@ -104,7 +107,6 @@ struct PlannedChange: Sendable {
         }
         for key in plan.missing { Narration.complain("no entry \(TerminalSafe.quoted(key))") }
         Narration.complainOfMissing(plan.damaged)
-        _ = try archive.complainOfLoss()
         return plan
     }
 
@@ -123,12 +125,13 @@ struct PlannedChange: Sendable {
         }
         try archive.requireEntries()
         let plan = try makePlan(archive)
+        let absence = try archive.statusOfAbsence()
         let output = OutputWriter()
         try output.write("would \(action.infinitive(Figures.amount(plan.entries, bytes: plan.bytes)))\n")
         try output.flush()
         try warnOfUndo(plan, archive)
         try end(plan)
-        if plan.entries == 0 { throw CommandFailure(nil, status: .nothing) }
+        if plan.entries == 0 { throw CommandFailure(nil, status: absence) }
     }
 
     /// Says beforehand when it can't be undone for as long as usual.

@@ -29,10 +29,9 @@ struct TimeLeftCommand: ParsableCommand {
         let archive = try store.openForLooking().archive(named: archive)
         try archive.requireEntries()
         guard let metadata = try archive.metadata(key) else {
-            let hasLost = try archive.complainOfLoss()
             throw CommandFailure(
                 "no entry \(TerminalSafe.quoted(key)) in archive \"\(archive.name)\"",
-                status: hasLost ? .storeFailure : .nothing)
+                status: try archive.statusOfAbsence())
         }
         let left = metadata.expires.map { max(0, $0.seconds(since: .now())) }
         let output = OutputWriter()

@@ -9,7 +9,7 @@ struct TouchCommand: ParsableCommand {
         abstract: "Uses entries: makes them the most recent, and counts a hit.",
         discussion: """
             As a program's access does, without reading a value. With --in they live that long from now on. Exit code 1 if \
-            one of the entries isn't there, which counts a miss.
+            one of the entries isn't there, which counts a miss, and 3 if it may have been lost for the log is damaged.
 
             Example: vellum touch Session abc123 --in 30m
             """)
@@ -40,6 +40,6 @@ struct TouchCommand: ParsableCommand {
             Narration.complain("no entry \(TerminalSafe.quoted(key))")
             isAnyMissing = true
         }
-        if isAnyMissing { throw CommandFailure(nil, status: .nothing) }
+        if isAnyMissing { throw CommandFailure(nil, status: try archive.statusOfAbsence()) }
     }
 }

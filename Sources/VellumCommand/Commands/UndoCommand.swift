@@ -63,11 +63,10 @@ struct UndoCommand: ParsableCommand {
         try archive.requireEntries()
         Interruption.collect()
         guard let outcome = try archive.undo(id, progress: { _ in !Interruption.isRequested }) else {
-            let hasLost = try archive.complainOfLoss()
             throw CommandFailure(
                 id.map { "action \($0) of \(archive.name) can't be undone; undo --list shows what can be" }
                     ?? UndoOutcome.nothing(in: archive.name),
-                status: hasLost ? .storeFailure : .nothing)
+                status: try archive.statusOfAbsence())
         }
         if json { try printJSON(outcome) }
         report(outcome)

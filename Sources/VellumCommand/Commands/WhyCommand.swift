@@ -47,10 +47,9 @@ struct WhyCommand: ParsableCommand {
             let reach = story.history.reachesBackTo.map {
                 "; events reach back to \(Figures.date($0))"
             }
-            let hasLost = try archive.complainOfLoss()
             throw CommandFailure(
                 "nothing is known of \(TerminalSafe.quoted(key)) in \(archive.name)\(reach ?? "")",
-                status: hasLost ? .storeFailure : .nothing)
+                status: try archive.statusOfAbsence())
         }
     }
 }

@@ -9,6 +9,11 @@ extension Archive {
         Narration.complain("\(name): \(problem)")
         return true
     }
+
+    /// Of something that isn't there: whether it was lost is told, as far as that is known.
+    func statusOfAbsence() throws(StorageError) -> ExitStatus {
+        try complainOfLoss() ? .storeFailure : .nothing
+    }
 }
 
 extension Narration {

@@ -140,7 +140,7 @@ extension ClosureProperty {
                 let (sign, holds) = relations.randomElement(using: &random)!
                 let number = Int.random(in: 0...8, using: &random)
                 return ClosureCondition(text: "count(\(name)) \(sign) \(number)") {
-                    count($0).map { holds($0, number) } ?? false
+                    count($0).map { holds($0, number) } ?? (sign == "!=")
                 }
             },
             { _ in ClosureCondition(text: "\(name) is empty") { count($0) == 0 } },

@@ -54,7 +54,9 @@ struct ConditionTests {
         ("count(p) <= 1", [#""""#, "[]", #"{"a":1}"#, "{}"]),
         (
             "count(p) != 0",
-            [#""Jakarta""#, #""jakarta utara""#, #"["a","b"]"#, #"["a",1,null]"#, #"{"a":1}"#]
+            [
+                #""Jakarta""#, #""jakarta utara""#, "null", #"["a","b"]"#, #"["a",1,null]"#, #"{"a":1}"#, "-",
+            ]
         ),
         (#"p = "Jakarta""#, [#""Jakarta""#]),
         ("p = 3", ["3", "3.0"]),
