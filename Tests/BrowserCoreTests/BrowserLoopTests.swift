@@ -491,7 +491,8 @@ struct BrowserLoopTests {
                         source.with { $0.isQueryEndless = true }
                         times.append(clock.now.seconds(since: Fixture.start))
                     },
-                    Self.step("1 of 5", .key(.character("j"))),
+                    // What broke: a wake-up between them was held for as long as any key, and with it what was behind.
+                    Self.step("1 of 5", .wake), Self.step("1 of 5", .key(.character("j"))),
                     Terminal.Step(whenShown: "2 of 5", event: .key(.control("c"))) {
                         times.append(clock.now.seconds(since: Fixture.start))
                     },

@@ -74,10 +74,14 @@ extension Browser {
 
     /// Whether a person asked for rows, or for marks, a moment ago that aren't there yet. What is typed meanwhile is about these.
     static func awaitsRows(_ model: Model, before event: InputEvent?) -> Bool {
-        guard model.overlay == nil, model.prompt == nil else { return false }
+        guard let event, model.overlay == nil, model.prompt == nil else { return false }
         var isMove = false
-        if case .key(let key)? = event, !model.isTyping {
-            isMove = model.keyMap.action(for: key, in: model.screen)?.id.isMove == true
+        switch event {
+        case .key(let key):
+            isMove = !model.isTyping && model.keyMap.action(for: key, in: model.screen)?.id.isMove == true
+        case .mouse, .paste: break
+        // What nobody typed would only keep what is behind it.
+        default: return false
         }
         let patience = isMove ? patienceToMove : patience
         if let job = model.job, !job.isChange, (0..<patience).contains(model.now.seconds(since: job.since)) {
@@ -89,7 +93,7 @@ extension Browser {
             }
         }
         // Who only goes on to other rows needn't wait for these.
-        guard case .key? = event, !isMove, !model.isTyping, model.entries?.isCursorUnread == true,
+        guard case .key = event, !isMove, !model.isTyping, model.entries?.isCursorUnread == true,
             let touched = model.touched
         else { return false }
         return (0..<patience).contains(model.now.seconds(since: touched))
