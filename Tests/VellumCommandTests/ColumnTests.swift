@@ -94,7 +94,7 @@ struct ColumnTests {
             ])
         let unknown = try importing("a.csv", content, "--types", "prize=number")
         #expect(unknown.status == 2 && unknown.errors.contains("its columns are id, price, version, a,b"))
-        for wrong in ["price", "price=float", "=", ""] {
+        for wrong in ["price", "price=float", "=", "", "price=text,price=number"] {
             #expect(try importing("a.csv", content, "--types", wrong).status == 2, "\(wrong)")
         }
         #expect(try importing("a.csv", content, "--types", "price=text", "--text").status == 2)

@@ -145,6 +145,10 @@ struct LookingTests {
         #expect(
             try store.done("groups", "B", "--by", "kind").lines.map { $0.prefix { $0 != "\t" } } == ["CBOR"])
         #expect(try store.run("groups", "B", "--by", "t[]").errors.contains("an entry has many of t[]"))
+        // What broke: a name that nothing has was one group without a name, and not a word.
+        #expect(try store.done("groups", "B", "--by", "tt").errors.contains("no entry has the property tt"))
+        #expect(try store.done("groups", "B", "--by", "t").errors.isEmpty)
+        #expect(try Vellum.run(["ls", "--store", ""]).errors.contains("--store is empty"))
         let both = try store.run("groups", "B", "--by", "t", "--prefix", "k")
         #expect(both.errors.contains("are for groups by"))
     }

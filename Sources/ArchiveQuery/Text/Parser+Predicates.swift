@@ -73,7 +73,7 @@ extension Parser {
         if let relation = acceptRelation() { return try comparison(left, relation) }
         guard case .property(let property) = left else { throw failure() }
         if accept("not") { return .not(try wordComparison(property)) }
-        if accept("is") { return .presence(property, try presence()) }
+        if accept("is") { return try presence(of: property) }
         return try wordComparison(property)
     }
 
@@ -145,21 +145,20 @@ extension Parser {
         return nil
     }
 
-    private mutating func presence() throws(QuerySyntaxError) -> QueryPresence {
-        if accept("not") {
-            if accept("null") { return .notNull }
-            if accept("empty") { return .notEmpty }
-            throw failure()
-        }
-        if accept("empty") { return .empty }
+    private mutating func presence(of property: QueryProperty) throws(QuerySyntaxError) -> QueryPredicate {
+        let isNot = accept("not")
+        if accept("empty") { return .presence(property, isNot ? .notEmpty : .empty) }
         guard accept("null") else {
-            throw failure(advice: "is asks for null and empty; values are compared with =")
+            throw failure(advice: isNot ? nil : "is asks for null and empty; values are compared with =")
         }
         // If an operator follows, `empty` is a property in the next condition.
-        guard token.isWord("or"), following.isWord("empty"), !isOperator(at: 2) else { return .null }
+        guard token.isWord("or"), following.isWord("empty"), !isOperator(at: 2) else {
+            return .presence(property, isNot ? .notNull : .null)
+        }
         advance()
         advance()
-        return .nullOrEmpty
+        let either = QueryPredicate.presence(property, .nullOrEmpty)
+        return isNot ? .not(either) : either
     }
 
     // MARK: Properties

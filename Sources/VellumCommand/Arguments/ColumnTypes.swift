@@ -16,7 +16,10 @@ struct ColumnTypes: Sendable, ExpressibleByArgument {
                 continue
             }
             guard let kind = Self.names[String(piece[piece.index(after: equals)...])] else { return nil }
-            kinds.append((pending + piece[..<equals], kind))
+            let name = pending + piece[..<equals]
+            // Of two kinds one would be passed over.
+            guard !kinds.contains(where: { $0.0.utf8.elementsEqual(name.utf8) }) else { return nil }
+            kinds.append((name, kind))
             pending = ""
         }
         guard pending.isEmpty, !kinds.isEmpty else { return nil }

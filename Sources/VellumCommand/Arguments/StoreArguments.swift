@@ -12,6 +12,10 @@ struct StoreArguments: ParsableArguments {
         completion: .directory)
     var store: String?
 
+    mutating func validate() throws {
+        if store?.isEmpty == true { throw ValidationError("--store is empty; say the store's folder") }
+    }
+
     /// The store that was named, by the option, the environment or the settings.
     var named: String? { Configuration.current.store(option: store).value }
 

@@ -57,7 +57,7 @@ struct BrowserSession: Sendable {
 
     private func run<Terminal: BrowserTerminal>(on screen: inout Terminal, look: Look) -> BrowserExit {
         // Lists of entries come and go, and so do their pages.
-        ProcessMemory.returnsLargeBlocks()
+        ProcessMemory.givesBackWhatIsFreed()
         let environment = ProcessInfo.processInfo.environment
         let state = StateFolder.standard(environment: environment)
         var surroundings = Surroundings(environment: environment)

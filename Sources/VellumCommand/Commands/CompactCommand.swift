@@ -34,17 +34,28 @@ struct CompactCommand: ParsableCommand {
         defer { store.close() }
         let output = OutputWriter()
         var printer = RowPrinter(Self.columns, layout: .fitting(output, json: nil), output: output)
-        for name in archives.isEmpty ? try store.archiveNames() : archives {
-            let before = try compact(name, of: store)
-            // Where an open index keeps its blocks, as on tmpfs, closing it gave them back.
-            let after = try status(name, of: store)
-            try printer.print([.text(name), .bytes(before.footprint), .bytes(after.footprint)])
-            if after.undoBytes > 0, !giveUpUndo {
-                Narration.say(
-                    "\(name): \(Figures.bytes(after.undoBytes)) are kept for undo; --give-up-undo gives them back too"
-                )
+        let present = try store.archiveNames()
+        // Before anything is done.
+        for name in archives where !present.contains(where: { ExactText($0) == ExactText(name) }) {
+            throw StorageError.noSuchArchive(name: name, store: store.path)
+        }
+        do {
+            for name in archives.isEmpty ? present : archives {
+                let before = try compact(name, of: store)
+                // Where an open index keeps its blocks, as on tmpfs, closing it gave them back.
+                let after = try status(name, of: store)
+                try printer.print([.text(name), .bytes(before.footprint), .bytes(after.footprint)])
+                if after.undoBytes > 0, !giveUpUndo {
+                    Narration.say(
+                        "\(name): \(Figures.bytes(after.undoBytes)) are kept for undo; --give-up-undo gives them back too"
+                    )
+                }
+                if Interruption.isRequested { break }
             }
-            if Interruption.isRequested { break }
+        } catch {
+            // What was done until then.
+            try? printer.end()
+            throw error
         }
         try printer.end()
         if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }

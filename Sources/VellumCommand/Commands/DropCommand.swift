@@ -36,7 +36,7 @@ struct DropCommand: ParsableCommand {
     var yes = false
 
     func run() throws {
-        let (amount, others, version) = try look()
+        let (amount, others) = try look()
         if dryRun {
             let output = OutputWriter()
             try output.write("would remove archive \(TerminalSafe.column(archive)) with \(amount)\n")
@@ -50,16 +50,17 @@ struct DropCommand: ParsableCommand {
             throw CommandFailure(
                 "nobody is there to be asked; say --yes to remove the archive", status: .usage)
         }
-        if !yes, !Confirmation.ask("Remove archive \(archive) with \(amount)? This can't be undone.") {
-            throw CommandFailure("nothing was removed", status: .nothing)
-        }
         let store = try store.openForWriting(creating: false)
         defer { store.close() }
+        let opened = try store.archive(named: archive)
+        // Of the index that is used from here on: that of a copied store is made anew by the first who writes.
+        let (seen, version) = (try Self.amount(of: opened), try opened.version())
+        if !yes, !Confirmation.ask("Remove archive \(archive) with \(seen)? This can't be undone.") {
+            throw CommandFailure("nothing was removed", status: .nothing)
+        }
         if !force {
             // Somebody may have opened it while the question was asked.
-            let present = try store.archive(named: archive).processes().filter {
-                $0.isAlive && $0.pid != getpid()
-            }
+            let present = try opened.processes().filter { $0.isAlive && $0.pid != getpid() }
             guard present.isEmpty else {
                 throw Archive.inUse(
                     archive, by: present.map { "\($0.name) (\($0.pid))" }, advice: "say --force")
@@ -69,21 +70,21 @@ struct DropCommand: ParsableCommand {
             throw CommandFailure(
                 "\(TerminalSafe.quoted(archive)) has changed since; nothing was removed", status: .nothing)
         }
-        Narration.say("removed archive \(archive) with \(amount)")
+        Narration.say("removed archive \(archive) with \(seen)")
     }
 
     /// What is in it, and who else has it open, without a trace.
-    private func look() throws -> (amount: String, others: [String], version: ArchiveVersion) {
+    private func look() throws -> (amount: String, others: [String]) {
         let archive = try store.openForLooking().archive(named: archive)
-        let version = try archive.version()
-        let status = try archive.status()
-        let isLog = status.configuration.kind == .log
-        let amount =
-            isLog
-            ? Figures.count(status.entries, "message", "messages") + ", "
-                + Figures.bytes(status.diskBytes)
-            : Figures.amount(status.entries, bytes: status.diskBytes)
         let others = try archive.processes().filter(\.isAlive).map { "\($0.name) (\($0.pid))" }
-        return (amount, others, version)
+        return (try Self.amount(of: archive), others)
+    }
+
+    private static func amount(of archive: Archive) throws -> String {
+        let status = try archive.status()
+        guard status.configuration.kind == .log else {
+            return Figures.amount(status.entries, bytes: status.diskBytes)
+        }
+        return Figures.count(status.entries, "message", "messages") + ", " + Figures.bytes(status.diskBytes)
     }
 }

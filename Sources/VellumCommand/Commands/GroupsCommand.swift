@@ -144,12 +144,25 @@ struct GroupsCommand: ParsableCommand {
         }
     }
 
+    /// One group without a value may come of a name that nothing has.
+    private func complainOfMissingProperty(_ groups: EntryGroups, _ archive: Archive) throws {
+        guard case .property(let property) = by, groups.groups.count == 1,
+            case .value(_, .absent, _) = groups.groups[0].membership
+        else { return }
+        var options = QueryOptions()
+        options.looksForMistakes = true
+        let having = QueryPlan(QueryPipeline([.find(.presence(property, .notNull)), .limit(1)]))
+        let report = try having.run(over: archive, options: options) { _ in true }
+        for warning in report.warnings { Narration.complain(warning) }
+    }
+
     private func complain(_ groups: EntryGroups, _ archive: Archive) throws {
         if groups.ungrouped > 0 {
             Narration.complain(
                 "there are more than the \(Figures.count(groups.groups.count)) groups that are largest by entries and by "
                     + "bytes; \(Figures.count(groups.ungrouped, "entry", "entries")) of others are left out")
         }
+        try complainOfMissingProperty(groups, archive)
         Narration.complainOfMissing(groups.unreadable)
         let hasLost = try archive.complainOfLoss()
         if groups.unreadable > 0 || hasLost { throw CommandFailure(nil, status: .storeFailure) }

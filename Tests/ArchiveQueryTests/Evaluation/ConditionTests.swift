@@ -113,6 +113,7 @@ struct ConditionTests {
         ("x[1].deep = 0 or x[0].deep = 1", []),
         ("y = 2", ["-"]),
         ("not p is not null", ["null", "-"]),
+        ("not (p is not null or empty)", [#""""#, "null", "[]", "{}", "-"]),
         ("(p = 3 or p = 2.5) and not p = 2.5", ["3", "3.0"]),
     ])
     func table(condition: String, values: [String]) throws {

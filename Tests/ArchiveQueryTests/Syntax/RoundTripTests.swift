@@ -31,6 +31,8 @@ struct RoundTripTests {
         ("find a not in [1, 2]", "find not a in [1, 2]"),
         ("find a not contains \"x\"", "find not a contains \"x\""),
         ("find a is null or empty", "find a is null or empty"),
+        ("find a is not null or empty", "find not a is null or empty"),
+        ("find a is not null or empty = 1", "find a is not null or \"empty\" = 1"),
         ("find a is null or empty = 1", "find a is null or \"empty\" = 1"),
         ("find a is null or empty is null", "find a is null or \"empty\" is null"),
         ("find not = 1 and count > 2", "find \"not\" = 1 and \"count\" > 2"),
