@@ -239,10 +239,17 @@ struct BrowserLoopTests {
     }
 
     /// Drives a browser of 120x24 until it ends.
-    private static func run(_ terminal: inout Terminal, _ source: MockSource) -> BrowserExit {
+    /// The clock goes on by `seconds` with every look at it.
+    private static func run(
+        _ terminal: inout Terminal, _ source: MockSource, clock: TestClock = TestClock(),
+        advancing seconds: Double = 0
+    ) -> BrowserExit {
         BrowserLoop.run(
             Fixture.model(columns: 120, rows: 24), source: source, terminal: &terminal,
-            clock: TestClock().function)
+            clock: {
+                if seconds > 0 { clock.advance(seconds) }
+                return clock.now
+            })
     }
 
     /// What broke: of a text that came byte by byte the first was an answer if it was `y`, and nothing takes back a file that is replaced.
@@ -466,13 +473,7 @@ struct BrowserLoopTests {
                     Self.step("Stopped", .key(.character("x"))), Self.step("limit 5x", .key(.control("c"))),
                 ])
         terminal.pause = 5_000
-        let clock = TestClock()
-        let exit = BrowserLoop.run(
-            Fixture.model(columns: 120, rows: 24), source: source, terminal: &terminal,
-            clock: {
-                clock.advance(0.01)
-                return clock.now
-            })
+        let exit = Self.run(&terminal, source, advancing: 0.01)
         #expect(exit == .quit && terminal.steps.isEmpty, "\(terminal.frames.last?.plainText ?? "")")
         #expect(!terminal.frames.contains { $0.plainText.contains("limit 5j") })
     }
@@ -498,12 +499,7 @@ struct BrowserLoopTests {
                     },
                 ])
         terminal.pause = 5_000
-        let exit = BrowserLoop.run(
-            Fixture.model(columns: 120, rows: 24), source: source, terminal: &terminal,
-            clock: {
-                clock.advance(0.005)
-                return clock.now
-            })
+        let exit = Self.run(&terminal, source, clock: clock, advancing: 0.005)
         #expect(exit == .quit && terminal.steps.isEmpty, "\(terminal.frames.last?.plainText ?? "")")
         let waited = try #require(times.last) - times[0]
         #expect((0.05..<0.25).contains(waited), "\(waited)")

@@ -101,8 +101,8 @@ extension Browser {
 
     /// Whether a query's first rows are still to come, and its text is as it was asked.
     static func isAsking(_ model: Model) -> Bool {
-        guard let job = model.job, let query = model.query else { return false }
-        return model.isTyping && job.ticket == query.ticket && query.field.text == query.asked
+        guard model.screen == .query, let job = model.job, let query = model.query else { return false }
+        return query.isTyping && job.ticket == query.ticket && query.field.text == query.asked
     }
 
     static func sayTypedAhead(_ model: inout Model) {

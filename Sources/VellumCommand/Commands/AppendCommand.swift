@@ -78,7 +78,7 @@ struct AppendCommand: ParsableCommand {
 
     private func openLog(in store: Store) throws -> Archive {
         guard let disk else {
-            guard try store.archiveNames().contains(log) else {
+            guard try store.hasArchive(named: log) else {
                 throw CommandFailure(
                     "there is no log \"\(log)\" in \(store.path); --disk 1MB makes one with that limit",
                     status: .nothing)

@@ -34,13 +34,12 @@ struct CompactCommand: ParsableCommand {
         defer { store.close() }
         let output = OutputWriter()
         var printer = RowPrinter(Self.columns, layout: .fitting(output, json: nil), output: output)
-        let present = try store.archiveNames()
         // Before anything is done.
-        for name in archives where !present.contains(where: { ExactText($0) == ExactText(name) }) {
+        for name in archives where try store.hasArchive(named: name) == false {
             throw StorageError.noSuchArchive(name: name, store: store.path)
         }
         do {
-            for name in archives.isEmpty ? present : archives {
+            for name in archives.isEmpty ? try store.archiveNames() : archives {
                 let before = try compact(name, of: store)
                 // Where an open index keeps its blocks, as on tmpfs, closing it gave them back.
                 let after = try status(name, of: store)

@@ -150,10 +150,7 @@ private final class Comparison {
     }
 
     private func archive(_ name: String, of store: Store) throws(StorageError) -> Archive? {
-        guard try store.archiveNames().contains(where: { ExactText($0) == ExactText(name) }) else {
-            return nil
-        }
-        return try store.archive(named: name)
+        try store.hasArchive(named: name) ? try store.archive(named: name) : nil
     }
 
     private func compare(_ key: String, _ one: Archive?, _ two: Archive?, in name: String) throws {

@@ -52,8 +52,7 @@ enum ArchiveCopying {
         _ archive: String, of source: Store, as name: String, to target: Store, removesSource: Bool = false,
         summary: (String) -> String
     ) throws {
-        let isTaken = try target.archiveNames().contains { ExactText($0) == ExactText(name) }
-        guard !isTaken else {
+        guard try target.hasArchive(named: name) == false else {
             throw CommandFailure(
                 "there is an archive \(TerminalSafe.quoted(name)) in \(target.path) already", status: .nothing
             )

@@ -6,10 +6,7 @@ import TerminalKit
 extension QueryScreen {
     static func typingKeys(_ model: Model) -> [(key: String, title: String)]? {
         guard let query = model.query, query.isTyping else { return nil }
-        // `Browser.isAsking` asks whether somebody types, and so this.
-        if query.ticket != nil, model.job?.ticket == query.ticket, query.field.text == query.asked {
-            return [("esc", "Stop")]
-        }
+        if Browser.isAsking(model) { return [("esc", "Stop")] }
         return [
             ("enter", "Ask"), ("alt+enter", "New line"), ("tab", "Complete"), ("up", "Earlier ones"),
             ("ctrl+r", "Search them"), ("ctrl+s", "Save"), ("ctrl+o", "Saved"),
