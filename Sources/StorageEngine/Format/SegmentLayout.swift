@@ -16,10 +16,17 @@ enum SegmentLayout {
 
     /// Size at which the next segment is begun. A 64th of an archive's limit, so that little space is wasted in the
     /// newest and the oldest segment (S3). For a collection a 16th of its values, because S3 grants it half as much
-    /// again, and each file has a cost. For archives of many gigabytes large enough that `slots` numbers suffice.
-    static func targetBytes(forLimit limit: UInt64?, orValues values: UInt64) -> Int {
+    /// again, and each file has a cost. For a small log an eighth of its present messages: each file has a cost there, too,
+    /// but on a full disk the oldest one makes room with all that is in it. For archives of many gigabytes large enough
+    /// that `slots` numbers suffice.
+    static func targetBytes(of kind: ArchiveKind, forLimit limit: UInt64?, orValues values: UInt64) -> Int {
         let bytes = limit ?? values
-        let part = limit == nil ? bytes / 16 : bytes / 64
+        let part =
+            switch kind {
+            case .cache: bytes / 64
+            case .collection: bytes / 16
+            case .log: max(bytes / 64, min(values / 8, 256 << 10))
+            }
         let share = min(max(Int(clamping: part), leastTargetBytes), commonTargetBytes)
         let enough = min(Int(clamping: bytes / 2048), strideBytes)
         return max(share, enough) & ~4095

@@ -247,6 +247,6 @@ extension ArchiveSection {
 
 extension ArchiveEngine {
     var segmentTarget: Int {
-        SegmentLayout.targetBytes(forLimit: diskLimit, orValues: index.valueBytes)
+        SegmentLayout.targetBytes(of: kind, forLimit: diskLimit, orValues: index.valueBytes)
     }
 }
