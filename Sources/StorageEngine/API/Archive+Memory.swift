@@ -123,11 +123,12 @@ extension Archive {
 
     // MARK: Holding
 
-    /// Counts an access to an object in memory, if it is still the archive's version.
-    package func access(_ held: HeldEntry) throws(StorageError) -> HeldState { try engine().access(held) }
+    /// Whether an object in memory is still the archive's version: its entry wasn't deleted or stored again by any process, and
+    /// has not expired. Counts an access to it then.
+    package func access(_ held: HeldEntry) throws(StorageError) -> Bool { try engine().access(held) }
 
     /// The same, leaving no trace.
-    package func state(of held: HeldEntry) throws(StorageError) -> HeldState { try engine().state(of: held) }
+    package func isCurrent(_ held: HeldEntry) throws(StorageError) -> Bool { try engine().isCurrent(held) }
 
     /// The version to hold instead if the entry was only moved within the log; `nil` if it is gone or was replaced.
     package func follow(_ held: HeldEntry, key: HashedKey) throws(StorageError) -> HeldEntry? {
@@ -148,7 +149,7 @@ extension Archive {
     /// entry, whose mark must stay.
     package func release(_ held: HeldEntry, forKey key: String) throws(StorageError) {
         let engine = try engine()
-        if engine.state(of: held) == .current { return engine.setHeld(held, false) }
+        if engine.isCurrent(held) { return engine.setHeld(held, false) }
         try withHashed(key) { (key) throws(StorageError) in
             if let moved = try engine.follow(held, key: key.bytes) { engine.setHeld(moved, false) }
         }

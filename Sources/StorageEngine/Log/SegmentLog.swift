@@ -177,9 +177,9 @@ final class SegmentLog: Sendable {
     /// Whether this segment was searched last, and so is damaged.
     func isSearched(_ pin: Pin) -> Bool { searched.withLock { $0?.segment == pin.segment } }
 
-    /// Hints that the frame there will be read soon. Needs no pin.
+    /// Hints that the frame there will be read soon, or with `lines` its beginning. Needs no pin.
     @inline(__always)
-    func prefetch(_ location: Location) {
-        SegmentView.prefetch(table[location.segment], at: location.offset)
+    func prefetch(_ location: Location, lines: UInt = 4) {
+        SegmentView.prefetch(table[location.segment], at: location.offset, lines: lines)
     }
 }

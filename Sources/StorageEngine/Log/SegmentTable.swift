@@ -106,11 +106,11 @@ struct SegmentView {
     /// The mapped bytes, for a sync.
     var mapped: UnsafeMutableRawBufferPointer { UnsafeMutableRawBufferPointer(start: base, count: bytes) }
 
-    /// Prefetches the cache lines at `offset`. Never faults, whatever is there.
+    /// Prefetches the cache lines from `offset` on. Never faults, whatever is there.
     @inline(__always)
-    static func prefetch(_ slot: UnsafeMutablePointer<SegmentSlot>, at offset: Int) {
+    static func prefetch(_ slot: UnsafeMutablePointer<SegmentSlot>, at offset: Int, lines: UInt) {
         let address = slot.pointee.base.load(ordering: .relaxed) &+ UInt(bitPattern: offset)
-        for line in 0..<4 as Range<UInt> {
+        for line in 0..<lines {
             if let place = UnsafeRawPointer(bitPattern: address &+ 64 &* line) { cp_prefetch(place) }
         }
     }

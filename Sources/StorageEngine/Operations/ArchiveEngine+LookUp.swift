@@ -58,6 +58,20 @@ extension ArchiveEngine {
     @inline(__always)
     func unpin(_ entry: FoundEntry) { log.unpin(entry.pin) }
 
+    /// Fetches what finding a key with this hash under the lock will read, before the lock is taken: others shouldn't wait for
+    /// this one's memory. What it sees may have changed by then; nothing depends on it.
+    @inline(__always)
+    func prefetch(_ tag: UInt32) {
+        guard let bucket = index.table.bucket(of: tag) else { return }
+        let mark = Bucket.mark(tag)
+        for place in 0..<Bucket.cells {
+            let cell = bucket.cell(place)
+            guard Bucket.mark(in: cell) == mark, cell != 0 else { continue }
+            log.prefetch(Bucket.location(in: cell, near: index.head.segment), lines: 2)
+            index.entry(bucket.number(place))?.prefetch()
+        }
+    }
+
     @inline(__always)
     private func walk(_ key: UnsafeRawBufferPointer, tag: UInt32, forChange: Bool = false) -> Walk {
         // The bucket can't be reached at the moment, which doesn't mean that the key is absent.
@@ -73,8 +87,9 @@ extension ArchiveEngine {
                 unreadable = location
                 continue
             }
-            // A look-up never reads the slot. A change will, so it is fetched while the frame is.
-            if forChange { slot.prefetch() }
+            // A look-up never reads the slot, but all of the frame, whose first lines are fetched together. A change will read
+            // the slot, which is fetched while the frame's key is.
+            if forChange { slot.prefetch() } else { log.prefetch(location, lines: 2) }
             if var found = compare(key, number, slot, tag: tag, location, &unreadable) {
                 if cell & Bucket.look == 0 || standsVisibly(&found, &unreadable) { return .found(found) }
                 log.unpin(found.pin)

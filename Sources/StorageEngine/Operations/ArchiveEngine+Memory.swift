@@ -11,14 +11,6 @@ package struct HeldEntry: Sendable, Hashable {
     package let memoryInterval: Int64
 }
 
-/// Whether a held object is still the archive's.
-package enum HeldState: Sendable, Hashable {
-    /// It is: the object may be used.
-    case current
-    /// The entry was deleted, has expired, or was stored again, by any process.
-    case gone
-}
-
 /// What a process' memory tier needs from the engine.
 extension ArchiveEngine {
     func held(_ entry: FoundEntry, tag: UInt32) -> HeldEntry {
@@ -29,13 +21,13 @@ extension ArchiveEngine {
 
     /// Whether an object is still the archive's version. Costs one cache line of the index, and takes no lock.
     @inline(__always)
-    func state(of held: HeldEntry) -> HeldState {
-        guard let slot = index.entry(held.number) else { return .gone }
+    func isCurrent(_ held: HeldEntry) -> Bool {
+        guard let slot = index.entry(held.number) else { return false }
         let deadline = slot.deadline
         // Reads the location last: the slot may have been reused for another entry in between.
         guard slot.isLive, slot.tells(of: held.location) || mayBeUnpublished(slot, insteadOf: held.location)
-        else { return .gone }
-        return deadline != Deadline.never && Clock.boot() >= deadline ? .gone : .current
+        else { return false }
+        return deadline == Deadline.never || Clock.boot() < deadline
     }
 
     /// If that can't be found out now, the caller gets the error when it searches for the object's present place.
@@ -55,11 +47,13 @@ extension ArchiveEngine {
         return self.held(entry, tag: held.tag)
     }
 
-    /// Like an access to the entry: counts a hit and makes it the most recent, also on disk (S5).
-    func access(_ held: HeldEntry) -> HeldState {
-        guard let processSlot, state(of: held) == .current else { return .gone }
+    /// Like an access to the entry, if an object is still its version: counts a hit and makes it the most recent, also on disk
+    /// (S5). Returns whether it is.
+    @inline(__always)
+    func access(_ held: HeldEntry) -> Bool {
+        guard let processSlot, isCurrent(held) else { return false }
         countUse(held.number, tag: held.tag, processSlot)
-        return .current
+        return true
     }
 
     /// Publishes that this process has the object in memory, or no longer has it. Apart from entries that are only in
@@ -69,7 +63,7 @@ extension ArchiveEngine {
         if isHeld {
             index.residency.mark(held.number, line: line)
             // If the entry is gone, the mark would apply to another.
-            if state(of: held) == .gone { index.residency.unmark(held.number, line: line) }
+            if !isCurrent(held) { index.residency.unmark(held.number, line: line) }
         } else {
             index.residency.unmark(held.number, line: line)
         }

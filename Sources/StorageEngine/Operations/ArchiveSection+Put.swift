@@ -19,8 +19,7 @@ extension ArchiveEngine {
         _ request: PutRequest, key: UnsafeRawBufferPointer, tag: UInt32
     ) throws(StorageError) -> HeldEntry {
         try admit(request, key: key, tag: tag)
-        // The bucket is fetched while the lock is being taken.
-        index.table.prefetch(tag)
+        prefetch(tag)
         let section = try acquire()
         return try section.put(request, key: key, tag: tag)
     }

@@ -58,7 +58,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
         try shared.times.measure(.access) {
             try withHashed(name) { key in
                 guard let read = try read(key, name, counts: true) else { return nil }
-                if try archive.access(read.held) != .current { try archive.countHit() }
+                if try archive.access(read.held) == false { try archive.countHit() }
                 try slide(name)
                 try memory.keep(
                     read.kept, key, named: name, held: read.held, bytes: read.bytes, origin: .read,

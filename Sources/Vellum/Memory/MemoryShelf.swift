@@ -64,15 +64,11 @@ extension MemoryShelf.State {
     mutating func access(_ key: HashedKey, named name: String) throws(StorageError) -> HeldObject? {
         let place = objects.find(key.hash, name)
         guard place != ObjectTable.none else { return nil }
-        var standing = HeldState.gone
-        if objects.node(place).end == .max {
-            standing = try archive.access(objects.node(place).held)
-        }
+        var isCurrent = false
+        if objects.node(place).end == .max { isCurrent = try archive.access(objects.node(place).held) }
         // The entry may only have been moved, and an object with a deadline is checked first.
-        if standing == .gone, try isValid(place, key) {
-            standing = try archive.access(objects.node(place).held)
-        }
-        guard standing == .current else { return nil }
+        if !isCurrent, try isValid(place, key) { isCurrent = try archive.access(objects.node(place).held) }
+        guard isCurrent else { return nil }
         objects.makeNewest(place)
         hits &+= 1
         if hits & 255 == 0 { try expectFiles() }
@@ -88,7 +84,7 @@ extension MemoryShelf.State {
     @inline(never)
     mutating func isValid(_ place: ObjectTable.Place, _ key: HashedKey) throws(StorageError) -> Bool {
         let isOver = objects.node(place).end != .max && Archive.bootTime() >= objects.node(place).end
-        if !isOver, try archive.state(of: objects.node(place).held) == .current { return true }
+        if !isOver, try archive.isCurrent(objects.node(place).held) { return true }
         // Its frame may only have been moved.
         if !isOver, let held = try archive.follow(objects.node(place).held, key: key) {
             objects.follow(held, at: place)

@@ -71,7 +71,7 @@ package struct MemoryTier: Sendable {
     ) throws(StorageError) {
         try change { (state) throws(StorageError) in
             // Another thread may have stored the key again in the meantime.
-            let isCurrent = try archive.state(of: held) == .current
+            let isCurrent = try archive.isCurrent(held)
             guard let held = isCurrent ? held : try archive.follow(held, key: key) else { return }
             let limit = Int(clamping: try archive.memoryLimit())
             let place = state.objects.find(key.hash, name)
@@ -80,8 +80,8 @@ package struct MemoryTier: Sendable {
             try state.evict(downTo: limit - bytes)
             state.objects.insert(
                 ObjectTable.Node(
-                    hash: key.hash, key: name, object: object, held: held, bytes: bytes,
-                    end: end(held.memoryInterval, pause, isOnlyHere: isOnlyHere),
+                    hash: key.hash, key: name, object: object,
+                    end: end(held.memoryInterval, pause, isOnlyHere: isOnlyHere), held: held, bytes: bytes,
                     isOnlyHere: isOnlyHere))
             switch origin {
             case .recorded: try archive.holdRecorded(held)

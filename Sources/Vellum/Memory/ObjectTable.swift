@@ -11,11 +11,11 @@ struct ObjectTable {
         var key = ""
         /// `nil` for a free place.
         var object: HeldObject?
+        /// When the object has to be read from disk again, in microseconds of the engine's boot clock (S8).
+        var end = Int64.max
         var held: HeldEntry
         /// Size of the encoded object.
         var bytes = 0
-        /// When the object has to be read from disk again, in microseconds of the engine's boot clock (S8).
-        var end = Int64.max
         /// Whether nothing is on disk, so that the entry exists only with this object (S11).
         var isOnlyHere = false
 

@@ -17,7 +17,7 @@ struct DemoMemory {
     /// Whether there is a value, in memory or on disk; from there it gets into memory.
     mutating func access(_ key: String) throws(StorageError) -> Bool {
         if let known = held[key] {
-            if try archive.access(known.entry) == .current { return true }
+            if try archive.access(known.entry) { return true }
             try drop(key)
         }
         var found: (entry: HeldEntry, bytes: Int)?
