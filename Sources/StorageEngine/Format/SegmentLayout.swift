@@ -32,8 +32,8 @@ enum SegmentLayout {
         return max(share, enough) & ~4095
     }
 
-    /// How much a segment's file grows at a time.
-    static func stepBytes(target: Int) -> Int { min(max(target / 8, 32 << 10), 1 << 20) & ~4095 }
+    /// How much a segment's file grows at a time: a change waits for all of it, for some 40 µs.
+    static func stepBytes(target: Int) -> Int { min(max(target / 8, 32 << 10), 128 << 10) & ~4095 }
 
     /// By how much the segments may exceed their allowance between two calls: the segment being written, and its growth
     /// steps.

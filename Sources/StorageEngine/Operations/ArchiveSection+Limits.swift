@@ -49,16 +49,16 @@ extension ArchiveSection {
         return bytes
     }
 
-    /// Begins a new segment if the newest one's file was extended for a larger limit: it would keep that space until it
-    /// is full (S3). On a full disk it stays.
+    /// Begins a new segment if the newest one became long under a larger limit: what is dead in it, and its room, can only be
+    /// given back once it isn't the newest (S3). On a full disk it stays.
     fileprivate func leaveLongSegment() {
         let head = index.head
         guard engine.kind != .log, head != .none, let pin = try? log.pinIfPresent(head.segment) else {
             return
         }
-        let unused = log.view(pin).bytes - head.offset
+        let bytes = log.view(pin).bytes
         log.unpin(pin)
-        guard unused > SegmentLayout.slackBytes(target: engine.segmentTarget) else { return }
+        guard bytes > SegmentLayout.slackBytes(target: engine.segmentTarget) else { return }
         try? appendBare(.void, inNewSegment: true) { _, _ in }
     }
 

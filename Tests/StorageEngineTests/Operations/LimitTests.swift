@@ -193,6 +193,8 @@ import Testing
         let folder = try TemporaryFolder()
         let archive = try Store.open(at: folder.store).archive(
             named: "A", orCreate: ArchiveConfiguration(diskLimit: 1_000_000_000))
+        for _ in 0..<12 { try archive.put([UInt8](repeating: 1, count: 100_000), forKey: "large") }
+        try archive.delete("large")
         for number in 0..<3 { try archive.put([UInt8](repeating: 1, count: 100), forKey: "k\(number)") }
         #expect(try archive.status().footprint > 1_100_000)
         try archive.setLimits(disk: 10_000, memory: nil)
