@@ -406,7 +406,8 @@ public final class Archive: Sendable {
         }
     }
 
-    /// Changes the limits for all processes, and evicts at once what no longer fits.
+    /// Changes the limits for all processes, and evicts at once what no longer fits. A log keeps the file of its oldest message,
+    /// of up to 16 MiB, until that message has gone.
     /// - Parameters:
     ///   - disk: most bytes of all values on disk; `nil`: no limit, for a collection only.
     ///   - memory: most bytes of all values in one process' memory tier; `nil`: no limit.
