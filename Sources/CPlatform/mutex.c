@@ -30,8 +30,8 @@ static int adopted(void *memory, int result) {
     return result;
 }
 
-// Waits use the monotonic clock where possible (glibc 2.30). Elsewhere setting the wall clock can make one slice longer
-// or shorter; the whole wait is measured with the monotonic clock.
+// Waits use the monotonic clock where possible (glibc 2.30). Elsewhere setting the wall clock can make one wait longer
+// or shorter; who waits measures the whole with the monotonic clock.
 #if defined(__GLIBC__) && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 30)
 #define WAIT_CLOCK CLOCK_MONOTONIC
 #define TIMED_LOCK(mutex, deadline) pthread_mutex_clocklock(mutex, CLOCK_MONOTONIC, deadline)
@@ -40,31 +40,13 @@ static int adopted(void *memory, int result) {
 #define TIMED_LOCK(mutex, deadline) pthread_mutex_timedlock(mutex, deadline)
 #endif
 
-static int wait_for(pthread_mutex_t *mutex, int64_t nanoseconds) {
+int cp_mutex_lock(void *memory, int64_t nanoseconds) {
     struct timespec deadline;
     clock_gettime(WAIT_CLOCK, &deadline);
     int64_t sum = deadline.tv_nsec + nanoseconds;
     deadline.tv_sec += sum / 1000000000;
     deadline.tv_nsec = sum % 1000000000;
-    return TIMED_LOCK(mutex, &deadline);
-}
-
-// Waits in slices. If a waiter is killed just after it was woken, the wake-up is lost when a thread that had not waited
-// got the mutex first, because that one then wakes no one. The kernel passes such a wake-up on only if the mutex is
-// free at that moment.
-enum { SLICE_NANOSECONDS = 20 * 1000 * 1000 };
-
-int cp_mutex_lock(void *memory, int64_t nanoseconds) {
-    int64_t start = cp_monotonic_time();
-    while (true) {
-        int64_t left = nanoseconds < 0 ? SLICE_NANOSECONDS : start + nanoseconds - cp_monotonic_time();
-        int result = pthread_mutex_trylock((pthread_mutex_t *)memory);
-        if (result != EBUSY) return adopted(memory, result);
-        if (left <= 0) return ETIMEDOUT;
-        if (left > SLICE_NANOSECONDS) left = SLICE_NANOSECONDS;
-        result = wait_for((pthread_mutex_t *)memory, left);
-        if (result != ETIMEDOUT) return adopted(memory, result);
-    }
+    return adopted(memory, TIMED_LOCK((pthread_mutex_t *)memory, &deadline));
 }
 
 int cp_mutex_trylock(void *memory) { return adopted(memory, pthread_mutex_trylock((pthread_mutex_t *)memory)); }

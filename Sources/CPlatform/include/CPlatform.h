@@ -53,13 +53,13 @@ uint32_t cp_crc32c_portable(uint32_t state, const void *bytes, size_t length);
 
 // MARK: A mutex in mapped memory, for processes and threads.
 
-enum { CP_MUTEX_BYTES = 64 };
+enum { CP_MUTEX_BYTES = 56 };
 /// Whether this platform has process-shared robust mutexes.
 bool cp_mutex_supported(void);
 /// Returns 0 or an errno.
 int cp_mutex_init(void *memory);
 /// Returns 0 if the mutex was acquired, EOWNERDEAD if it was acquired from an owner that died, ETIMEDOUT, or another
-/// errno. `nanoseconds` < 0 waits without limit.
+/// errno.
 int cp_mutex_lock(void *memory, int64_t nanoseconds);
 /// Like cp_mutex_lock without waiting; returns EBUSY if the mutex is held.
 int cp_mutex_trylock(void *memory);

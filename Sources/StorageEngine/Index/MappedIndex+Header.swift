@@ -40,6 +40,8 @@ extension MappedIndex {
     /// The PID namespace that the mutex's numbers belong to; 0: none. Written like ``locking``.
     var lockNamespace: UInt32 { memory.word32(IndexLayout.lockNamespaceOffset) }
     var mutex: UnsafeMutableRawPointer { memory.field(IndexLayout.mutexOffset) }
+    /// Written without the lock (``StarvationMark``).
+    var starvation: UnsafeMutableRawPointer { memory.field(IndexLayout.starvationOffset) }
 
     /// Process number of the section's holder. 0: no section, or its holder has not changed anything yet. Remains if
     /// the holder dies (F5).

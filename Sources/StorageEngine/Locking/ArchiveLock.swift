@@ -33,32 +33,43 @@ final class ArchiveLock: @unchecked Sendable {
     }
 
     private let kind: Kind
+    private let starvation: StarvationMark
+    /// Valid as long as the engine, which owns the lock and the index.
+    private let index: IndexView
 
-    /// A robust mutex in the mapped index.
-    init(robustMutexAt memory: UnsafeMutableRawPointer) { kind = .robust(memory) }
+    private init(_ kind: Kind, _ index: IndexView) {
+        self.kind = kind
+        self.index = index
+        starvation = StarvationMark(index)
+    }
 
-    init(file: FileDescriptor) { kind = .file(file, ThreadGate()) }
+    /// The robust mutex in the index.
+    convenience init(of index: IndexView) { self.init(.robust(index.mutex), index) }
 
-    enum Outcome { case acquired, timedOut, failed(Int32) }
+    convenience init(file: FileDescriptor, _ index: IndexView) { self.init(.file(file, ThreadGate()), index) }
 
-    /// Waits at most `nanoseconds`.
+    enum Outcome {
+        case acquired
+        /// `isUsed`: others have held and released it in the meantime.
+        case timedOut(isUsed: Bool)
+        case failed(Int32)
+    }
+
+    /// Waits at most `nanoseconds`. Who has waited longer than ``StarvationMark/patience`` goes first.
     @inline(__always)
     func acquire(nanoseconds: Int64) -> Outcome {
-        switch kind {
-        case .robust(let memory):
-            let result = cp_mutex_trylock(memory)
-            if result == 0 || result == EOWNERDEAD { return .acquired }
-            return acquireSlowly(memory, nanoseconds: nanoseconds)
-        case .file(let file, let gate):
-            return acquireFile(file, gate, nanoseconds: nanoseconds)
+        if case .robust(let memory) = kind, ArchiveLock.isTaken(cp_mutex_trylock(memory)) {
+            // Behind the first step of taking it: this load then costs nothing.
+            if !starvation.isSet { return .acquired }
+            _ = cp_mutex_unlock(memory)
         }
+        return acquireSlowly(nanoseconds: nanoseconds)
     }
 
     func tryAcquire() -> Bool {
+        guard !starvation.forbids else { return false }
         switch kind {
-        case .robust(let memory):
-            let result = cp_mutex_trylock(memory)
-            return result == 0 || result == EOWNERDEAD
+        case .robust(let memory): return ArchiveLock.isTaken(cp_mutex_trylock(memory))
         case .file(let file, let gate):
             guard gate.enter(nanoseconds: 0) else { return false }
             if let held = try? file.lock(.exclusive, wait: false), held { return true }
@@ -78,48 +89,83 @@ final class ArchiveLock: @unchecked Sendable {
         }
     }
 
+    @inline(__always)
+    private static func isTaken(_ result: Int32) -> Bool { result == 0 || result == EOWNERDEAD }
+
+    private static func outcome(_ result: Int32) -> Outcome? {
+        switch result {
+        case 0, EOWNERDEAD: .acquired
+        case EBUSY, ETIMEDOUT: nil
+        default: .failed(result)
+        }
+    }
+
+    @inline(never)
+    private func acquireSlowly(nanoseconds: Int64) -> Outcome {
+        let start = cp_monotonic_time()
+        if starvation.isSet { starvation.standBack(nanoseconds: nanoseconds) }
+        switch kind {
+        case .robust(let memory):
+            return spin(memory, nanoseconds)
+                ?? wait(since: start, nanoseconds) { ArchiveLock.outcome(cp_mutex_lock(memory, $0)) }
+        case .file(let file, let gate):
+            let entry = wait(since: start, nanoseconds) { gate.enter(nanoseconds: $0) ? .acquired : nil }
+            guard case .acquired = entry else { return entry }
+            let outcome = wait(for: file, since: start, nanoseconds)
+            if case .acquired = outcome { return outcome }
+            gate.leave()
+            return outcome
+        }
+    }
+
     /// In nanoseconds. On two cores, eight threads that access and put do two fifths more with it than with a microsecond.
     private static let longestSpin: Int64 = 200_000
 
-    @inline(never)
-    private func acquireSlowly(_ memory: UnsafeMutableRawPointer, nanoseconds: Int64) -> Outcome {
-        // Most sections last a microsecond, some tens of them. Once a thread sleeps, each release has to wake one by a system
-        // call, and all of them get slower for long: so nearly all waits end before that.
+    /// Most sections last a microsecond, some tens of them. Once a thread sleeps, each release has to wake one by a system
+    /// call, and all of them get slower for long: so nearly all waits end before that.
+    private func spin(_ memory: UnsafeMutableRawPointer, _ nanoseconds: Int64) -> Outcome? {
         let start = cp_monotonic_time()
         repeat {
             for _ in 0..<16 {
                 cp_pause()
-                let result = cp_mutex_trylock(memory)
-                if result == 0 || result == EOWNERDEAD { return .acquired }
-                if result != EBUSY { return .failed(result) }
+                if let outcome = ArchiveLock.outcome(cp_mutex_trylock(memory)) { return outcome }
             }
         } while cp_monotonic_time() &- start < min(nanoseconds, ArchiveLock.longestSpin)
-        switch cp_mutex_lock(memory, nanoseconds) {
-        case 0, EOWNERDEAD: return .acquired
-        case ETIMEDOUT: return .timedOut
-        case let code: return .failed(code)
+        return nil
+    }
+
+    /// The longest that one step of waiting lasts, in nanoseconds. If a waiter is killed just after a mutex woke it, the
+    /// wake-up is lost when a thread that had not waited got the mutex first, because that one then wakes no one. The
+    /// kernel passes such a wake-up on only if the mutex is free at that moment.
+    private static let longestStep: Int64 = 20_000_000
+
+    /// Repeats `step`, which waits for at most as long as it is told and returns `nil` if it is to be repeated.
+    private func wait(since start: Int64, _ nanoseconds: Int64, step: (Int64) -> Outcome?) -> Outcome {
+        let settled = index.settledSequence
+        var mark: UInt64?
+        defer { if let mark { starvation.clear(mark) } }
+        while true {
+            let waited = cp_monotonic_time() &- start
+            if waited >= StarvationMark.patience { mark = starvation.set() }
+            let most = max(0, min(nanoseconds &- waited, ArchiveLock.longestStep))
+            if let outcome = step(most) { return outcome }
+            if waited >= nanoseconds { return .timedOut(isUsed: index.settledSequence != settled) }
         }
     }
 
-    private func acquireFile(_ file: FileDescriptor, _ gate: ThreadGate, nanoseconds: Int64) -> Outcome {
-        let start = cp_monotonic_time()
-        guard gate.enter(nanoseconds: nanoseconds) else { return .timedOut }
-        // `flock` has no timeout, so a held lock is tried again at growing intervals.
+    /// `flock` has no timeout, so a held lock is tried again at growing intervals.
+    private func wait(for file: FileDescriptor, since start: Int64, _ nanoseconds: Int64) -> Outcome {
         var pause: Int64 = 20_000
-        while true {
-            do {
+        return wait(since: start, nanoseconds) { most -> Outcome? in
+            do throws(StorageError) {
                 if try file.lock(.exclusive, wait: false) { return .acquired }
             } catch {
-                gate.leave()
                 if case .system(_, _, let code) = error { return .failed(code) }
                 return .failed(EIO)
             }
-            guard cp_monotonic_time() - start < nanoseconds else {
-                gate.leave()
-                return .timedOut
-            }
-            cp_sleep(pause)
+            cp_sleep(min(pause, most))
             pause = min(pause * 2, 2_000_000)
+            return nil
         }
     }
 }

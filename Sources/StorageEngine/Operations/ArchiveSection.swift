@@ -121,8 +121,8 @@ extension ArchiveEngine {
         return ArchiveSection(locked: self)
     }
 
-    /// Sleeps between two of many holds of the lock. A mutex isn't fair: a thread that releases it and asks again at
-    /// once gets it before one that must first be woken.
+    /// Sleeps between two of many holds of the lock. A thread that releases it and asks again at once gets it before one
+    /// that must first be woken, which nothing changes until that one starves.
     func letOthersIn() { cp_sleep(50_000) }
 
     /// Whether the lock became free within this time. Releases it at once.
@@ -135,15 +135,18 @@ extension ArchiveEngine {
     }
 
     private func refusal(_ outcome: ArchiveLock.Outcome, _ nanoseconds: Int64) -> StorageError {
-        if case .failed(let code) = outcome {
-            return .system(operation: "lock", path: folder.path, code: code)
+        let seconds = nanoseconds / 1_000_000_000
+        switch outcome {
+        case .failed(let code): return .system(operation: "lock", path: folder.path, code: code)
+        case .timedOut(isUsed: true):
+            return .busy(
+                archive: name, process: 0,
+                reason: "others changed it all the time, and no turn came within \(seconds) s; try again")
+        case .acquired, .timedOut:
+            return .busy(
+                archive: name, process: Int32(truncatingIfNeeded: index.sectionOwner),
+                reason: "it didn't release the lock within \(seconds) s; resume or end it")
         }
-        return .busy(
-            archive: name,
-            process: Int32(truncatingIfNeeded: index.sectionOwner),
-            reason:
-                "it didn't release the lock within \(nanoseconds / 1_000_000_000) s; resume or end it"
-        )
     }
 
     /// For the holder of the lock, whose marker isn't set yet.

@@ -18,9 +18,10 @@ extension ArchiveOpening {
 
     func makeLock(_ index: IndexView) throws(StorageError) -> ArchiveLock {
         if index.locking == .fileLock {
-            return ArchiveLock(file: try folder.fileMakingIfMissing(named: ArchiveOpening.lockName))
+            return ArchiveLock(
+                file: try folder.fileMakingIfMissing(named: ArchiveOpening.lockName), index)
         }
-        return ArchiveLock(robustMutexAt: index.mutex)
+        return ArchiveLock(of: index)
     }
 
     /// The only process that has the archive open makes the lock one that it can use. Others are refused if the mutex

@@ -55,9 +55,7 @@ struct ArchiveOpening {
     ) throws(StorageError) -> ArchiveEngine {
         let isWriter = role.attachment != nil
         let index = IndexView(memory)
-        let lock =
-            isWriter
-            ? try makeLock(index) : ArchiveLock(robustMutexAt: index.mutex)
+        let lock = isWriter ? try makeLock(index) : ArchiveLock(of: index)
         let log: SegmentLog
         if let known {
             log = known

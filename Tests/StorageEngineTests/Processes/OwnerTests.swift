@@ -168,6 +168,49 @@ import Testing
         }
     }
 
+    // MARK: A busy writer
+
+    /// It has the lock nearly always, and takes it again at once. Who has waited long must go first, or it would wait in
+    /// vain for ten seconds.
+    @Test(arguments: [LockingMode.robustMutex, .fileLock])
+    func aBusyWriterKeepsNobodyOut(locking: LockingMode) async throws {
+        let folder = try TemporaryFolder()
+        let user = try filled(folder, locking)
+        let worker = try Worker(["hammer", folder.store, "Owner", "5", "8000000"], in: folder)
+        #expect(try await worker.hasSaid("ready"))
+        var waiting = Timings()
+        for _ in 0..<5 { waiting.note(try await Put(user).finish()) }
+        #expect(waiting.values.count == 5)
+        worker.signal(SIGKILL)
+        _ = try await worker.finish()
+        #expect(try user.check().clean)
+    }
+
+    /// What a dead process, another clock or damage left where those that starve say so holds up nobody for long.
+    @Test(arguments: [LockingMode.robustMutex, .fileLock])
+    func aMarkThatIsLeftIsRemoved(locking: LockingMode) throws {
+        let folder = try TemporaryFolder()
+        let user = try filled(folder, locking)
+        let index = try FileHandle(forUpdating: URL(fileURLWithPath: folder.archivePath("Owner", "index")))
+        defer { try? index.close() }
+        let now = monotonicNow()
+        for mark in [now, now &+ 1_000_000_000_000, 1, 1 << 63, .max] as [UInt64] {
+            try index.seek(toOffset: 184)
+            try index.write(contentsOf: withUnsafeBytes(of: mark.littleEndian) { Data($0) })
+            for round in 0..<3 { try user.put([7], forKey: "\(mark) \(round)") }
+            // A mark of just now counts until it is old.
+            let end = DispatchTime.now() + 5
+            var left = mark
+            while left != 0, DispatchTime.now() < end {
+                try user.put([7], forKey: "again")
+                try index.seek(toOffset: 184)
+                left = try #require(try index.read(upToCount: 8)).enumerated()
+                    .reduce(0) { $0 | UInt64($1.element) << (8 * $1.offset) }
+            }
+            #expect(left == 0, "\(mark)")
+        }
+    }
+
     // MARK: A stopped observer
 
     @Test func observerIsStopped() async throws {
