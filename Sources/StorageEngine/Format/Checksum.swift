@@ -4,7 +4,7 @@ import CPlatform
 package enum Checksum {
     /// The checksum of `bytes`, starting from `seed`, so that the same bytes at another place don't pass.
     @inline(__always)
-    static func crc32c(_ bytes: UnsafeRawBufferPointer, seed: UInt32 = 0) -> UInt32 {
+    package static func crc32c(_ bytes: UnsafeRawBufferPointer, seed: UInt32 = 0) -> UInt32 {
         ~cp_crc32c(~seed, bytes.baseAddress, bytes.count)
     }
 

@@ -50,7 +50,7 @@ final class ArchiveLock: @unchecked Sendable {
 
     enum Outcome {
         case acquired
-        /// `isUsed`: others have held and released it in the meantime.
+        /// `isUsed`: others have held and released it until just now.
         case timedOut(isUsed: Bool)
         case failed(Int32)
     }
@@ -141,15 +141,23 @@ final class ArchiveLock: @unchecked Sendable {
 
     /// Repeats `step`, which waits for at most as long as it is told and returns `nil` if it is to be repeated.
     private func wait(since start: Int64, _ nanoseconds: Int64, step: (Int64) -> Outcome?) -> Outcome {
-        let settled = index.settledSequence
+        var settled = index.settledSequence
+        var settledAt: Int64?
         var mark: UInt64?
         defer { if let mark { starvation.clear(mark) } }
         while true {
             let waited = cp_monotonic_time() &- start
+            if settled != index.settledSequence {
+                settled = index.settledSequence
+                settledAt = waited
+            }
             if waited >= StarvationMark.patience { mark = starvation.set() }
             let most = max(0, min(nanoseconds &- waited, ArchiveLock.longestStep))
             if let outcome = step(most) { return outcome }
-            if waited >= nanoseconds { return .timedOut(isUsed: index.settledSequence != settled) }
+            if waited >= nanoseconds {
+                // Long ago it may have been released to one that was stopped then.
+                return .timedOut(isUsed: settledAt.map { waited - $0 < 1_000_000_000 } ?? false)
+            }
         }
     }
 

@@ -93,10 +93,11 @@ extension ArchiveEngine {
         for _ in 0..<8 {
             let drained = index.touches.drained
             let isStuck = stuckAt.load(ordering: .relaxed) == drained
-            if isStuck || !waitForLock(nanoseconds: 20_000_000) {
+            if isStuck {
+                drainIfFree()
+            } else if !drainTouches(within: 20_000_000) {
                 stuckAt.store(drained, ordering: .relaxed)
             }
-            drainIfFree()
             if index.touches.record(number, tag: tag, time: Clock.wall()) != .ringFull { return }
             if stuckAt.load(ordering: .relaxed) == index.touches.drained { break }
         }

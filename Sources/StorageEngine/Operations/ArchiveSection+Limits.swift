@@ -52,14 +52,21 @@ extension ArchiveSection {
     /// Begins a new segment if the newest one became long under a larger limit: what is dead in it, and its room, can only be
     /// given back once it isn't the newest (S3). On a full disk it stays.
     fileprivate func leaveLongSegment() {
-        let head = index.head
-        guard engine.kind != .log, head != .none, let pin = try? log.pinIfPresent(head.segment) else {
+        guard engine.kind != .log else {
+            // While there are messages, their files stay anyway.
+            if index.entryCount == 0, (try? dropAllMessages()) != nil { try? dropDeadSegments() }
             return
         }
-        let bytes = log.view(pin).bytes
-        log.unpin(pin)
-        guard bytes > SegmentLayout.slackBytes(target: engine.segmentTarget) else { return }
+        guard isNewestSegmentLong else { return }
         try? appendBare(.void, inNewSegment: true) { _, _ in }
+    }
+
+    /// Whether the newest segment is longer than one may be that is begun now.
+    var isNewestSegmentLong: Bool {
+        let head = index.head
+        guard head != .none, let pin = try? log.pinIfPresent(head.segment) else { return false }
+        defer { log.unpin(pin) }
+        return log.view(pin).bytes > SegmentLayout.slackBytes(target: engine.segmentTarget)
     }
 
     /// Applies the descriptor's configuration to the index. The descriptor is authoritative: the process that changed

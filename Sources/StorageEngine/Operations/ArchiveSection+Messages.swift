@@ -161,7 +161,9 @@ extension ArchiveSection {
     func dropAllMessages() throws(StorageError) -> Removal {
         let removal = Removal(entries: index.entryCount, bytes: index.valueBytes)
         // Also an empty ring may have files that are to be removed.
-        guard removal.entries > 0 || index.oldestSegment < index.head.segment else { return removal }
+        guard removal.entries > 0 || index.oldestSegment < index.head.segment || isNewestSegmentLong else {
+            return removal
+        }
         // In a new segment, so that all older ones can be removed.
         try appendBare(.evict, created: Int64(bitPattern: Location.none.raw), inNewSegment: true) { _, time in
             index.entryCount = 0

@@ -113,6 +113,11 @@ extension ArchiveEngine {
             gate.leave()
             return nil
         }
+        return sectionOfSoundIndex()
+    }
+
+    /// For the holder of the lock within the gate, which both are left if something must be repaired first.
+    private func sectionOfSoundIndex() -> ArchiveSection? {
         guard index.sectionOwner == 0, index.isReady, (try? index.catchUp()) != nil else {
             lock.release()
             gate.leave()
@@ -125,12 +130,15 @@ extension ArchiveEngine {
     /// that must first be woken, which nothing changes until that one starves.
     func letOthersIn() { cp_sleep(50_000) }
 
-    /// Whether the lock became free within this time. Releases it at once.
-    func waitForLock(nanoseconds: Int64) -> Bool {
+    /// Applies pending touches if the lock became free within this time, and nothing must be repaired first. Returns whether
+    /// it became free.
+    func drainTouches(within nanoseconds: Int64) -> Bool {
         guard gate.enter() else { return false }
-        defer { gate.leave() }
-        guard case .acquired = lock.acquire(nanoseconds: nanoseconds) else { return false }
-        lock.release()
+        guard case .acquired = lock.acquire(nanoseconds: nanoseconds) else {
+            gate.leave()
+            return false
+        }
+        if let section = sectionOfSoundIndex() { section.index.touches.drainAll() }
         return true
     }
 

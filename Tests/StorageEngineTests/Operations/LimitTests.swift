@@ -189,6 +189,29 @@ import Testing
     }
 
     /// What broke: the newest segment's file, made long for a large limit, kept its room under a small one.
+    /// Of a log that no message is left of, too; while some are, their file stays.
+    @Test(arguments: [false, true])
+    func aSmallerLimitLeavesTheLongSegmentOfAnEmptyLog(compacting: Bool) throws {
+        let folder = try TemporaryFolder()
+        let log = try Store.open(at: folder.store).archive(
+            named: "L", orCreate: ArchiveConfiguration(kind: .log, diskLimit: 1_000_000_000))
+        for _ in 0..<4 { try log.append([UInt8](repeating: 1, count: 900_000)) }
+        if compacting {
+            _ = try log.deleteAllMessages()
+            _ = try log.compact()
+        }
+        try log.setLimits(disk: 100, memory: nil)
+        #expect(try log.status().entries == 0)
+        #expect(try Double(log.status().footprint) <= LimitTests.bound(limit: 100, entries: 0, keyBytes: 0))
+        try log.append([1, 2, 3])
+        #expect(try log.check().clean)
+        log.close()
+        try folder.removeIndex("L")
+        let again = try Store.open(at: folder.store).archive(named: "L")
+        #expect(try again.status().entries == 1)
+        #expect(try again.check().clean)
+    }
+
     @Test func aSmallerLimitLeavesTheLongSegment() throws {
         let folder = try TemporaryFolder()
         let archive = try Store.open(at: folder.store).archive(
