@@ -36,8 +36,8 @@ OPTIMISED := -c release -Xswiftc -DDEBUG -Xswiftc -assert-config -Xswiftc Debug 
 TESTED := $(OPTIMISED) -debug-info-format none --scratch-path .build-test
 # Nothing is imported as testable; to have it ready takes half as long again, and listing the tests does so even where it is told
 # not to. Four modules at once, however few the cores: otherwise the longest begin last, and all others wait for them.
-BUILD_TESTS := $(SWIFT) build --build-tests --jobs 4
-RUN_TESTS := $(SWIFT) test --skip-build --disable-xctest --disable-testable-imports
+BUILD_TESTS := $(SWIFT) build --build-tests --jobs 4 --traits Valkey
+RUN_TESTS := $(SWIFT) test --skip-build --disable-xctest --disable-testable-imports --traits Valkey
 # Swift Testing keeps a backtrace of every error that is thrown, which takes a third of the time where tests feed hostile bytes
 # and catch what is thrown of them. Where a test failed is said without.
 export SWT_SWIFT_ERROR_BACKTRACING_ENABLED = 0
@@ -69,6 +69,7 @@ deps: ## install what the build needs (ncurses), or say which package brings it
 
 test-deps: deps
 	@$(NEED) --optional tmux
+	@$(NEED) --optional redis-server
 
 bench-deps: deps
 	@$(NEED) lmdb sqlite
@@ -110,7 +111,7 @@ SURROUNDINGS := SmallDiskTests|NamespaceTests|AccessTests|ScarceDescriptorTests|
 soak: test-deps ## run the long tests for about DURATION=60 seconds, one after the other
 	$(BUILD_TESTS) $(TESTED)
 	@# A filter that matches nothing would pass.
-	@$(SWIFT) test list --skip-build --disable-testable-imports $(TESTED) | grep -q Soak || { echo 'vellum: there are no soak tests' >&2; exit 1; }
+	@$(SWIFT) test list --skip-build --disable-testable-imports --traits Valkey $(TESTED) | grep -q Soak || { echo 'vellum: there are no soak tests' >&2; exit 1; }
 	@rm -f $(SOAK_REPORT)
 	@VELLUM_SOAK_SECONDS=$(DURATION) VELLUM_SOAK_REPORT="$(CURDIR)/$(SOAK_REPORT)" \
 	    $(RUN_TESTS) $(TESTED) --no-parallel --filter 'Soak|$(SURROUNDINGS)'; \
@@ -145,7 +146,7 @@ define sanitize
 	    $(2) --scratch-path .build-$(1) --filter '$(SANITIZED)' $(if $(UNFIT_$(1)),--skip '$(UNFIT_$(1))')
 endef
 
-PRODUCTS := Vellum VellumTesting VellumMetrics VellumLifecycle ArchiveQuery CacheAdvance Nest Papyrus StorageEngine CBOR
+PRODUCTS := Vellum VellumTesting VellumMetrics VellumLifecycle VellumRemote VellumValkey ArchiveQuery CacheAdvance Nest Papyrus StorageEngine CBOR
 docs: deps ## make web pages of the libraries' documentation: .build/docs
 	$(SWIFT) build -c release
 	sh Assets/build/docs.sh .build/release .build/docs $(PRODUCTS)

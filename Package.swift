@@ -20,6 +20,7 @@ let package = Package(
         .library(name: "VellumTesting", targets: ["VellumTesting"]),
         .library(name: "VellumMetrics", targets: ["VellumMetrics"]),
         .library(name: "VellumLifecycle", targets: ["VellumLifecycle"]),
+        .library(name: "VellumValkey", targets: ["VellumValkey", "VellumRemote"]),
         .library(name: "ArchiveQuery", targets: ["ArchiveQuery"]),
         .library(name: "CacheAdvance", targets: ["CacheAdvance"]),
         .library(name: "Nest", targets: ["Nest"]),
@@ -31,7 +32,8 @@ let package = Package(
     traits: [
         .trait(
             name: "ServiceLifecycle",
-            description: "The product VellumLifecycle, for which swift-service-lifecycle is fetched.")
+            description: "The product VellumLifecycle, for which swift-service-lifecycle is fetched."),
+        .trait(name: "Valkey", description: "The product VellumValkey, for which swift-nio is fetched."),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.6.0"),
@@ -42,6 +44,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
         // Of the product VellumLifecycle alone, and only where its trait is on.
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.0.0"),
+        // Of the product VellumValkey alone, and only where its trait is on.
+        .package(url: "https://github.com/apple/swift-nio", from: "2.80.0"),
         // Of the product Papyrus alone, on platforms without Combine.
         .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
     ],
@@ -89,6 +93,16 @@ let package = Package(
                 .product(
                     name: "ServiceLifecycle", package: "swift-service-lifecycle",
                     condition: .when(traits: ["ServiceLifecycle"])),
+            ],
+            swiftSettings: strict),
+        .target(name: "RESP", swiftSettings: strict),
+        .target(name: "VellumRemote", dependencies: ["Vellum", "StorageEngine"], swiftSettings: strict),
+        .target(
+            name: "VellumValkey",
+            dependencies: [
+                "VellumRemote", "Vellum", "StorageEngine", "RESP",
+                .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Valkey"])),
+                .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Valkey"])),
             ],
             swiftSettings: strict),
         .target(name: "TerminalKit", swiftSettings: strict),
@@ -206,6 +220,18 @@ let package = Package(
         .testTarget(
             name: "FuzzTests", dependencies: ["FuzzTargets", "TestSupport"], exclude: ["Inputs"],
             swiftSettings: strict),
+        .testTarget(name: "RESPTests", dependencies: ["RESP", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "ValkeyTests",
+            dependencies: [
+                "VellumValkey", "VellumRemote", "Vellum", "StorageEngine", "RESP", "ValkeyWorker",
+                "TestSupport",
+            ],
+            swiftSettings: strict),
+        // One of the machines that share a server.
+        .executableTarget(
+            name: "ValkeyWorker", dependencies: ["VellumValkey", "VellumRemote", "Vellum", "TestSupport"],
+            path: "Tests/ValkeyWorker", swiftSettings: strict),
         .testTarget(name: "ArchitectureTests", swiftSettings: strict),
     ]
 )

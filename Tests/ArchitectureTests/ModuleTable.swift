@@ -20,6 +20,9 @@ struct ModuleTable {
             "VellumTesting": ["Vellum", "StorageEngine"],
             "VellumMetrics": ["Vellum"],
             "VellumLifecycle": ["Vellum", "VellumMetrics"],
+            "RESP": [],
+            "VellumRemote": ["Vellum", "StorageEngine"],
+            "VellumValkey": ["VellumRemote", "Vellum", "StorageEngine", "RESP"],
             "Papyrus": ["StorageEngine", "CBOR"],
             "CacheAdvance": ["StorageEngine"],
             "Nest": ["StorageEngine", "CBOR"],
@@ -43,6 +46,8 @@ struct ModuleTable {
                 "OpenCombineDispatch": ["Papyrus"],
                 "CoreMetrics": ["VellumMetrics"],
                 "ServiceLifecycle": ["VellumLifecycle"],
+                "NIOCore": ["VellumValkey"],
+                "NIOPosix": ["VellumValkey"],
                 // The engine stays small and quick to start: bytes, and the system's C library.
                 "Foundation": withFoundation,
                 "FoundationEssentials": withFoundation,

@@ -1,16 +1,16 @@
 import StorageEngine
 
 /// A snapshot of an object to store; later changes of the object don't affect it.
-struct PreparedObject: @unchecked Sendable {
-    let name: String
-    let encoded: EncodedObject
+package struct PreparedObject: @unchecked Sendable {
+    package let name: String
+    package let encoded: EncodedObject
     /// What memory will keep: the object itself if it is safe to share, otherwise its bytes.
-    let kept: HeldObject
+    package let kept: HeldObject
     /// Closures that store the properties with archives of their own.
     let properties: [() -> Void]
 
     @inline(__always)
-    func storeProperties() {
+    package func storeProperties() {
         for store in properties { store() }
     }
 }
@@ -27,7 +27,7 @@ extension ArchiveCore {
     }
 
     /// Encodes an object.
-    func prepare(_ object: Object) throws -> PreparedObject {
+    package func prepare(_ object: Object) throws -> PreparedObject {
         let name = object.primaryKey
         return try withHashed(name) { try prepare(object, name, $0) }
     }

@@ -54,7 +54,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
         }
     }
 
-    func accessOnDisk(_ name: String) throws -> Object? {
+    package func accessOnDisk(_ name: String) throws -> Object? {
         try shared.times.measure(.access) {
             try withHashed(name) { key in
                 guard let read = try read(key, name, counts: true) else { return nil }
@@ -87,7 +87,9 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
         try archive.metadata(name).map { Date(timeIntervalSince1970: $0.accessed.secondsSince1970) }
     }
 
-    func object(of held: HeldObject, _ name: String) throws -> Object { try shared.object(of: held, name) }
+    package func object(of held: HeldObject, _ name: String) throws -> Object {
+        try shared.object(of: held, name)
+    }
 
     private struct Read {
         var object: Object
@@ -222,7 +224,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
 
     // MARK: Deleting
 
-    func delete(_ name: String) throws {
+    package func delete(_ name: String) throws {
         try shared.times.measure(.delete) {
             try withHashed(name) { key in
                 recordInOpenTransactions(name)
@@ -233,13 +235,13 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
         }
     }
 
-    func deleteAll() throws {
+    package func deleteAll() throws {
         flights.outdateAll()
         try archive.deleteAll()
         _ = try memory.currentBytes()
     }
 
-    func deleteAll(ofOwner owner: String) throws {
+    package func deleteAll(ofOwner owner: String) throws {
         flights.outdate(ofOwner: owner)
         try archive.deleteEntries(ofOwner: owner)
         _ = try memory.currentBytes()
@@ -278,7 +280,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
         _ = try memory.currentBytes()
     }
 
-    func statistics() throws -> ArchiveStatistics {
+    package func statistics() throws -> ArchiveStatistics {
         let bytes = try memory.currentBytes()
         return ArchiveStatistics(
             status: try archive.status(), memory: memory.counts, memoryBytes: bytes,

@@ -41,7 +41,7 @@ private let pauseBetweenChecks: Int64 = 50
     /// All calls go through here, except hits of ``access(_:)``. If the archive turns out to be closed, it is
     /// reopened or recreated, and `body` is called again.
     @inline(__always)
-    func perform<Value>(_ body: (ArchiveCore<Object>) throws -> Value) throws -> Value {
+    package func perform<Value>(_ body: (ArchiveCore<Object>) throws -> Value) throws -> Value {
         let core = core
         do {
             try expectFiles(of: core)
@@ -70,13 +70,13 @@ private let pauseBetweenChecks: Int64 = 50
     }
 
     /// Logs and counts an error that a non-throwing call swallows (S4).
-    func log(_ operation: String, _ key: String?, _ error: any Error) {
+    package func log(_ operation: String, _ key: String?, _ error: any Error) {
         shared.log(operation, archive: name, key, error)
     }
 
     /// Like ``perform(_:)``, but runs `body` outside Swift's cooperative threads, because it may block on the disk
     /// or another process. `body` must not use state of the caller's actor, which keeps running.
-    nonisolated(nonsending) func elsewhere<Value>(
+    package nonisolated(nonsending) func elsewhere<Value>(
         _ body: @escaping @Sendable (ArchiveCore<Object>) throws -> Value
     ) async throws -> Value {
         try await Elsewhere.run { try self.perform(body) }
@@ -94,7 +94,7 @@ private let pauseBetweenChecks: Int64 = 50
 
     /// The object of a key, if memory holds it.
     @inlinable
-    func accessInMemory(_ name: String) throws -> Object? {
+    package func accessInMemory(_ name: String) throws -> Object? {
         guard let held = try heldInMemory(name) else { return nil }
         guard held.bytes == nil else { return try decode(held, name) }
         // Safe, because only this archive fills its tier. A checked cast would take longer than the rest of a hit.

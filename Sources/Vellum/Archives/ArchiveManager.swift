@@ -17,7 +17,7 @@ import StorageEngine
 /// These calls don't throw. Failures are logged (``ArchivesFactory/logger``), counted, and shown by the browser.
 /// Each call has a counterpart that throws in ``throwing``, and one that doesn't block in ``asynchronous``.
 public final class ArchiveManager<Object: Archivable>: Archivist, @unchecked Sendable {
-    @usableFromInline let handle: ArchiveHandle<Object>
+    @usableFromInline package let handle: ArchiveHandle<Object>
     /// The archive as last opened.
     package var core: ArchiveCore<Object> { handle.core }
 

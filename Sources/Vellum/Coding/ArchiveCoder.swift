@@ -3,9 +3,9 @@ import Foundation
 import StorageEngine
 
 /// An encoded object, and what the encoding revealed.
-struct EncodedObject {
-    var bytes: [UInt8]
-    var encoding: ValueEncoding
+package struct EncodedObject {
+    package var bytes: [UInt8]
+    package var encoding: ValueEncoding
     /// Whether the object is an instance of a class or contains one, so that others could change it.
     var isShared: Bool
     /// Its properties with archives of their own.

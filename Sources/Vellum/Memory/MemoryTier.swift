@@ -115,6 +115,15 @@ package struct MemoryTier: Sendable {
         }
     }
 
+    /// Lets go of all objects that can be read from disk.
+    func leaveAll() throws(StorageError) {
+        try change { (state) throws(StorageError) in
+            for place in Array(state.objects.places) where !state.objects.node(place).isOnlyHere {
+                try state.drop(place)
+            }
+        }
+    }
+
     // MARK: The whole
 
     /// The size of the objects that are still current, in bytes. If the index has changed since the last call,

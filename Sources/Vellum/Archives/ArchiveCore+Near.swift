@@ -1,0 +1,65 @@
+import StorageEngine
+
+/// An archive whose objects are near copies of what is kept elsewhere, on a server: what the module VellumRemote needs of both
+/// tiers. What a copy is worth it decides itself, by its sequence.
+extension ArchiveCore {
+    /// A near copy as it is on disk.
+    package struct NearCopy: Sendable {
+        package var bytes: [UInt8]
+        package var sequence: UInt64
+    }
+
+    /// Doesn't count as an access.
+    package func nearCopy(_ name: String) throws -> NearCopy? {
+        try withHashed(name) { key in
+            var copy: NearCopy?
+            try archive.withPeekToHold(key) { copy = NearCopy(bytes: [UInt8]($0), sequence: $1.sequence) }
+            return copy
+        }
+    }
+
+    /// The object that these bytes encode, to be kept as what was stored.
+    package func received(
+        _ bytes: [UInt8], _ encoding: ValueEncoding, _ name: String
+    ) throws -> PreparedObject {
+        let decoded = try bytes.withUnsafeBytes { try shared.decode($0, name) }
+        let isKept = keepsObjects(decoded.isShared)
+        return PreparedObject(
+            name: name,
+            encoded: EncodedObject(
+                bytes: bytes, encoding: encoding, isShared: decoded.isShared, properties: []),
+            kept: isKept ? HeldValue(decoded.object) : HeldObject(bytes: bytes), properties: [])
+    }
+
+    /// Keeps a copy in both tiers, and returns its sequence. An object that exceeds the limit on disk has none: then `nil`.
+    package func keepNear(_ prepared: PreparedObject, _ attributes: EntryAttributes) throws -> UInt64? {
+        try withHashed(prepared.name) { key in
+            let bytes = prepared.encoded.bytes
+            guard try bytes.count <= diskLimit else {
+                try archive.delete(prepared.name)
+                return nil
+            }
+            let held = try bytes.withUnsafeBytes {
+                try archive.putAndHold(
+                    $0, forKey: key, encoding: prepared.encoded.encoding, attributes: attributes,
+                    keepsCreation: false)
+            }
+            try memory.keep(
+                prepared.kept, key, named: prepared.name, held: held, bytes: bytes.count, origin: .recorded)
+            return held.sequence
+        }
+    }
+
+    /// Deletes a copy, unless there is another one by now.
+    package func dropNear(_ name: String, ifSequence sequence: UInt64) throws {
+        _ = try archive.delete(name, ifSequence: sequence)
+        try withHashed(name) { try memory.forget($0, named: name) }
+    }
+
+    /// Lets go of an object in memory, or of all.
+    package func leaveMemory(_ name: String) throws {
+        try withHashed(name) { try memory.leave($0, named: name) }
+    }
+
+    package func leaveMemory() throws { try memory.leaveAll() }
+}

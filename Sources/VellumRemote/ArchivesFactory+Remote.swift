@@ -1,0 +1,49 @@
+import StorageEngine
+import Vellum
+
+extension ArchivesFactory {
+    /// The archive of a type whose objects a remote tier keeps for several machines, with near copies in this store.
+    /// Further calls return the same object as long as it is kept, with the behavior, writes and lifetime of the first.
+    ///
+    /// - Parameters:
+    ///   - type: the type of the objects.
+    ///   - name: of the archive at the tier; `nil`: the type's ``Vellum/Archivable/archiveName``. The near copies are in the
+    ///     archive `name@tier` of this store, so both together have at most 79 bytes.
+    ///   - remote: where the objects are kept.
+    ///   - uncovered: what to do while the tier's changes are not told.
+    ///   - writes: when changes reach the tier.
+    ///   - memorySize: limit for near copies in each process's memory, in bytes; 0 or less means 1 megabyte.
+    ///   - diskSize: limit for near copies on disk, in bytes; 0 or less means 2 megabytes.
+    ///   - lifetime: the lifetime of objects that this process records without one; `nil`: until they are deleted or evicted.
+    /// - Throws: as `archives(for:named:)`, and ``RemoteError/otherTier(name:)`` if the archive is in use here with another tier
+    ///   of that name. Not if the tier can't be reached: that is tried from now on.
+    public func archives<Object: Archivable & Sendable>(
+        for type: Object.Type = Object.self, named name: String? = nil, remote: any RemoteTier,
+        whenUncovered uncovered: UncoveredBehavior = .refuse, writes: RemoteWrites = .through,
+        trySetMaxMemorySize memorySize: Int = 0, trySetMaxDiskSize diskSize: Int = 0,
+        lifetime: Duration? = nil
+    ) throws -> RemoteArchives<Object> {
+        let name = name ?? Object.archiveName
+        let near: ArchiveManager<Object> = try archives(
+            named: "\(name)@\(remote.name)", trySetMaxMemorySize: memorySize, trySetMaxDiskSize: diskSize,
+            kind: .cache)
+        return try inUse.withLock { inUse in
+            let place = ObjectIdentifier(near.handle)
+            if let known = inUse[place]?.archives as? RemoteArchives<Object> {
+                guard known.tier === remote else { throw RemoteError.otherTier(name: remote.name) }
+                return known
+            }
+            let archives = RemoteArchives(near, named: name, remote, uncovered, writes, lifetime: lifetime)
+            inUse = inUse.filter { $0.value.archives != nil }
+            inUse[place] = InUse(archives: archives)
+            return archives
+        }
+    }
+}
+
+/// Two that share near copies would not tell each other of what they change, so there is one for each near archive.
+private let inUse = Guarded<[ObjectIdentifier: InUse]>([:])
+
+private struct InUse {
+    weak var archives: (any AnyObject & Sendable)?
+}

@@ -1,0 +1,47 @@
+import Dispatch
+import StorageEngine
+import Vellum
+
+/// What is done with near copies when the tier tells of changes. Memory is left at once, on the thread that tells; the disk may
+/// have to be waited for, so that is done on a queue.
+final class NearCopies<Object: Archivable>: RemoteListener {
+    let coverage = Coverage()
+    private let near: ArchiveHandle<Object>
+    private let queue = DispatchQueue(label: "vellum.near-copies")
+
+    init(_ near: ArchiveHandle<Object>) { self.near = near }
+
+    func isCovered() { coverage.cover() }
+
+    func isUncovered() {
+        coverage.uncover()
+        // Whatever is in memory was trusted.
+        attempt("empty memory of", nil) { try near.core.leaveMemory() }
+    }
+
+    func changed(_ key: String) {
+        let sequence = coverage.change(key)
+        attempt("drop from memory", key) { try near.core.leaveMemory(key) }
+        guard let sequence else { return }
+        queue.async { [self] in
+            attempt("drop", key) { try near.perform { try $0.dropNear(key, ifSequence: sequence) } }
+        }
+    }
+
+    func changedAll() {
+        coverage.changeAll()
+        attempt("empty memory of", nil) { try near.core.leaveMemory() }
+        queue.async { [self] in attempt("empty", nil) { try near.perform { try $0.deleteAll() } } }
+    }
+
+    /// A copy that can't be dropped is not trusted, so this costs only a question to the tier.
+    private func attempt(_ operation: String, _ key: String?, _ body: () throws -> Void) {
+        do {
+            try body()
+        } catch StorageError.closed {
+            // What is in memory goes when it is reopened.
+        } catch {
+            near.log(operation, key, error)
+        }
+    }
+}

@@ -1,0 +1,269 @@
+import StorageEngine
+import Synchronization
+import Vellum
+
+/// The steps of each call before and behind the question to the tier, for callers that block and those that don't.
+extension RemoteArchives {
+    /// An object on its way to the tier.
+    struct Change: Sendable {
+        var prepared: PreparedObject
+        var remote: RemoteObject
+        var ticket: Coverage.Ticket
+    }
+
+    func begin(
+        _ object: Object, _ lifetime: Duration?, _ memoryLifetime: Duration?, _ owner: String?
+    ) throws -> Change {
+        let prepared = try near.perform { try $0.prepare(object) }
+        let remote = RemoteObject(
+            bytes: prepared.encoded.bytes, encoding: prepared.encoded.encoding,
+            lifetime: lifetime ?? self.lifetime,
+            memoryLifetime: memoryLifetime, owner: owner)
+        return Change(prepared: prepared, remote: remote, ticket: coverage.begin(prepared.name))
+    }
+
+    /// Asks the tier, and notes when its answer arrives.
+    func store(_ change: Change, _ then: @escaping @Sendable (Result<Void, RemoteError>) -> Void) {
+        space.store(change.remote, forKey: change.prepared.name) { [coverage] answer in
+            coverage.answer(change.ticket)
+            then(answer)
+        }
+    }
+
+    func finish(
+        _ change: Change, _ answer: Result<Void, RemoteError>, _ core: ArchiveCore<Object>
+    ) throws {
+        let (name, ticket) = (change.prepared.name, change.ticket)
+        do {
+            try settle(ticket, answer)
+        } catch {
+            if (error as? RemoteError)?.isUncertain == true { try core.delete(name) }
+            throw error
+        }
+        counts.records.add(1, ordering: .relaxed)
+        change.prepared.storeProperties()
+        if try keep(change.prepared, change.remote, ticket, core) { return }
+        // What is here was replaced at the tier.
+        try core.delete(name)
+    }
+
+    /// Behind the answer to a change. If the tier may have made it, nothing here is trusted any more.
+    private func settle<Value>(_ ticket: Coverage.Ticket, _ answer: Result<Value, RemoteError>) throws {
+        if case .failure(let error) = answer {
+            if error.isUncertain { coverage.change(by: ticket) }
+            _ = coverage.end(ticket, keptAs: nil)
+            counts.failures.add(1, ordering: .relaxed)
+            throw error
+        }
+        coverage.change(by: ticket)
+    }
+
+    func finishDeletion(
+        of key: String, _ ticket: Coverage.Ticket, _ answer: Result<Bool, RemoteError>,
+        _ core: ArchiveCore<Object>
+    ) throws -> Bool {
+        do {
+            try settle(ticket, answer)
+        } catch {
+            if (error as? RemoteError)?.isUncertain == true { try core.delete(key) }
+            throw error
+        }
+        _ = coverage.end(ticket, keptAs: nil)
+        try core.delete(key)
+        return try answer.get()
+    }
+
+    func finishDeletion(
+        ofOwner owner: String?, _ answer: Result<Int, RemoteError>, _ core: ArchiveCore<Object>
+    ) throws -> Int {
+        // Even if it failed, some may be deleted. What was asked before may be answered with one of them.
+        coverage.changeAll()
+        try core.leaveMemory()
+        if let owner { try core.deleteAll(ofOwner: owner) } else { try core.deleteAll() }
+        if case .failure = answer { counts.failures.add(1, ordering: .relaxed) }
+        return try answer.get()
+    }
+
+    // MARK: Changes that reach the tier later
+
+    func keep(_ change: Change, _ behind: WriteBehind<Object>, _ core: ArchiveCore<Object>) throws {
+        let (name, remote) = (change.prepared.name, change.remote)
+        try wait(
+            with: .init(remote: remote, kept: change.prepared.kept), for: name, change.ticket, behind
+        ) {
+            counts.records.add(1, ordering: .relaxed)
+            change.prepared.storeProperties()
+            return try core.keepNear(change.prepared, remote.attributes)
+        }
+    }
+
+    func delete(_ key: String, _ behind: WriteBehind<Object>, _ core: ArchiveCore<Object>) throws -> Bool {
+        var isThere = behind.write(of: key)?.remote != nil
+        try wait(with: .init(), for: key, coverage.begin(key), behind) {
+            if try core.archive.sequence(of: key) != nil { isThere = true }
+            try core.delete(key)
+            return nil
+        }
+        return isThere
+    }
+
+    /// It waits before `keep` changes what is here, so that nobody finds the former one at the tier when it has left memory.
+    /// Answers that are under way are outdated; one that is asked for later is left alone because something waits
+    /// (``fill(_:_:_:)``).
+    private func wait(
+        with write: WriteBehind<Object>.Write, for key: String, _ ticket: Coverage.Ticket,
+        _ behind: WriteBehind<Object>, keep: () throws -> UInt64?
+    ) throws {
+        defer { _ = coverage.end(ticket, keptAs: nil) }
+        let number = try behind.add(key, write)
+        coverage.change(by: ticket)
+        var sequence: UInt64?
+        defer { behind.release(key, number, keptAs: sequence) }
+        sequence = try keep()
+    }
+
+    /// Puts a copy into both tiers and trusts it, unless it is outdated by then.
+    private func keep(
+        _ prepared: PreparedObject, _ remote: RemoteObject, _ ticket: Coverage.Ticket,
+        _ core: ArchiveCore<Object>
+    ) throws -> Bool {
+        let sequence: UInt64?
+        do {
+            sequence = try ticket.unlessOutdated { try core.keepNear(prepared, remote.attributes) }
+        } catch {
+            _ = coverage.end(ticket, keptAs: nil)
+            throw error
+        }
+        if coverage.end(ticket, keptAs: sequence) { return true }
+        if let sequence { try core.dropNear(prepared.name, ifSequence: sequence) }
+        return false
+    }
+
+    // MARK: Fetching
+
+    /// A question under way. The caller that began it finishes it, and others wait for that.
+    final class Fetch: Sendable {
+        enum Outcome: Sendable {
+            /// For the caller that began it, which must finish it.
+            case answered(Fetch, Result<RemoteObject?, RemoteError>)
+            /// For the others.
+            case finished(Result<HeldObject?, any Error>)
+        }
+
+        let key: String
+        let ticket: Coverage.Ticket
+        fileprivate let waiting = Guarded<[@Sendable (Outcome) -> Void]>([])
+
+        init(_ key: String, _ ticket: Coverage.Ticket) {
+            self.key = key
+            self.ticket = ticket
+        }
+    }
+
+    /// Joins or begins the question for a key. Nobody joins one whose answer is outdated.
+    func fetch(_ key: String, _ then: @escaping @Sendable (Fetch.Outcome) -> Void) {
+        let name = ExactText(key)
+        let (fetch, isNew) = fetches.withLock { fetches -> (Fetch, Bool) in
+            if let fetch = fetches[name], !fetch.ticket.isOutdated {
+                fetch.waiting.withLock { $0.append(then) }
+                return (fetch, false)
+            }
+            let fetch = Fetch(key, coverage.begin(key))
+            fetches[name] = fetch
+            return (fetch, true)
+        }
+        guard isNew else { return }
+        counts.fetches.add(1, ordering: .relaxed)
+        space.fetch(key) { [coverage] answer in
+            coverage.answer(fetch.ticket)
+            then(.answered(fetch, answer))
+        }
+    }
+
+    /// Fills the near tiers with the answer, and tells those that wait for it.
+    func finish(
+        _ fetch: Fetch, _ answer: Result<RemoteObject?, RemoteError>, _ core: ArchiveCore<Object>
+    ) throws -> Object? {
+        let result = Result<HeldObject?, any Error> { try fill(fetch, answer, core) }
+        let waiting = fetches.withLock { fetches in
+            if fetches[ExactText(fetch.key)] === fetch { fetches[ExactText(fetch.key)] = nil }
+            return fetch.waiting.withLock { $0 }
+        }
+        for then in waiting { then(.finished(result)) }
+        return try object(of: result, fetch.key)
+    }
+
+    func object(of result: Result<HeldObject?, any Error>, _ key: String) throws -> Object? {
+        try result.get().map { try near.core.object(of: $0, key) }
+    }
+
+    private func fill(
+        _ fetch: Fetch, _ answer: Result<RemoteObject?, RemoteError>, _ core: ArchiveCore<Object>
+    ) throws -> HeldObject? {
+        let (key, ticket) = (fetch.key, fetch.ticket)
+        if let write = behind?.write(of: key) {
+            _ = coverage.end(ticket, keptAs: nil)
+            return write.kept
+        }
+        let remote: RemoteObject?
+        switch answer {
+        case .success(let found): remote = found
+        case .failure(let error):
+            _ = coverage.end(ticket, keptAs: nil)
+            counts.failures.add(1, ordering: .relaxed)
+            return try staleCopy(key, core, insteadOf: error)
+        }
+        let copy = try core.nearCopy(key)
+        guard let remote else {
+            counts.missing.add(1, ordering: .relaxed)
+            _ = coverage.end(ticket, keptAs: nil)
+            if let copy { try core.dropNear(key, ifSequence: copy.sequence) }
+            return nil
+        }
+        let prepared: PreparedObject
+        do {
+            prepared = try core.received(remote.bytes, remote.encoding, key)
+        } catch {
+            _ = coverage.end(ticket, keptAs: nil)
+            throw error
+        }
+        do {
+            if let copy, copy.bytes == remote.bytes, try hasTerms(of: remote, key, core) {
+                counts.confirmed.add(1, ordering: .relaxed)
+                // It is read into memory by the next access.
+                _ = coverage.end(ticket, keptAs: copy.sequence)
+                return prepared.kept
+            }
+            _ = try keep(prepared, remote, ticket, core)
+        } catch {
+            // It is used all the same.
+            near.log("keep a copy of", key, error)
+        }
+        return prepared.kept
+    }
+
+    /// Whether the copy needn't be written again. One that expires is, because the times that are left differ.
+    private func hasTerms(
+        of remote: RemoteObject, _ key: String, _ core: ArchiveCore<Object>
+    ) throws -> Bool {
+        guard remote.lifetime == nil, remote.memoryLifetime == nil, let found = try core.archive.metadata(key)
+        else { return false }
+        return found.expires == nil && found.owner == remote.owner
+    }
+
+    private func staleCopy(
+        _ key: String, _ core: ArchiveCore<Object>, insteadOf error: RemoteError
+    ) throws -> HeldObject? {
+        guard case .serveStale(let longest) = uncovered, let gap = coverage.gap, gap <= longest,
+            let copy = try core.nearCopy(key)
+        else { throw error }
+        counts.staleHits.add(1, ordering: .relaxed)
+        return try core.received(copy.bytes, .unknown, key).kept
+    }
+}
+
+extension RemoteObject {
+    fileprivate var attributes: EntryAttributes {
+        EntryAttributes(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
+    }
+}

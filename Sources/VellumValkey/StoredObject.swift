@@ -1,0 +1,80 @@
+import StorageEngine
+import VellumRemote
+
+/// An object as it is stored under its key at a server: 18 bytes, the owner, and the encoded object. All numbers are little-endian.
+///
+/// | byte | bytes | content |
+/// | ---: | ---: | --- |
+/// | 0 | 4 | `VLM1` |
+/// | 4 | 4 | CRC32C of all that follows |
+/// | 8 | 1 | encoding (``StorageEngine/ValueEncoding``) |
+/// | 9 | 1 | length of the owner |
+/// | 10 | 8 | longest time in a process's memory in microseconds; 0: no limit |
+/// | 18 | | the owner, then the object |
+///
+/// The time until it expires is that of the key.
+enum StoredObject {
+    private static let magic = Array("VLM1".utf8)
+    private static let ownerOffset = 18
+
+    static func encode(_ object: RemoteObject) -> [UInt8] {
+        let owner = Array((object.owner ?? "").utf8)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(ownerOffset + owner.count + object.bytes.count)
+        bytes += magic
+        bytes += [0, 0, 0, 0, object.encoding.rawValue, UInt8(clamping: owner.count)]
+        let interval = object.memoryLifetime.map { max(1, $0.microseconds) } ?? 0
+        bytes += (0..<8).map { UInt8(truncatingIfNeeded: interval >> ($0 * 8)) }
+        bytes += owner
+        bytes += object.bytes
+        let sum = checksum(of: bytes)
+        for place in 0..<4 { bytes[4 + place] = UInt8(truncatingIfNeeded: sum >> (UInt32(place) * 8)) }
+        return bytes
+    }
+
+    private static func checksum(of bytes: [UInt8]) -> UInt32 {
+        bytes.withUnsafeBytes { Checksum.crc32c(UnsafeRawBufferPointer(rebasing: $0[8...])) }
+    }
+
+    struct Problem: Error { var reason: String }
+
+    static func decode(_ bytes: [UInt8]) throws(Problem) -> RemoteObject {
+        guard bytes.count >= ownerOffset, bytes.starts(with: magic) else {
+            throw Problem(reason: "another program wrote it")
+        }
+        let number = { (range: Range<Int>) in
+            bytes[range].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        }
+        guard UInt64(checksum(of: bytes)) == number(4..<8) else {
+            throw Problem(reason: "its checksum is wrong")
+        }
+        let end = ownerOffset + Int(bytes[9])
+        guard let encoding = ValueEncoding(rawValue: bytes[8]), end <= bytes.count,
+            let owner = String(validating: bytes[ownerOffset..<end], as: UTF8.self)
+        else { throw Problem(reason: "a newer version of this library wrote it") }
+        let interval = Int64(clamping: number(10..<18))
+        return RemoteObject(
+            bytes: Array(bytes[end...]), encoding: encoding,
+            memoryLifetime: interval == 0 ? nil : .microseconds(interval), owner: owner.isEmpty ? nil : owner)
+    }
+
+    /// Deletes the key if its object has this owner.
+    static let deleteIfOwned = """
+        local head = redis.call('GETRANGE', KEYS[1], 9, \(ownerOffset - 1) + #ARGV[1])
+        if string.byte(head) == #ARGV[1] and string.sub(head, \(ownerOffset - 8)) == ARGV[1] then
+            return redis.call('UNLINK', KEYS[1])
+        end
+        return 0
+        """
+}
+
+extension Duration {
+    /// Saturates.
+    var microseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
+        if overflow { return seconds < 0 ? .min : .max }
+        let (sum, isTooLarge) = whole.addingReportingOverflow(attoseconds / 1_000_000_000_000)
+        return isTooLarge ? (whole < 0 ? .min : .max) : sum
+    }
+}

@@ -1,0 +1,401 @@
+#if Valkey
+import NIOCore
+import NIOPosix
+import RESP
+import StorageEngine
+import Synchronization
+import VellumRemote
+
+/// The connection to a server, which is made again when it is lost. All fields but those that say otherwise belong to the event
+/// loop; the methods that others call say so.
+final class ValkeySession: @unchecked Sendable {
+    let name: String
+    private let address: ValkeyAddress
+    private let options: ValkeyTier.Options
+    private let loop: any EventLoop
+
+    private enum State {
+        /// Requests wait for it.
+        case connecting
+        case loggingIn(any Channel)
+        case connected(any Channel)
+        /// Until the next attempt. Requests are refused, so that nobody waits for a server that is gone.
+        case paused
+        case stopped
+
+        var channel: (any Channel)? {
+            switch self {
+            case .loggingIn(let channel), .connected(let channel): channel
+            case .connecting, .paused, .stopped: nil
+            }
+        }
+    }
+
+    private struct Request: Sendable {
+        /// How many replies belong to it.
+        let count: Int
+        var replies: [RESPValue] = []
+        let bytes: [UInt8]
+        var began = NIODeadline.now()
+        /// Whether the session asks it by itself.
+        var isOwn = false
+        /// `nil` once it has timed out.
+        var then: (@Sendable (Result<[RESPValue], RemoteError>) -> Void)?
+    }
+
+    private struct Space {
+        let space: ValkeySpace
+        var isCovered = false
+    }
+
+    private var state = State.connecting
+    /// Sent, in the order of their replies.
+    private var sent = CircularBuffer<Request>()
+    /// To be sent once there is a connection.
+    private var queued: [Request] = []
+    private var spaces: [ObjectIdentifier: Space] = [:]
+    /// Prefixes that the server tracks for this connection. It can't be told to forget one.
+    private var tracked: Set<[UInt8]> = []
+    private var failedAttempts = 0
+    /// When the latest request was sent that was answered. All changes before that are known: the server tells of them before it
+    /// answers, however long the bytes were under way.
+    private var confirmed = NIODeadline.now()
+    private var latest = NIODeadline.now()
+    private var isFlushDue = false
+    private var timer: RepeatedTask?
+
+    /// Any thread. Requests, and their bytes, that are neither answered nor refused.
+    private let waiting = Atomic(0)
+    private let waitingBytes = Atomic(0)
+    private let figures = Guarded(RemoteHealth())
+
+    init(_ address: ValkeyAddress, _ name: String, _ options: ValkeyTier.Options, on loop: any EventLoop) {
+        self.address = address
+        self.name = name
+        self.options = options
+        self.loop = loop
+    }
+
+    // MARK: For any thread
+
+    func start() {
+        loop.execute { [self] in
+            let pause = TimeAmount.nanoseconds(Int64(clamping: options.timeout.microseconds * 1000 / 10))
+            timer = loop.scheduleRepeatedTask(initialDelay: pause, delay: pause) { [weak self] _ in
+                self?.tick()
+            }
+            connect()
+        }
+    }
+
+    func stop() {
+        loop.execute { [self] in
+            timer?.cancel()
+            lose("the tier was released", for: .stopped)
+        }
+    }
+
+    var health: RemoteHealth {
+        var health = figures.withLock { $0 }
+        health.waiting = waiting.load(ordering: .relaxed)
+        return health
+    }
+
+    func add(_ space: ValkeySpace) {
+        loop.execute { [self] in
+            spaces[ObjectIdentifier(space)] = Space(space: space)
+            if case .connected(let channel) = state { track([space.prefix], channel) }
+        }
+    }
+
+    func remove(_ space: ValkeySpace) { loop.execute { self.spaces[ObjectIdentifier(space)] = nil } }
+
+    /// Called on the loop. Tells the other archives of the same name in this process.
+    func tell(allBut own: ValkeySpace, _ body: (any RemoteListener) -> Void) {
+        for space in spaces.values where space.space !== own && space.space.prefix == own.prefix {
+            body(space.space.listener)
+        }
+    }
+
+    /// Sends commands, and calls `then` on the loop with their replies. The first reply that is an error makes it a failure, but
+    /// the server has carried out the others.
+    func send(
+        _ commands: [RESPCommand], _ then: @escaping @Sendable (Result<[RESPValue], RemoteError>) -> Void
+    ) {
+        var bytes: [UInt8] = []
+        for command in commands { command.encode(into: &bytes) }
+        let size = bytes.count
+        let before = waiting.add(1, ordering: .relaxed).oldValue
+        let bytesBefore = waitingBytes.add(size, ordering: .relaxed).oldValue
+        let answered: @Sendable (Result<[RESPValue], RemoteError>) -> Void = { [self] result in
+            waiting.subtract(1, ordering: .relaxed)
+            waitingBytes.subtract(size, ordering: .relaxed)
+            then(result)
+        }
+        let request = Request(count: commands.count, bytes: bytes, then: answered)
+        let isTooMuch =
+            before >= options.mostWaiting || bytesBefore > 0 && bytesBefore + size > options.mostUnsentBytes
+        loop.execute { [self] in
+            if isTooMuch {
+                figures.withLock { $0.unsent += 1 }
+                return answered(.failure(.overloaded(tier: name, waiting: before)))
+            }
+            switch state {
+            case .connected(let channel): write(request, channel)
+            case .connecting, .loggingIn: queued.append(request)
+            case .paused, .stopped: refuse(request)
+            }
+        }
+    }
+
+    // MARK: Requests
+
+    private func write(_ request: Request, _ channel: any Channel) {
+        figures.withLock { $0.requests += 1 }
+        channel.write(channel.allocator.buffer(bytes: request.bytes), promise: nil)
+        latest = .now()
+        sent.append(
+            Request(
+                count: request.count, bytes: [], began: request.began, isOwn: request.isOwn,
+                then: request.then))
+        guard !isFlushDue else { return }
+        isFlushDue = true
+        // What others send meanwhile goes with it.
+        loop.execute { [self] in
+            isFlushDue = false
+            channel.flush()
+        }
+    }
+
+    private func refuse(_ request: Request) {
+        let reason = figures.withLock { health in
+            health.unsent += 1
+            return health.trouble ?? "there is no connection"
+        }
+        request.then?(.failure(.unreachable(tier: name, reason: reason)))
+    }
+
+    fileprivate func received(_ value: RESPValue) {
+        if case .push(let parts) = value { return told(parts) }
+        guard !sent.isEmpty else { return lose("it sent a reply that nobody asked for", for: .paused) }
+        sent[sent.startIndex].replies.append(value)
+        guard sent[sent.startIndex].replies.count == sent[sent.startIndex].count else { return }
+        let request = sent.removeFirst()
+        confirmed = max(confirmed, request.began)
+        guard let then = request.then else { return }
+        for case .error(let message) in request.replies {
+            figures.withLock { $0.refusals += 1 }
+            return then(.failure(.refused(tier: name, message: message)))
+        }
+        then(.success(request.replies))
+    }
+
+    /// Ten times in the time-out.
+    private func tick() {
+        let now = NIODeadline.now()
+        let timeout = TimeAmount(options.timeout)
+        for place in sent.indices {
+            guard now - sent[place].began > timeout else { break }
+            guard let then = sent[place].then else { continue }
+            // What the session asked itself has no other limit than that of the connection.
+            guard !sent[place].isOwn else { continue }
+            sent[place].then = nil
+            figures.withLock { $0.timeouts += 1 }
+            then(.failure(.unanswered(tier: name, reason: "no answer within \(options.timeout)")))
+        }
+        let late = queued.prefix { now - $0.began > timeout }
+        queued.removeFirst(late.count)
+        for request in late { refuse(request) }
+        guard let channel = state.channel else { return }
+        let longest = options.heartbeat + options.timeout
+        if now - confirmed > TimeAmount(longest) {
+            lose("what was sent \(longest) ago is not answered", for: .paused)
+        } else if now - latest >= TimeAmount(options.heartbeat) {
+            ask([RESPCommand("PING")], channel)
+        }
+    }
+
+    private func ask(
+        _ commands: [RESPCommand], _ channel: any Channel,
+        _ then: (@Sendable (Result<[RESPValue], RemoteError>) -> Void)? = nil
+    ) {
+        var bytes: [UInt8] = []
+        for command in commands { command.encode(into: &bytes) }
+        write(Request(count: commands.count, bytes: bytes, isOwn: true, then: then), channel)
+    }
+
+    // MARK: Changes by others
+
+    private func told(_ parts: [RESPValue]) {
+        guard parts.first?.text == "invalidate", parts.count >= 2 else { return }
+        guard let keys = parts[1].elements else {
+            for space in spaces.values { space.space.listener.changedAll() }
+            return
+        }
+        figures.withLock { $0.invalidations += keys.count }
+        for case .bytes(let key) in keys {
+            for space in spaces.values where key.starts(with: space.space.prefix) {
+                // A key that isn't UTF-8 is none of this library.
+                guard let name = String(validating: key.dropFirst(space.space.prefix.count), as: UTF8.self)
+                else { continue }
+                space.space.listener.changed(name)
+            }
+        }
+    }
+
+    /// Asks to be told of changes, and says so to the archives once that is promised.
+    private func track(_ prefixes: Set<[UInt8]>, _ channel: any Channel) {
+        let new = prefixes.subtracting(tracked)
+        tracked.formUnion(new)
+        var command = RESPCommand("CLIENT", "TRACKING", "ON", "BCAST", "NOLOOP")
+        for prefix in new { command = command + "PREFIX" + prefix }
+        // Without a new prefix, the answer to anything says that it is tracked.
+        ask([new.isEmpty ? RESPCommand("PING") : command], channel) { [self] result in
+            switch result {
+            case .failure(let error): lose("it doesn't tell of changes: \(error)", for: .paused)
+            case .success:
+                for (place, space) in spaces where prefixes.contains(space.space.prefix) && !space.isCovered {
+                    spaces[place]?.isCovered = true
+                    space.space.listener.isCovered()
+                }
+            }
+        }
+    }
+
+    // MARK: Connecting
+
+    private func connect() {
+        if case .stopped = state { return }
+        state = .connecting
+        let bootstrap = ClientBootstrap(group: loop)
+            .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .channelOption(.maxMessagesPerRead, value: 16)
+            .connectTimeout(TimeAmount(options.timeout))
+            .channelInitializer { [self] channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(ReplyHandler(self))
+                }
+            }
+        bootstrap.connect(host: address.host, port: address.port).hop(to: loop).whenComplete {
+            [self] result in
+            switch result {
+            case .success(let channel): logIn(channel)
+            case .failure(let error): fail("\(ValkeySession.reason(error))")
+            }
+        }
+    }
+
+    private static func reason(_ error: any Error) -> String {
+        if let error = error as? NIOConnectionError {
+            let failures = error.connectionErrors.map { reason($0.error) }
+            return failures.first ?? "the name of the host isn't known"
+        }
+        if case .connectTimeout(let time)? = error as? ChannelError {
+            return "no connection within \(time.nanoseconds / 1_000_000) ms"
+        }
+        if let error = error as? IOError { return String(cString: strerror(error.errnoCode)) }
+        return "\(error)"
+    }
+
+    private func logIn(_ channel: any Channel) {
+        if case .stopped = state { return channel.close(promise: nil) }
+        confirmed = .now()
+        state = .loggingIn(channel)
+        var hello = RESPCommand("HELLO", "3")
+        if let password = address.password { hello = hello + "AUTH" + (address.user ?? "default") + password }
+        var commands = [hello + "SETNAME" + "vellum"]
+        if address.database != 0 { commands.append(RESPCommand("SELECT", "\(address.database)")) }
+        ask(commands, channel) { [self] result in
+            guard case .loggingIn(let present) = state, present === channel else { return }
+            switch result {
+            case .failure(let error): lose("\(error)", for: .paused)
+            case .success:
+                state = .connected(channel)
+                failedAttempts = 0
+                figures.withLock { health in
+                    health.trouble = nil
+                    health.connections += 1
+                }
+                let waiting = queued
+                queued = []
+                track(Set(spaces.values.map(\.space.prefix)), channel)
+                for request in waiting { write(request, channel) }
+            }
+        }
+    }
+
+    private func fail(_ reason: String) {
+        if case .stopped = state { return }
+        lose(reason, for: .paused)
+    }
+
+    /// Ends the connection, or the attempt to make one, and begins another after a pause.
+    private func lose(_ reason: String, for next: State) {
+        if case .stopped = state { return }
+        if case .paused = state, case .paused = next { return }
+        let former = state
+        state = next
+        figures.withLock { health in
+            health.trouble = reason
+            health.failures += 1
+        }
+        for (place, space) in spaces where space.isCovered {
+            spaces[place]?.isCovered = false
+            space.space.listener.isUncovered()
+        }
+        tracked = []
+        let unanswered = sent
+        let unsent = queued
+        sent.removeAll()
+        queued = []
+        former.channel?.close(promise: nil)
+        for request in unanswered { request.then?(.failure(.unanswered(tier: name, reason: reason))) }
+        for request in unsent { refuse(request) }
+        guard case .paused = next else { return }
+        loop.scheduleTask(in: pause()) { [weak self] in self?.connect() }
+    }
+
+    /// A random time, so that those that lost one server don't all come back at the same moment. Up to twice as long each time.
+    private func pause() -> TimeAmount {
+        failedAttempts += 1
+        let longest = min(options.longestPause, .milliseconds(50) * (1 << min(failedAttempts - 1, 16)))
+        return .nanoseconds(Int64.random(in: 1_000_000...max(1_000_000, longest.microseconds * 1000)))
+    }
+
+    fileprivate func isCurrent(_ channel: any Channel) -> Bool { state.channel === channel }
+
+    fileprivate func end(_ channel: any Channel, _ reason: String) {
+        if isCurrent(channel) { lose(reason, for: .paused) }
+    }
+}
+
+/// Hands what arrives to the session.
+private final class ReplyHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    private let session: ValkeySession
+    private var decoder = RESPDecoder()
+
+    init(_ session: ValkeySession) { self.session = session }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        decoder.append(unwrapInboundIn(data).readableBytesView)
+        do {
+            while let value = try decoder.next() {
+                guard session.isCurrent(context.channel) else { return }
+                session.received(value)
+            }
+        } catch {
+            session.end(context.channel, "\(error)")
+        }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        session.end(context.channel, "the connection was closed")
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        session.end(context.channel, "\(error)")
+    }
+}
+#endif

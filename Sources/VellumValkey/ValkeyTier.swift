@@ -1,0 +1,79 @@
+#if Valkey
+import NIOCore
+import NIOPosix
+import StorageEngine
+import VellumRemote
+
+/// A Valkey or Redis server (6 or later) as the tier that several machines share.
+///
+/// ```swift
+/// let tier = try ValkeyTier("valkey://cache.example:6379/0")
+/// let users = try ArchivesFactory.shared.archives(for: User.self, remote: tier)
+/// ```
+///
+/// One connection serves all archives of the tier in this process: requests are sent without waiting for the answers to former
+/// ones, and the server's notes of changes come among the answers (`CLIENT TRACKING … BCAST`, protocol 3), so their order is the
+/// server's. It is connected at once, and again when it is lost, after a random time of up to ``Options/longestPause``. Safe from
+/// any thread.
+public final class ValkeyTier: RemoteTier {
+    /// Times and limits.
+    public struct Options: Sendable, Hashable {
+        /// What keys begin with, before the archive's name.
+        public var prefix = "vellum"
+        /// Longest wait for an answer, and for a connection.
+        public var timeout: Duration = .seconds(2)
+        /// How often the connection is tried if nothing is heard of it.
+        public var heartbeat: Duration = .seconds(1)
+        /// Longest pause between two attempts to connect. The first are shorter.
+        public var longestPause: Duration = .seconds(5)
+        /// Most requests that may wait for an answer; further ones are refused.
+        public var mostWaiting = 10_000
+        /// Most bytes that may wait to be sent.
+        public var mostUnsentBytes = 64 << 20
+
+        /// The usual times and limits.
+        public init() {}
+    }
+
+    /// The server's address, without a password.
+    public let address: ValkeyAddress
+    /// The first 40 characters of the given name, or of the host's.
+    public let name: String
+    /// As they were given.
+    public let options: Options
+    private let session: ValkeySession
+
+    /// - Parameters:
+    ///   - url: `valkey://[user:password@]host[:6379][/database]`; `redis://` means the same.
+    ///   - name: distinguishes the near copies of this server from those of others; `nil`: the host's name.
+    /// - Throws: ``ValkeyAddressError``.
+    public init(_ url: String, named name: String? = nil, options: Options = Options()) throws {
+        address = try ValkeyAddress(url)
+        self.options = options
+        self.name = String((name ?? address.host).prefix(40))
+        session = ValkeySession(address, self.name, options, on: MultiThreadedEventLoopGroup.singleton.next())
+        session.start()
+    }
+
+    deinit { session.stop() }
+
+    /// A heartbeat and 1.1 time-outs: so long the latest answer may be under way before the connection counts as lost.
+    public var staleness: Duration { options.heartbeat + options.timeout + options.timeout / 10 }
+
+    /// Of the one connection.
+    public var health: RemoteHealth { session.health }
+
+    /// The keys that begin with the prefix and the archive's name.
+    public func space(named archive: String, _ listener: any RemoteListener) -> any RemoteSpace {
+        ValkeySpace(session, archive: archive, in: options.prefix, listener)
+    }
+}
+#else
+/// A Valkey or Redis server as the tier that several machines share. Available only with the package's trait `Valkey`; without it
+/// what it needs is neither fetched nor built.
+@available(*, unavailable, message: "add traits: [\"Valkey\"] to the package Vellum in Package.swift")
+public final class ValkeyTier {
+    /// Needs the package's trait `Valkey`.
+    public init(_ url: String) {}
+}
+#endif

@@ -1,0 +1,98 @@
+import RESP
+import TestSupport
+import Testing
+
+@Suite struct RESPTests {
+    /// Decodes in pieces of this many bytes.
+    private func decode(
+        _ text: String, by size: Int = .max, _ limits: RESPDecoder.Limits = .init()
+    ) throws -> [RESPValue] {
+        var decoder = RESPDecoder(limits: limits)
+        var values: [RESPValue] = []
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            decoder.append(rest.prefix(size))
+            rest = rest.dropFirst(size)
+            while let value = try decoder.next() { values.append(value) }
+        }
+        #expect(decoder.pending == 0, "\(text.debugDescription)")
+        return values
+    }
+
+    private static let everything =
+        "+OK\r\n-ERR no\r\n:-42\r\n$5\r\na\r\nbc\r\n$0\r\n\r\n$-1\r\n*-1\r\n_\r\n,1.5\r\n,inf\r\n#t\r\n#f\r\n"
+        + "(12345678901234567890123\r\n=7\r\ntxt:abc\r\n!9\r\nSYNTAX no\r\n*2\r\n*1\r\n:1\r\n*0\r\n~1\r\n+a\r\n"
+        + "%1\r\n+k\r\n:1\r\n>2\r\n$10\r\ninvalidate\r\n*1\r\n$1\r\nk\r\n|1\r\n+ttl\r\n:3\r\n*2\r\n:1\r\n|1\r\n+x\r\n*1\r\n_\r\n:2\r\n"
+
+    private static let values: [RESPValue] = [
+        .status("OK"), .error("ERR no"), .integer(-42), .bytes(Array("a\r\nbc".utf8)), .bytes([]), .null,
+        .null, .null,
+        .double(1.5), .double(.infinity), .boolean(true), .boolean(false),
+        .bigNumber("12345678901234567890123"),
+        .bytes(Array("abc".utf8)), .error("SYNTAX no"), .array([.array([.integer(1)]), .array([])]),
+        .array([.status("a")]), .map([.status("k"), .integer(1)]),
+        .push([.bytes(Array("invalidate".utf8)), .array([.bytes(Array("k".utf8))])]),
+        .array([.integer(1), .integer(2)]),
+    ]
+
+    @Test func everyKindOfValue() throws {
+        #expect(try decode(Self.everything) == Self.values)
+    }
+
+    @Test func valuesInPieces() throws {
+        for size in 1...40 { #expect(try decode(Self.everything, by: size) == Self.values, "\(size)") }
+    }
+
+    @Test(arguments: [
+        "x\r\n", "\r\n", ":1\n", ":\r\n", ":1x\r\n", "$3\r\nabcd\r\n", "$-2\r\n", "$x\r\n", "*-2\r\n",
+        "#x\r\n", ",x\r\n",
+        "=3\r\nabc\r\n", "$99999999999\r\n", "*99999999\r\n", ":99999999999999999999\r\n",
+    ])
+    func whatIsNoneIsRefused(text: String) throws {
+        #expect(throws: RESPError.self) { try decode(text) }
+    }
+
+    @Test func limits() throws {
+        var limits = RESPDecoder.Limits()
+        limits.stringBytes = 3
+        limits.depth = 2
+        limits.elements = 3
+        limits.lineBytes = 10
+        #expect(try decode("$3\r\nabc\r\n", by: .max, limits) == [.bytes(Array("abc".utf8))])
+        #expect(throws: RESPError.self) { try decode("$4\r\n", by: .max, limits) }
+        #expect(try decode("*1\r\n*1\r\n:1\r\n", by: .max, limits).count == 1)
+        #expect(throws: RESPError.self) { try decode("*1\r\n*1\r\n*1\r\n", by: .max, limits) }
+        #expect(throws: RESPError.self) { try decode("*2\r\n*2\r\n", by: .max, limits) }
+        // The limit is of one value, not of the connection.
+        #expect(try decode("*3\r\n:1\r\n:1\r\n:1\r\n*1\r\n:1\r\n", by: .max, limits).count == 2)
+        #expect(throws: RESPError.self) { try decode("+12345678901", by: .max, limits) }
+    }
+
+    /// What is announced takes nothing, and what arrives in small pieces is not looked at again and again.
+    @Test func costsAreInProportion() throws {
+        var decoder = RESPDecoder()
+        decoder.append("$400000000\r\n".utf8)
+        #expect(try decoder.next() == nil)
+        var small = RESPDecoder()
+        let bytes = [UInt8](repeating: 7, count: 2_000_000)
+        small.append("$2000000\r\n".utf8)
+        let start = processorSeconds()
+        for byte in bytes {
+            small.append(CollectionOfOne(byte))
+            _ = try small.next()
+        }
+        small.append("\r\n".utf8)
+        #expect(try small.next() == .bytes(bytes))
+        // Two thousand billion steps otherwise.
+        #expect(processorSeconds() - start < 20)
+    }
+
+    @Test func commands() {
+        var bytes: [UInt8] = []
+        (RESPCommand("SET", "kü") + [0, 13, 10] + "PX" + 5).encode(into: &bytes)
+        #expect(
+            bytes
+                == Array("*5\r\n$3\r\nSET\r\n$3\r\nkü\r\n$3\r\n".utf8) + [0, 13, 10]
+                + Array("\r\n$2\r\nPX\r\n$1\r\n5\r\n".utf8))
+    }
+}

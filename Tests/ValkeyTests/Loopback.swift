@@ -1,0 +1,71 @@
+import Foundation
+
+/// Sockets of the loopback interface.
+enum Loopback {
+    static func address(_ port: Int) -> sockaddr_in {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = UInt16(port).bigEndian
+        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        return address
+    }
+
+    private static func checked(_ result: Int32) throws -> Int32 {
+        if result < 0 { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+        return result
+    }
+
+    private static func with<Result>(
+        _ port: Int, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
+    ) -> Result {
+        var address = address(port)
+        return withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+    }
+
+    private static func socket() throws -> Int32 {
+        #if canImport(Glibc)
+        let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        #else
+        let kind = SOCK_STREAM
+        #endif
+        return try checked(Foundation.socket(AF_INET, kind, 0))
+    }
+
+    /// Listens at a port; 0: at a free one. Returns the socket and the port.
+    static func listen(_ port: Int = 0) throws -> (socket: Int32, port: Int) {
+        let listener = try socket()
+        var yes: Int32 = 1
+        setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+        _ = try checked(with(port) { bind(listener, $0, $1) })
+        _ = try checked(Foundation.listen(listener, 64))
+        var bound = sockaddr_in()
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        _ = try checked(
+            withUnsafeMutablePointer(to: &bound) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(listener, $0, &size) }
+            })
+        return (listener, Int(UInt16(bigEndian: bound.sin_port)))
+    }
+
+    static func freePort() throws -> Int {
+        let (listener, port) = try listen()
+        close(listener)
+        return port
+    }
+
+    static func connect(_ port: Int) throws -> Int32 {
+        let connection = try socket()
+        guard with(port, { Foundation.connect(connection, $0, $1) }) == 0 else {
+            let code = errno
+            close(connection)
+            throw POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO)
+        }
+        var yes: Int32 = 1
+        setsockopt(connection, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
+        return connection
+    }
+}

@@ -1,0 +1,215 @@
+#if Valkey
+import Foundation
+import TestSupport
+import Testing
+
+/// Two machines and a server, each of which is killed now and then, and connections that are cut, held up and silent. What they say
+/// of each operation is compared with what may be true.
+@Suite(.enabled(if: ValkeyServer.program != nil, "there is neither valkey-server nor redis-server"))
+struct RemoteHistoryTests {
+    @Test func history() async throws {
+        try await run(operations: 60_000, seed: 1)
+    }
+
+    @Test(.enabled(if: Soak.seconds > 0, "runs in a soak"))
+    func historySoak() async throws {
+        try await run(operations: Int(Soak.seconds * 16_000), seed: Soak.seed)
+    }
+
+    /// Of the worker: heartbeat, 1.1 time-outs, and a second more, because a busy machine may not let the thread run that notices
+    /// the silence while others look things up.
+    private static let staleness: UInt64 = 1_430_000_000
+
+    private func run(operations: Int, seed: UInt64) async throws {
+        let server = try await ValkeyServer(["--appendonly", "yes", "--appendfsync", "no"])
+        let folder = NSTemporaryDirectory() + "vellum-history-" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { discard(folder) }
+        let proxies = [try Proxy(to: server.port), try Proxy(to: server.port)]
+        var random = SeededGenerator(seed: seed)
+        var workers: [ChildProcess?] = [nil, nil]
+        var begun = 0
+        var troubles: [String: Int] = [:]
+        let share = max(8000, operations / 6)
+        func begin(_ machine: Int) throws {
+            begun += 1
+            workers[machine] = try ChildProcess(
+                ChildProcess.program(named: "ValkeyWorker"),
+                [
+                    proxies[machine].url, folder + "/store \(machine)", "\(begun)", "\(share)",
+                    "\(folder)/history \(begun)",
+                ], streams: [0: .reading("/dev/null"), 2: .writing("\(folder)/errors \(begun)")])
+        }
+        while begun < operations / share || workers.contains(where: { $0 != nil }) {
+            for machine in 0...1 {
+                if let worker = workers[machine], worker.hasEnded() {
+                    #expect([0, -9].contains(worker.code), "worker \(begun)")
+                    workers[machine] = nil
+                }
+                if workers[machine] == nil, begun < operations / share { try begin(machine) }
+            }
+            // One trouble behind the other, or so long none that what wasn't told of a change is seen too late.
+            let isCalm = Int.random(in: 0..<16, using: &random) == 0
+            try await Task.sleep(for: .milliseconds(isCalm ? 2500 : Int.random(in: 1...40, using: &random)))
+            let machine = Int.random(in: 0...1, using: &random)
+            func trouble(_ name: String) { troubles[name, default: 0] += 1 }
+            switch Int.random(in: 0..<24, using: &random) {
+            case 0:
+                trouble("kills")
+                workers[machine]?.signal(SIGKILL)
+            case 1...2:
+                trouble("cuts")
+                proxies[machine].cut()
+            case 3:
+                trouble("holds")
+                proxies[machine].hold(true)
+                try await Task.sleep(for: .milliseconds(Int.random(in: 1...600, using: &random)))
+                proxies[machine].hold(false)
+            case 4:
+                trouble("silences")
+                proxies[machine].silence(true)
+                try await Task.sleep(for: .milliseconds(Int.random(in: 1...600, using: &random)))
+                // What was swallowed is missing: the connection can't be used any more.
+                proxies[machine].cut()
+                proxies[machine].silence(false)
+            case 5 where Bool.random(using: &random):
+                trouble("server kills")
+                server.stop()
+                try await server.start()
+            default: break
+            }
+        }
+        let checker = try HistoryChecker(folder: folder, histories: begun, staleness: Self.staleness)
+        #expect(checker.faults == [], "seed \(seed)")
+        #expect(checker.oddities == [], "seed \(seed)")
+        // What the server acknowledged, it has.
+        var figures = Figures("two machines and a server")
+        figures.add("seed", text: "\(seed)")
+        figures.add("look-ups", checker.looks)
+        figures.add("changes", checker.changes)
+        figures.add("refused or unanswered", checker.failures)
+        for (name, count) in troubles.sorted(by: { $0.key < $1.key }) { figures.add(name, count) }
+        figures.add("oldest answer", nanoseconds: checker.oldest)
+        figures.report()
+        #expect(checker.looks > operations / 3)
+        #expect(checker.changes > operations / 20)
+    }
+}
+
+/// What the workers said they did, and whether it can be so.
+private struct HistoryChecker {
+    /// A change of a key: to a version, or to none.
+    private struct Change {
+        var version: String
+        var begin: UInt64
+        /// `.max`: it may be made at any time.
+        var end = UInt64.max
+    }
+
+    private(set) var faults: [String] = []
+    /// What a worker said that it shouldn't.
+    private(set) var oddities: [String] = []
+    private(set) var looks = 0
+    private(set) var changes = 0
+    private(set) var failures = 0
+    /// By how much the most outdated answer was.
+    private(set) var oldest: UInt64 = 0
+
+    private var made: [String: [Change]] = [:]
+    private var versions: [String: Change] = [:]
+
+    init(folder: String, histories: Int, staleness: UInt64) throws {
+        var looked: [(key: String, version: String, start: UInt64, end: UInt64, name: String)] = []
+        for number in 1...histories {
+            let text = (try? String(contentsOfFile: "\(folder)/history \(number)", encoding: .utf8)) ?? ""
+            var begun: [String: (key: String, change: Change)] = [:]
+            // The last line of one that was killed may be cut.
+            for line in text.split(separator: "\n", omittingEmptySubsequences: false).dropLast() {
+                let words = line.split(separator: " ").map(String.init)
+                switch (words[0], words.count > 1 ? words[1] : "") {
+                case (">", let kind):
+                    let time = UInt64(words[4]) ?? 0
+                    begun[words[2]] = (words[3], Change(version: kind == "w" ? words[2] : "-", begin: time))
+                case ("<", "r"):
+                    looks += 1
+                    if words[5] == "!" {
+                        failures += 1
+                    } else {
+                        looked.append(
+                            (words[3], words[5], UInt64(words[6]) ?? 0, UInt64(words[4]) ?? 0, words[2]))
+                    }
+                case ("<", _):
+                    changes += 1
+                    guard words[5] != "no" else {
+                        failures += 1
+                        begun[words[2]] = nil
+                        continue
+                    }
+                    if words[5] == "yes" {
+                        begun[words[2]]?.change.end = UInt64(words[4]) ?? 0
+                    } else {
+                        failures += 1
+                    }
+                case ("=", _): break
+                default: oddities.append(String(line))
+                }
+            }
+            for (key, change) in begun.values {
+                made[key, default: []].append(change)
+                if change.version != "-" { versions[change.version] = change }
+            }
+        }
+        for key in made.keys { made[key]?.sort { $0.begin < $1.begin } }
+        for look in looked {
+            if let fault = fault(of: look, staleness), faults.count < 20 { faults.append(fault) }
+        }
+    }
+
+    /// A version may be seen if it was recorded, unless it was replaced for certain before the answer may be of: by a change that
+    /// began after its own had ended, and ended long enough before.
+    private mutating func fault(
+        of look: (key: String, version: String, start: UInt64, end: UInt64, name: String), _ staleness: UInt64
+    ) -> String? {
+        let all = made[look.key] ?? []
+        if look.version == "-" { return faultOfNone(look, all, staleness) }
+        guard let own = versions[look.version] else {
+            return "\(look.name): \(look.version) was never recorded"
+        }
+        guard own.begin <= look.end else {
+            return "\(look.name): \(look.version) was seen before it was recorded"
+        }
+        guard own.end != .max else { return nil }
+        let replaced =
+            all.lazy.filter { $0.begin > own.end && $0.version != look.version }.map(\.end).min() ?? .max
+        guard replaced < look.start else { return nil }
+        oldest = max(oldest, look.start - replaced)
+        guard look.start - replaced > staleness else { return nil }
+        return
+            "\(look.name): \(look.version) of \(look.key) was replaced \((look.start - replaced) / 1_000_000) ms before"
+    }
+
+    /// Nothing may be seen unless the latest change that is certain was a record, with no deletion that may be after it.
+    private mutating func faultOfNone(
+        _ look: (key: String, version: String, start: UInt64, end: UInt64, name: String), _ all: [Change],
+        _ staleness: UInt64
+    ) -> String? {
+        // The record that certainly ended before, as late as possible.
+        guard
+            let recorded = all.filter({ $0.version != "-" && $0.end < look.start }).max(by: {
+                $0.begin < $1.begin
+            })
+        else { return nil }
+        let deletions = all.filter { $0.version == "-" && $0.begin < look.end }
+        // One that may have been made after that record, or that the answer may still be of.
+        if deletions.contains(where: { $0.end > recorded.begin }) { return nil }
+        let age = look.start - recorded.end
+        if deletions.isEmpty || age > staleness {
+            // Before the first record there was nothing.
+            if age <= staleness { return nil }
+            return
+                "\(look.name): \(recorded.version) of \(look.key) is lost, recorded \(age / 1_000_000) ms before"
+        }
+        return nil
+    }
+}
+#endif

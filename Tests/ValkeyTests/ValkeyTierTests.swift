@@ -1,0 +1,429 @@
+#if Valkey
+import Foundation
+import RESP
+import StorageEngine
+import TestSupport
+import Testing
+import Vellum
+import VellumRemote
+import VellumValkey
+
+struct Parcel: ArchiveCodable, Sendable, Equatable {
+    var primaryKey: String { number }
+    var number: String
+    var weight = 0
+    var note: String?
+}
+
+/// Some of the machines that share a server: each has a store of its own.
+struct Machine {
+    let tier: ValkeyTier
+    let parcels: RemoteArchives<Parcel>
+
+    init(
+        _ url: String, store: String = Machine.newStore(), whenUncovered: UncoveredBehavior = .refuse,
+        writes: RemoteWrites = .through,
+        _ change: (inout ValkeyTier.Options) -> Void = { _ in }
+    ) throws {
+        var options = ValkeyTier.Options()
+        change(&options)
+        tier = try ValkeyTier(url, options: options)
+        parcels = try ArchivesFactory(storePath: store)
+            .archives(for: Parcel.self, remote: tier, whenUncovered: whenUncovered, writes: writes)
+    }
+
+    static func newStore() -> String { NSTemporaryDirectory() + "vellum-remote-" + UUID().uuidString }
+
+    func isCovered() async throws -> Bool { try await eventually(within: 20) { parcels.isCovered } }
+}
+
+@Suite(.enabled(if: ValkeyServer.program != nil, "there is neither valkey-server nor redis-server"))
+struct ValkeyTierTests {
+    @Test func oneMachineRecordsAndAnotherAccesses() async throws {
+        let server = try await ValkeyServer()
+        let (a, b) = (try Machine(server.url), try Machine(server.url))
+        try await a.parcels.asynchronous.record(Parcel(number: "1", weight: 5))
+        #expect(try await b.isCovered())
+        #expect(try await b.parcels.asynchronous.access("1") == Parcel(number: "1", weight: 5))
+        #expect(try b.parcels.access("1") == Parcel(number: "1", weight: 5))
+        #expect(try b.parcels.access("2") == nil)
+        let statistics = try b.parcels.statistics()
+        // Once for each key; the second access of the first was answered by memory.
+        #expect(statistics.fetches == 2 && statistics.missing == 1)
+        #expect(statistics.near.memoryHits == 1)
+    }
+
+    @Test func changesByOthersReachNearCopies() async throws {
+        let server = try await ValkeyServer()
+        let (a, b) = (try Machine(server.url), try Machine(server.url))
+        #expect(try await a.isCovered())
+        #expect(try await b.isCovered())
+        for round in 0..<20 {
+            let key = "\(round % 3)"
+            try a.parcels.record(Parcel(number: key, weight: round))
+            #expect(try await eventually { try b.parcels.access(key)?.weight == round })
+            // From its memory.
+            #expect(try b.parcels.access(key)?.weight == round)
+        }
+        #expect(try b.parcels.delete("0"))
+        #expect(try b.parcels.access("0") == nil)
+        #expect(try await eventually { try a.parcels.access("0") == nil })
+        #expect(try a.parcels.delete("0") == false)
+        try server.client().command("FLUSHALL")
+        #expect(try await eventually { try a.parcels.access("1") == nil && b.parcels.access("2") == nil })
+    }
+
+    @Test func lifetimesAndOwners() async throws {
+        let server = try await ValkeyServer()
+        let (a, b) = (try Machine(server.url), try Machine(server.url))
+        #expect(try await b.isCovered())
+        try a.parcels.record(Parcel(number: "short"), expiresIn: .milliseconds(400))
+        try a.parcels.record(Parcel(number: "long"), expiresIn: .seconds(600))
+        #expect(try b.parcels.access("short") != nil)
+        #expect(try b.parcels.access("long") != nil)
+        #expect(try await eventually { try b.parcels.access("short") == nil })
+        #expect(try a.parcels.access("short") == nil)
+        #expect(try a.parcels.expire("long", in: nil))
+        let client = try server.client()
+        #expect(try client.command("PTTL", "vellum:Parcel:long") == .integer(-1))
+        #expect(try a.parcels.expire("long", in: .milliseconds(100)))
+        #expect(try await eventually { try b.parcels.access("long") == nil })
+        #expect(try a.parcels.expire("long", in: nil) == false)
+        #expect(try b.parcels.access("long") == nil)
+
+        for number in 0..<2500 {
+            try a.parcels.record(Parcel(number: "o\(number)"), owner: "Zoë \(number % 2)")
+        }
+        #expect(try b.parcels.access("o0") != nil)
+        // It has changed hands since.
+        try a.parcels.record(Parcel(number: "o2"), owner: "another")
+        #expect(try a.parcels.deleteAll(ofOwner: "Zoë 0") == 1249)
+        #expect(try await eventually { try b.parcels.access("o0") == nil })
+        #expect(try a.parcels.access("o2") != nil)
+        #expect(try b.parcels.access("o1") != nil)
+        try client.command("SET", "vellum:Parcel2:x", "y")
+        #expect(try b.parcels.deleteAll() == 1251)
+        #expect(try await eventually { try a.parcels.access("o1") == nil })
+        #expect(try client.command("DBSIZE") == .integer(1))
+    }
+
+    /// Each of them asks the server once.
+    @Test func manyThatLookForOneKeyAskOnce() async throws {
+        let server = try await ValkeyServer()
+        let proxy = try Proxy(to: server.port)
+        let (a, b) = (try Machine(server.url), try Machine(proxy.url))
+        #expect(try await b.isCovered())
+        try a.parcels.record(Parcel(number: "wanted", weight: 1))
+        proxy.hold(true)
+        let found = await withTaskGroup(of: Parcel?.self) { group in
+            for _ in 0..<64 { group.addTask { try? await b.parcels.asynchronous.access("wanted") } }
+            try? await Task.sleep(for: .milliseconds(300))
+            proxy.hold(false)
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(found == Array(repeating: Parcel(number: "wanted", weight: 1), count: 64))
+        #expect(try b.parcels.statistics().fetches == 1)
+    }
+
+    // MARK: Trouble
+
+    @Test func aLostConnectionIsNoticedAndMadeAgain() async throws {
+        let server = try await ValkeyServer()
+        let proxy = try Proxy(to: server.port)
+        let (a, b) = (try Machine(server.url), try Machine(proxy.url))
+        #expect(try await b.isCovered())
+        for round in 0..<5 {
+            try a.parcels.record(Parcel(number: "k", weight: round))
+            #expect(try await eventually { try b.parcels.access("k")?.weight == round })
+            proxy.cut()
+            try a.parcels.record(Parcel(number: "k", weight: 100 + round))
+            // Whatever it answers, nothing that was outdated before.
+            #expect(
+                try await eventually {
+                    guard let found = try? b.parcels.access("k") else { return false }
+                    return found.weight == 100 + round
+                })
+            #expect(try await b.isCovered())
+        }
+        #expect(try b.parcels.statistics().health.connections == 6)
+    }
+
+    /// Bytes that stay away don't end a connection. It counts as lost in time.
+    @Test func aSilentConnectionIsLostInTime() async throws {
+        let server = try await ValkeyServer()
+        let proxy = try Proxy(to: server.port)
+        let a = try Machine(server.url)
+        let b = try Machine(proxy.url) {
+            $0.heartbeat = .milliseconds(200)
+            $0.timeout = .milliseconds(500)
+        }
+        #expect(try await b.isCovered())
+        try a.parcels.record(Parcel(number: "k", weight: 1))
+        #expect(try b.parcels.access("k")?.weight == 1)
+        proxy.silence(true)
+        try a.parcels.record(Parcel(number: "k", weight: 2))
+        let start = ContinuousClock.now
+        var latest: ContinuousClock.Instant?
+        #expect(
+            try await eventually(within: 20) {
+                guard let found = try? b.parcels.access("k") else { return true }
+                if found.weight == 1 { latest = .now }
+                return false
+            })
+        // Its memory answered until then, and no longer than promised: what came later was asked for.
+        if let latest { #expect(latest - start < b.tier.staleness + .seconds(5)) }
+        #expect(throws: RemoteError.self) { try b.parcels.access("k") }
+        proxy.silence(false)
+        proxy.cut()
+        #expect(try await eventually { (try? b.parcels.access("k")?.weight) == 2 })
+    }
+
+    @Test func staleCopiesAreServedWhereThatIsChosen() async throws {
+        let server = try await ValkeyServer()
+        let proxy = try Proxy(to: server.port)
+        let machine = try Machine(proxy.url, whenUncovered: .serveStale(for: .seconds(600)))
+        #expect(try await machine.isCovered())
+        try machine.parcels.record(Parcel(number: "k", weight: 1))
+        server.stop()
+        #expect(try await eventually { !machine.parcels.isCovered })
+        #expect(try machine.parcels.access("k")?.weight == 1)
+        #expect(throws: RemoteError.self) { try machine.parcels.access("unknown") }
+        #expect(throws: RemoteError.self) { try machine.parcels.record(Parcel(number: "k", weight: 2)) }
+        let statistics = try machine.parcels.statistics()
+        #expect(statistics.staleHits >= 1 && statistics.health.trouble != nil && !statistics.isCovered)
+        try await server.start()
+        // It is empty now.
+        #expect(try await eventually { try machine.parcels.access("k") == nil })
+    }
+
+    @Test func aServerThatComesLaterIsFound() async throws {
+        let server = try await ValkeyServer()
+        server.stop()
+        let machine = try Machine(server.url)
+        #expect(try await eventually { try machine.parcels.statistics().health.trouble != nil })
+        let error = #expect(throws: RemoteError.self) { try machine.parcels.access("k") }
+        #expect("\(try #require(error))".contains("127.0.0.1 can't be reached"))
+        try await server.start()
+        #expect(try await machine.isCovered())
+        #expect(try machine.parcels.access("k") == nil)
+    }
+
+    @Test func passwords() async throws {
+        let server = try await ValkeyServer()
+        try server.client().command("CONFIG", "SET", "requirepass", "sesam öffne")
+        let right = try Machine("valkey://:sesam%20%C3%B6ffne@127.0.0.1:\(server.port)")
+        #expect(try await right.isCovered())
+        try right.parcels.record(Parcel(number: "k"))
+        for url in ["valkey://:wrong@127.0.0.1:\(server.port)", server.url] {
+            let wrong = try Machine(url)
+            #expect(try await eventually { try wrong.parcels.statistics().health.trouble != nil })
+            let error = #expect(throws: RemoteError.self) { try wrong.parcels.access("k") }
+            #expect("\(try #require(error))".contains("refuses"), "\(url)")
+        }
+    }
+
+    @Test func aFullServerRefusesAndNothingIsLost() async throws {
+        let server = try await ValkeyServer(["--maxmemory", "3mb", "--maxmemory-policy", "noeviction"])
+        let machine = try Machine(server.url)
+        #expect(try await machine.isCovered())
+        try machine.parcels.record(Parcel(number: "first", weight: 1))
+        let large = String(repeating: "x", count: 200_000)
+        var refused: RemoteError?
+        for number in 0..<40 where refused == nil {
+            do {
+                try machine.parcels.record(Parcel(number: "\(number)", note: large))
+            } catch let error as RemoteError {
+                refused = error
+            }
+        }
+        #expect("\(try #require(refused))".contains("OOM"))
+        #expect(throws: RemoteError.self) {
+            try machine.parcels.record(Parcel(number: "first", weight: 2, note: large))
+        }
+        #expect(try machine.parcels.access("first")?.weight == 1)
+        #expect(try machine.parcels.statistics().health.refusals >= 2)
+    }
+
+    @Test func whatOthersWroteIsSaidAndStays() async throws {
+        let server = try await ValkeyServer()
+        let machine = try Machine(server.url)
+        let client = try server.client()
+        try client.command("SET", "vellum:Parcel:text", "hello")
+        try client.command("RPUSH", "vellum:Parcel:list", "a")
+        try client.command("SET", "vellum:Parcel:short", "VLM1")
+        #expect(try await machine.isCovered())
+        for key in ["text", "list", "short"] {
+            #expect(throws: RemoteError.self, "\(key)") { try machine.parcels.access(key) }
+        }
+        #expect(try client.command("DBSIZE") == .integer(3))
+        try machine.parcels.record(Parcel(number: "text", weight: 3))
+        #expect(try machine.parcels.access("text")?.weight == 3)
+        // A byte of the value is another one now.
+        let last = try #require(try client.command("STRLEN", "vellum:Parcel:text").number) - 1
+        try client.command("SETRANGE", "vellum:Parcel:text", "\(last)", "?")
+        #expect(
+            try await eventually {
+                do { return try machine.parcels.access("text") == nil } catch {
+                    return "\(error)".contains("checksum")
+                }
+            })
+    }
+
+    /// Copies on disk are compared with the server once, and used from then on.
+    @Test func copiesOfFormerProcessesAreCompared() async throws {
+        let server = try await ValkeyServer()
+        let store = Machine.newStore()
+        let before = try Machine(server.url, store: store)
+        #expect(try await before.isCovered())
+        for number in 0..<10 { try before.parcels.record(Parcel(number: "\(number)", weight: number)) }
+        // Another factory of the same store, as another process has it.
+        let after = try Machine(server.url, store: store)
+        #expect(try await after.isCovered())
+        try server.client().command("DEL", "vellum:Parcel:3")
+        for number in 0..<10 {
+            #expect(try after.parcels.access("\(number)")?.weight == (number == 3 ? nil : number))
+        }
+        let statistics = try after.parcels.statistics()
+        #expect(statistics.confirmed == 9 && statistics.missing == 1 && statistics.fetches == 10)
+        for number in 4..<10 { #expect(try after.parcels.access("\(number)")?.weight == number) }
+        #expect(try after.parcels.statistics().fetches == 10)
+    }
+
+    // MARK: Writing behind
+
+    @Test func changesWaitForAServerThatIsAway() async throws {
+        let server = try await ValkeyServer()
+        let other = try Machine(server.url)
+        let machine = try Machine(server.url, writes: .behind(mostKeys: 100))
+        #expect(try await machine.isCovered())
+        try machine.parcels.record(Parcel(number: "before", weight: 1))
+        try machine.parcels.flush()
+        server.stop()
+        #expect(try await eventually { !machine.parcels.isCovered })
+        for round in 0..<3 {
+            for number in 0..<99 { try machine.parcels.record(Parcel(number: "\(number)", weight: round)) }
+        }
+        #expect(try machine.parcels.delete("before"))
+        #expect(throws: RemoteError.self) { try machine.parcels.record(Parcel(number: "one more")) }
+        try machine.parcels.record(Parcel(number: "7", weight: 77))
+        // Own changes are seen, whatever memory holds.
+        for number in 0..<99 {
+            #expect(try machine.parcels.access("\(number)")?.weight == (number == 7 ? 77 : 2))
+        }
+        #expect(try await machine.parcels.asynchronous.access("before") == nil)
+        #expect(try machine.parcels.statistics().waitingKeys == 100)
+        #expect(throws: RemoteError.self) { try machine.parcels.flush(within: .milliseconds(50)) }
+        #expect(throws: RemoteError.self) { try machine.parcels.access("unknown") }
+        try await server.start()
+        try machine.parcels.flush(within: .seconds(30))
+        #expect(try await other.isCovered())
+        #expect(try other.parcels.access("7")?.weight == 77)
+        #expect(try other.parcels.access("8")?.weight == 2)
+        #expect(try server.client().command("DBSIZE") == .integer(99))
+        #expect(try machine.parcels.statistics().lostChanges == 0)
+    }
+
+    @Test func changesThatAreRefusedForGoodAreSaid() async throws {
+        let server = try await ValkeyServer()
+        let machine = try Machine(server.url, writes: .behind())
+        #expect(try await machine.isCovered())
+        try machine.parcels.record(Parcel(number: "k", weight: 1))
+        try machine.parcels.flush()
+        try server.client().command("ACL", "SETUSER", "default", "-set")
+        try machine.parcels.record(Parcel(number: "k", weight: 2))
+        try machine.parcels.flush()
+        #expect(try machine.parcels.statistics().lostChanges == 1)
+        // What the server has is the truth.
+        #expect(try await eventually { try machine.parcels.access("k")?.weight == 1 })
+    }
+
+    /// Others' changes and own ones that wait: in the end both machines have what the server has.
+    @Test func machinesThatWriteBehindAgreeInTheEnd() async throws {
+        let server = try await ValkeyServer()
+        let machines = try (0..<2).map { _ in try Machine(server.url, writes: .behind()) }
+        for machine in machines { #expect(try await machine.isCovered()) }
+        let writers = machines.enumerated().map { place, machine in
+            Background {
+                var random = SeededGenerator(seed: UInt64(place))
+                for round in 0..<3000 {
+                    let key = "\(Int.random(in: 0..<20, using: &random))"
+                    switch Int.random(in: 0..<8, using: &random) {
+                    case 0: try machine.parcels.delete(key)
+                    case 1...3: try machine.parcels.record(Parcel(number: key, weight: 10 * round + place))
+                    default: _ = try machine.parcels.access(key)
+                    }
+                }
+            }
+        }
+        for writer in writers { try writer.wait() }
+        for machine in machines { try machine.parcels.flush() }
+        let truth = try Machine(server.url)
+        #expect(try await truth.isCovered())
+        for key in 0..<20 {
+            let wanted = try truth.parcels.access("\(key)")
+            for machine in machines {
+                #expect(try await eventually { try machine.parcels.access("\(key)") == wanted })
+            }
+        }
+    }
+
+    @Test func databasesAreApart() async throws {
+        let server = try await ValkeyServer()
+        let (zero, seven) = (try Machine(server.url), try Machine(server.url + "/7"))
+        try zero.parcels.record(Parcel(number: "k", weight: 1))
+        #expect(try await seven.isCovered())
+        #expect(try seven.parcels.access("k") == nil)
+        try seven.parcels.record(Parcel(number: "k", weight: 7))
+        #expect(try zero.parcels.access("k")?.weight == 1)
+        #expect(try server.client().command("DBSIZE") == .integer(1))
+        let none = try Machine(server.url + "/99")
+        #expect(
+            try await eventually {
+                try none.parcels.statistics().health.trouble?.contains("DB index") == true
+            })
+    }
+}
+
+/// What the example of the README keeps.
+struct User: ArchiveCodable, Sendable {
+    var primaryKey: String { userName }
+    var userName: String
+    var age: Int
+}
+
+@Suite struct SharedReadmeTests {
+    @Test func theExampleIsTheOneThatIsCompiledHere() throws {
+        let root = URL(fileURLWithPath: #filePath)
+            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let readme = try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)
+        let source = try String(
+            contentsOf: root.appending(path: "Tests/ValkeyTests/ReadmeExample.swift"), encoding: .utf8)
+        let code = source.split(separator: "\n", omittingEmptySubsequences: false).dropFirst().dropLast(2)
+            .joined(separator: "\n")
+        #expect(code.hasPrefix("import Vellum\n"))
+        #expect(readme.contains("```swift\n\(code)\n```\n"))
+    }
+}
+
+@Suite struct ValkeyAddressTests {
+    @Test(arguments: [
+        ("valkey://h", "valkey://h:6379/0"), ("redis://h:1/2", "valkey://h:1/2"),
+        ("valkey://ada:pass@h/", "valkey://ada@h:6379/0"), ("valkey://[::1]:7/1", "valkey://[::1]:7/1"),
+        ("valkey://:a%40b%3A@h:2", "valkey://h:2/0"), ("valkey://u:p@q@h", "valkey://u@h:6379/0"),
+    ])
+    func whatIsUnderstood(url: String, description: String) throws {
+        #expect("\(try ValkeyAddress(url))" == description)
+        #expect(try ValkeyAddress("valkey://:a%40b%3A@h:2").password == "a@b:")
+    }
+
+    @Test(arguments: [
+        "h:6379", "valkey://", "valkey://h:0", "valkey://h:x", "valkey://h/x", "valkey://h/-1",
+        "valkey://u@h",
+        "valkey://:%4@h", "valkey://:%zz@h", "valkey://[::1", "http://u:secret@h",
+    ])
+    func whatIsNot(url: String) {
+        let error = #expect(throws: ValkeyAddressError.self) { try ValkeyAddress(url) }
+        #expect(error?.description.contains("secret") == false)
+    }
+}
+#endif
