@@ -26,7 +26,7 @@ public struct AsynchronousRemoteArchives<Object: Archivable>: @unchecked Sendabl
         switch outcome {
         case .finished(let result): return try archives.object(of: result, key)
         case .answered(let fetch, let answer):
-            return try await archives.near.elsewhere { try archives.finish(fetch, answer, $0) }
+            return try await Elsewhere.run { try archives.finish(fetch, answer) }
         }
     }
 
@@ -38,12 +38,12 @@ public struct AsynchronousRemoteArchives<Object: Archivable>: @unchecked Sendabl
         let archives = archives
         let change = try archives.begin(object, lifetime, memoryLifetime, owner)
         if let behind = archives.behind {
-            return try await archives.near.elsewhere { try archives.keep(change, behind, $0) }
+            return try await Elsewhere.run { try archives.keep(change, behind) }
         }
         let answer = await withCheckedContinuation { continuation in
             archives.store(change) { continuation.resume(returning: $0) }
         }
-        try await archives.near.elsewhere { try archives.finish(change, answer, $0) }
+        try await Elsewhere.run { try archives.finish(change, answer) }
     }
 
     /// As ``RemoteArchives/delete(_:)``.
@@ -51,13 +51,13 @@ public struct AsynchronousRemoteArchives<Object: Archivable>: @unchecked Sendabl
     public nonisolated(nonsending) func delete(_ key: String) async throws -> Bool {
         let archives = archives
         if let behind = archives.behind {
-            return try await archives.near.elsewhere { try archives.delete(key, behind, $0) }
+            return try await Elsewhere.run { try archives.delete(key, behind) }
         }
         let ticket = archives.coverage.begin(key)
         let answer = await withCheckedContinuation { continuation in
             archives.space.delete(key) { continuation.resume(returning: $0) }
         }
-        return try await archives.near.elsewhere { try archives.finishDeletion(of: key, ticket, answer, $0) }
+        return try await Elsewhere.run { try archives.finishDeletion(of: key, ticket, answer) }
     }
 
     /// As ``RemoteArchives/deleteAll(ofOwner:)``.
@@ -68,7 +68,7 @@ public struct AsynchronousRemoteArchives<Object: Archivable>: @unchecked Sendabl
         let answer = await withCheckedContinuation { continuation in
             archives.space.deleteAll(ofOwner: owner) { continuation.resume(returning: $0) }
         }
-        return try await archives.near.elsewhere { try archives.finishDeletion(ofOwner: owner, answer, $0) }
+        return try await Elsewhere.run { try archives.finishDeletion(ofOwner: owner, answer) }
     }
 
     /// As ``RemoteArchives/expire(_:in:)``.
@@ -80,7 +80,7 @@ public struct AsynchronousRemoteArchives<Object: Archivable>: @unchecked Sendabl
         let answer = await withCheckedContinuation { continuation in
             archives.space.expire(key, in: lifetime) { continuation.resume(returning: $0) }
         }
-        return try await archives.near.elsewhere { try archives.finishDeletion(of: key, ticket, answer, $0) }
+        return try await Elsewhere.run { try archives.finishDeletion(of: key, ticket, answer) }
     }
 
     /// As ``RemoteArchives/flush(within:)``.

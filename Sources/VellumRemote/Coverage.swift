@@ -114,9 +114,10 @@ final class Coverage: Sendable {
     /// Call it once the copy is where others find it (`nil`: it isn't kept). Returns whether it may stay there.
     func end(_ ticket: Ticket, keptAs sequence: UInt64?) -> Bool {
         state.withLock { state in
-            let others = (state.underWay[ticket.key] ?? []).filter { $0 !== ticket }
+            let present = state.underWay[ticket.key] ?? []
+            let others = present.filter { $0 !== ticket }
             state.underWay[ticket.key] = others.isEmpty ? nil : others
-            guard !ticket.isOutdated, let sequence else { return false }
+            guard !ticket.isOutdated, let sequence, others.count < present.count else { return false }
             state.trusted.insert(ticket.key.text, sequence)
             return true
         }

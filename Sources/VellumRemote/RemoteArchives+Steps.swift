@@ -2,7 +2,8 @@ import StorageEngine
 import Synchronization
 import Vellum
 
-/// The steps of each call before and behind the question to the tier, for callers that block and those that don't.
+/// The steps of each call before and behind the question to the tier, for callers that block and those that don't. Each use of the
+/// near archive is one of its own, because one that meets a closed archive is repeated once that is open again.
 extension RemoteArchives {
     /// An object on its way to the tier.
     struct Change: Sendable {
@@ -31,20 +32,20 @@ extension RemoteArchives {
     }
 
     func finish(
-        _ change: Change, _ answer: Result<Void, RemoteError>, _ core: ArchiveCore<Object>
+        _ change: Change, _ answer: Result<Void, RemoteError>
     ) throws {
         let (name, ticket) = (change.prepared.name, change.ticket)
         do {
             try settle(ticket, answer)
         } catch {
-            if (error as? RemoteError)?.isUncertain == true { try core.delete(name) }
+            if (error as? RemoteError)?.isUncertain == true { try near.perform { try $0.delete(name) } }
             throw error
         }
         counts.records.add(1, ordering: .relaxed)
         change.prepared.storeProperties()
-        if try keep(change.prepared, change.remote, ticket, core) { return }
+        if try keep(change.prepared, change.remote, ticket) { return }
         // What is here was replaced at the tier.
-        try core.delete(name)
+        try near.perform { try $0.delete(name) }
     }
 
     /// Behind the answer to a change. If the tier may have made it, nothing here is trusted any more.
@@ -59,49 +60,52 @@ extension RemoteArchives {
     }
 
     func finishDeletion(
-        of key: String, _ ticket: Coverage.Ticket, _ answer: Result<Bool, RemoteError>,
-        _ core: ArchiveCore<Object>
+        of key: String, _ ticket: Coverage.Ticket, _ answer: Result<Bool, RemoteError>
     ) throws -> Bool {
         do {
             try settle(ticket, answer)
         } catch {
-            if (error as? RemoteError)?.isUncertain == true { try core.delete(key) }
+            if (error as? RemoteError)?.isUncertain == true { try near.perform { try $0.delete(key) } }
             throw error
         }
         _ = coverage.end(ticket, keptAs: nil)
-        try core.delete(key)
+        try near.perform { try $0.delete(key) }
         return try answer.get()
     }
 
     func finishDeletion(
-        ofOwner owner: String?, _ answer: Result<Int, RemoteError>, _ core: ArchiveCore<Object>
+        ofOwner owner: String?, _ answer: Result<Int, RemoteError>
     ) throws -> Int {
         // Even if it failed, some may be deleted. What was asked before may be answered with one of them.
         coverage.changeAll()
-        try core.leaveMemory()
-        if let owner { try core.deleteAll(ofOwner: owner) } else { try core.deleteAll() }
+        try near.perform { try $0.leaveMemory() }
+        if let owner {
+            try near.perform { try $0.deleteAll(ofOwner: owner) }
+        } else {
+            try near.perform { try $0.deleteAll() }
+        }
         if case .failure = answer { counts.failures.add(1, ordering: .relaxed) }
         return try answer.get()
     }
 
     // MARK: Changes that reach the tier later
 
-    func keep(_ change: Change, _ behind: WriteBehind<Object>, _ core: ArchiveCore<Object>) throws {
+    func keep(_ change: Change, _ behind: WriteBehind<Object>) throws {
         let (name, remote) = (change.prepared.name, change.remote)
         try wait(
             with: .init(remote: remote, kept: change.prepared.kept), for: name, change.ticket, behind
         ) {
             counts.records.add(1, ordering: .relaxed)
             change.prepared.storeProperties()
-            return try core.keepNear(change.prepared, remote.attributes)
+            return try near.perform { try $0.keepNear(change.prepared, remote.attributes) }
         }
     }
 
-    func delete(_ key: String, _ behind: WriteBehind<Object>, _ core: ArchiveCore<Object>) throws -> Bool {
+    func delete(_ key: String, _ behind: WriteBehind<Object>) throws -> Bool {
         var isThere = behind.write(of: key)?.remote != nil
         try wait(with: .init(), for: key, coverage.begin(key), behind) {
-            if try core.archive.sequence(of: key) != nil { isThere = true }
-            try core.delete(key)
+            if try near.perform({ try $0.archive.sequence(of: key) }) != nil { isThere = true }
+            try near.perform { try $0.delete(key) }
             return nil
         }
         return isThere
@@ -124,18 +128,19 @@ extension RemoteArchives {
 
     /// Puts a copy into both tiers and trusts it, unless it is outdated by then.
     private func keep(
-        _ prepared: PreparedObject, _ remote: RemoteObject, _ ticket: Coverage.Ticket,
-        _ core: ArchiveCore<Object>
+        _ prepared: PreparedObject, _ remote: RemoteObject, _ ticket: Coverage.Ticket
     ) throws -> Bool {
         let sequence: UInt64?
         do {
-            sequence = try ticket.unlessOutdated { try core.keepNear(prepared, remote.attributes) }
+            sequence = try ticket.unlessOutdated {
+                try near.perform { try $0.keepNear(prepared, remote.attributes) }
+            }
         } catch {
             _ = coverage.end(ticket, keptAs: nil)
             throw error
         }
         if coverage.end(ticket, keptAs: sequence) { return true }
-        if let sequence { try core.dropNear(prepared.name, ifSequence: sequence) }
+        if let sequence { try near.perform { try $0.dropNear(prepared.name, ifSequence: sequence) } }
         return false
     }
 
@@ -182,9 +187,9 @@ extension RemoteArchives {
 
     /// Fills the near tiers with the answer, and tells those that wait for it.
     func finish(
-        _ fetch: Fetch, _ answer: Result<RemoteObject?, RemoteError>, _ core: ArchiveCore<Object>
+        _ fetch: Fetch, _ answer: Result<RemoteObject?, RemoteError>
     ) throws -> Object? {
-        let result = Result<HeldObject?, any Error> { try fill(fetch, answer, core) }
+        let result = Result<HeldObject?, any Error> { try fill(fetch, answer) }
         let waiting = fetches.withLock { fetches in
             if fetches[ExactText(fetch.key)] === fetch { fetches[ExactText(fetch.key)] = nil }
             return fetch.waiting.withLock { $0 }
@@ -198,7 +203,7 @@ extension RemoteArchives {
     }
 
     private func fill(
-        _ fetch: Fetch, _ answer: Result<RemoteObject?, RemoteError>, _ core: ArchiveCore<Object>
+        _ fetch: Fetch, _ answer: Result<RemoteObject?, RemoteError>
     ) throws -> HeldObject? {
         let (key, ticket) = (fetch.key, fetch.ticket)
         if let write = behind?.write(of: key) {
@@ -211,30 +216,30 @@ extension RemoteArchives {
         case .failure(let error):
             _ = coverage.end(ticket, keptAs: nil)
             counts.failures.add(1, ordering: .relaxed)
-            return try staleCopy(key, core, insteadOf: error)
+            return try staleCopy(key, insteadOf: error)
         }
-        let copy = try core.nearCopy(key)
+        let copy = try near.perform { try $0.nearCopy(key) }
         guard let remote else {
             counts.missing.add(1, ordering: .relaxed)
             _ = coverage.end(ticket, keptAs: nil)
-            if let copy { try core.dropNear(key, ifSequence: copy.sequence) }
+            if let copy { try near.perform { try $0.dropNear(key, ifSequence: copy.sequence) } }
             return nil
         }
         let prepared: PreparedObject
         do {
-            prepared = try core.received(remote.bytes, remote.encoding, key)
+            prepared = try near.perform { try $0.received(remote.bytes, remote.encoding, key) }
         } catch {
             _ = coverage.end(ticket, keptAs: nil)
             throw error
         }
         do {
-            if let copy, copy.bytes == remote.bytes, try hasTerms(of: remote, key, core) {
+            if let copy, copy.bytes == remote.bytes, try hasTerms(of: remote, key) {
                 counts.confirmed.add(1, ordering: .relaxed)
                 // It is read into memory by the next access.
                 _ = coverage.end(ticket, keptAs: copy.sequence)
                 return prepared.kept
             }
-            _ = try keep(prepared, remote, ticket, core)
+            _ = try keep(prepared, remote, ticket)
         } catch {
             // It is used all the same.
             near.log("keep a copy of", key, error)
@@ -244,21 +249,22 @@ extension RemoteArchives {
 
     /// Whether the copy needn't be written again. One that expires is, because the times that are left differ.
     private func hasTerms(
-        of remote: RemoteObject, _ key: String, _ core: ArchiveCore<Object>
+        of remote: RemoteObject, _ key: String
     ) throws -> Bool {
-        guard remote.lifetime == nil, remote.memoryLifetime == nil, let found = try core.archive.metadata(key)
+        guard remote.lifetime == nil, remote.memoryLifetime == nil,
+            let found = try near.perform({ try $0.archive.metadata(key) })
         else { return false }
         return found.expires == nil && found.owner == remote.owner
     }
 
     private func staleCopy(
-        _ key: String, _ core: ArchiveCore<Object>, insteadOf error: RemoteError
+        _ key: String, insteadOf error: RemoteError
     ) throws -> HeldObject? {
         guard case .serveStale(let longest) = uncovered, let gap = coverage.gap, gap <= longest,
-            let copy = try core.nearCopy(key)
+            let copy = try near.perform({ try $0.nearCopy(key) })
         else { throw error }
         counts.staleHits.add(1, ordering: .relaxed)
-        return try core.received(copy.bytes, .unknown, key).kept
+        return try near.perform { try $0.received(copy.bytes, .unknown, key).kept }
     }
 }
 

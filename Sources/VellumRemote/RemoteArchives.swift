@@ -82,7 +82,7 @@ public final class RemoteArchives<Object: Archivable>: @unchecked Sendable {
         switch waiting({ fetch(key, $0) }) {
         case .finished(let result): return try object(of: result, key)
         case .answered(let fetch, let answer):
-            return try near.perform { try self.finish(fetch, answer, $0) }
+            return try finish(fetch, answer)
         }
     }
 
@@ -108,19 +108,19 @@ public final class RemoteArchives<Object: Archivable>: @unchecked Sendable {
         owner: String? = nil
     ) throws {
         let change = try begin(object, lifetime, memoryLifetime, owner)
-        if let behind { return try near.perform { try self.keep(change, behind, $0) } }
+        if let behind { return try keep(change, behind) }
         let answer = waiting { store(change, $0) }
-        try near.perform { try self.finish(change, answer, $0) }
+        try finish(change, answer)
     }
 
     /// Deletes the object with this key, for all machines. Returns whether there was one (with
     /// ``RemoteWrites/behind(mostKeys:mostBytes:)``: here).
     @discardableResult
     public func delete(_ key: String) throws -> Bool {
-        if let behind { return try near.perform { try self.delete(key, behind, $0) } }
+        if let behind { return try delete(key, behind) }
         let ticket = coverage.begin(key)
         let answer = waiting { space.delete(key, $0) }
-        return try near.perform { try self.finishDeletion(of: key, ticket, answer, $0) }
+        return try finishDeletion(of: key, ticket, answer)
     }
 
     /// Deletes all objects, or those of an owner, for all machines. Returns their number. Not in one step: one that is recorded
@@ -129,7 +129,7 @@ public final class RemoteArchives<Object: Archivable>: @unchecked Sendable {
     public func deleteAll(ofOwner owner: String? = nil) throws -> Int {
         try flush()
         let answer = waiting { space.deleteAll(ofOwner: owner, $0) }
-        return try near.perform { try self.finishDeletion(ofOwner: owner, answer, $0) }
+        return try finishDeletion(ofOwner: owner, answer)
     }
 
     /// Lets the object expire after this time, for all machines, or not at all. Returns whether there is one.
@@ -139,7 +139,7 @@ public final class RemoteArchives<Object: Archivable>: @unchecked Sendable {
         let ticket = coverage.begin(key)
         let answer = waiting { space.expire(key, in: lifetime, $0) }
         // The copy here has the former lifetime, so it goes, and the next access gets it anew.
-        return try near.perform { try self.finishDeletion(of: key, ticket, answer, $0) }
+        return try finishDeletion(of: key, ticket, answer)
     }
 
     /// Waits until the tier has all changes that this process made.

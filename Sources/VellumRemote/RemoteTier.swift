@@ -17,7 +17,7 @@ public protocol RemoteTier: AnyObject, Sendable {
 ///
 /// None of these calls blocks. Each calls `then` once, on any thread, never before it returns. Answers and what the listener is
 /// told come one at a time, in the order in which the place made them: a change that followed what an answer says is told
-/// behind it, never before. Who is called must not block.
+/// behind it, never before. (Of one key: there may be several servers.) Who is called must not block.
 public protocol RemoteSpace: AnyObject, Sendable {
     /// What is stored under the key; `nil` if there is none.
     func fetch(_ key: String, _ then: @escaping @Sendable (Result<RemoteObject?, RemoteError>) -> Void)
@@ -125,6 +125,8 @@ public struct RemoteHealth: Sendable, Hashable {
     public var timeouts = 0
     /// Requests that the server refused.
     public var refusals = 0
+    /// Requests that a server of a cluster sent to another one.
+    public var redirections = 0
     /// Requests that were not sent, because there was no connection or too many waited.
     public var unsent = 0
     /// Requests whose answer is waited for.

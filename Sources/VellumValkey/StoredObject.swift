@@ -59,13 +59,19 @@ enum StoredObject {
     }
 
     /// Deletes the key if its object has this owner.
-    static let deleteIfOwned = """
+    static let deleteIfOwned = ifOwned("redis.call('UNLINK', KEYS[1])")
+    /// 1 if the key's object has this owner, else 0.
+    static let isOwned = ifOwned("1")
+
+    private static func ifOwned(_ action: String) -> String {
+        """
         local head = redis.call('GETRANGE', KEYS[1], 9, \(ownerOffset - 1) + #ARGV[1])
         if string.byte(head) == #ARGV[1] and string.sub(head, \(ownerOffset - 8)) == ARGV[1] then
-            return redis.call('UNLINK', KEYS[1])
+            return \(action)
         end
         return 0
         """
+    }
 }
 
 extension Duration {

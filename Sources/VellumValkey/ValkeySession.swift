@@ -3,14 +3,19 @@ import NIOCore
 import NIOPosix
 import RESP
 import StorageEngine
-import Synchronization
 import VellumRemote
 
-/// The connection to a server, which is made again when it is lost. All fields but those that say otherwise belong to the event
-/// loop; the methods that others call say so.
+/// The connection to a server, which is made again when it is lost. Belongs to the event loop, with all its fields.
 final class ValkeySession: @unchecked Sendable {
+    /// What its owner is told.
+    enum Event {
+        /// It is connected, and the server is part of a cluster or not.
+        case connected(isClustered: Bool)
+        case lost
+    }
+
     let name: String
-    private let address: ValkeyAddress
+    let address: ValkeyAddress
     private let options: ValkeyTier.Options
     private let loop: any EventLoop
 
@@ -43,8 +48,9 @@ final class ValkeySession: @unchecked Sendable {
         var then: (@Sendable (Result<[RESPValue], RemoteError>) -> Void)?
     }
 
-    private struct Space {
-        let space: ValkeySpace
+    private struct Watch {
+        let prefix: [UInt8]
+        let listener: any RemoteListener
         var isCovered = false
     }
 
@@ -53,7 +59,7 @@ final class ValkeySession: @unchecked Sendable {
     private var sent = CircularBuffer<Request>()
     /// To be sent once there is a connection.
     private var queued: [Request] = []
-    private var spaces: [ObjectIdentifier: Space] = [:]
+    private var watches: [ObjectIdentifier: Watch] = [:]
     /// Prefixes that the server tracks for this connection. It can't be told to forget one.
     private var tracked: Set<[UInt8]> = []
     private var failedAttempts = 0
@@ -64,89 +70,57 @@ final class ValkeySession: @unchecked Sendable {
     private var isFlushDue = false
     private var timer: RepeatedTask?
 
-    /// Any thread. Requests, and their bytes, that are neither answered nor refused.
-    private let waiting = Atomic(0)
-    private let waitingBytes = Atomic(0)
-    private let figures = Guarded(RemoteHealth())
+    /// Those of all servers of a tier, for any thread.
+    private let figures: ValkeyFigures
+    /// Why there is no connection.
+    private(set) var trouble: String?
+    private let report: (ValkeySession, Event) -> Void
 
-    init(_ address: ValkeyAddress, _ name: String, _ options: ValkeyTier.Options, on loop: any EventLoop) {
+    init(
+        _ address: ValkeyAddress, _ name: String, _ options: ValkeyTier.Options, on loop: any EventLoop,
+        _ figures: ValkeyFigures, report: @escaping (ValkeySession, Event) -> Void
+    ) {
         self.address = address
         self.name = name
         self.options = options
         self.loop = loop
+        self.figures = figures
+        self.report = report
     }
 
-    // MARK: For any thread
-
     func start() {
-        loop.execute { [self] in
-            let pause = TimeAmount.nanoseconds(Int64(clamping: options.timeout.microseconds * 1000 / 10))
-            timer = loop.scheduleRepeatedTask(initialDelay: pause, delay: pause) { [weak self] _ in
-                self?.tick()
-            }
-            connect()
-        }
+        let pause = TimeAmount.nanoseconds(Int64(clamping: options.timeout.microseconds * 1000 / 10))
+        timer = loop.scheduleRepeatedTask(initialDelay: pause, delay: pause) { [weak self] _ in self?.tick() }
+        connect()
     }
 
     func stop() {
-        loop.execute { [self] in
-            timer?.cancel()
-            lose("the tier was released", for: .stopped)
-        }
+        timer?.cancel()
+        lose("the tier was released", for: .stopped)
     }
 
-    var health: RemoteHealth {
-        var health = figures.withLock { $0 }
-        health.waiting = waiting.load(ordering: .relaxed)
-        return health
+    /// Tells the listener of changes of keys that begin with these bytes.
+    func watch(_ prefix: [UInt8], _ listener: any RemoteListener) {
+        watches[ObjectIdentifier(listener)] = Watch(prefix: prefix, listener: listener)
+        if case .connected(let channel) = state { track([prefix], channel) }
     }
 
-    func add(_ space: ValkeySpace) {
-        loop.execute { [self] in
-            spaces[ObjectIdentifier(space)] = Space(space: space)
-            if case .connected(let channel) = state { track([space.prefix], channel) }
-        }
-    }
+    func unwatch(_ listener: any RemoteListener) { watches[ObjectIdentifier(listener)] = nil }
 
-    func remove(_ space: ValkeySpace) { loop.execute { self.spaces[ObjectIdentifier(space)] = nil } }
-
-    /// Called on the loop. Tells the other archives of the same name in this process.
-    func tell(allBut own: ValkeySpace, _ body: (any RemoteListener) -> Void) {
-        for space in spaces.values where space.space !== own && space.space.prefix == own.prefix {
-            body(space.space.listener)
-        }
-    }
-
-    /// Sends commands, and calls `then` on the loop with their replies. The first reply that is an error makes it a failure, but
-    /// the server has carried out the others.
+    /// Sends commands, and calls `then` with their replies. The first reply that is an error makes it a failure, but the server has
+    /// carried out the others.
     func send(
-        _ commands: [RESPCommand], _ then: @escaping @Sendable (Result<[RESPValue], RemoteError>) -> Void
+        _ bytes: [UInt8], count: Int, _ then: @escaping @Sendable (Result<[RESPValue], RemoteError>) -> Void
     ) {
-        var bytes: [UInt8] = []
-        for command in commands { command.encode(into: &bytes) }
-        let size = bytes.count
-        let before = waiting.add(1, ordering: .relaxed).oldValue
-        let bytesBefore = waitingBytes.add(size, ordering: .relaxed).oldValue
-        let answered: @Sendable (Result<[RESPValue], RemoteError>) -> Void = { [self] result in
-            waiting.subtract(1, ordering: .relaxed)
-            waitingBytes.subtract(size, ordering: .relaxed)
-            then(result)
-        }
-        let request = Request(count: commands.count, bytes: bytes, then: answered)
-        let isTooMuch =
-            before >= options.mostWaiting || bytesBefore > 0 && bytesBefore + size > options.mostUnsentBytes
-        loop.execute { [self] in
-            if isTooMuch {
-                figures.withLock { $0.unsent += 1 }
-                return answered(.failure(.overloaded(tier: name, waiting: before)))
-            }
-            switch state {
-            case .connected(let channel): write(request, channel)
-            case .connecting, .loggingIn: queued.append(request)
-            case .paused, .stopped: refuse(request)
-            }
+        let request = Request(count: count, bytes: bytes, then: then)
+        switch state {
+        case .connected(let channel): write(request, channel)
+        case .connecting, .loggingIn: queued.append(request)
+        case .paused, .stopped: refuse(request)
         }
     }
+
+    var isConnected: Bool { if case .connected = state { true } else { false } }
 
     // MARK: Requests
 
@@ -168,11 +142,8 @@ final class ValkeySession: @unchecked Sendable {
     }
 
     private func refuse(_ request: Request) {
-        let reason = figures.withLock { health in
-            health.unsent += 1
-            return health.trouble ?? "there is no connection"
-        }
-        request.then?(.failure(.unreachable(tier: name, reason: reason)))
+        figures.withLock { $0.unsent += 1 }
+        request.then?(.failure(.unreachable(tier: name, reason: trouble ?? "there is no connection")))
     }
 
     fileprivate func received(_ value: RESPValue) {
@@ -229,16 +200,16 @@ final class ValkeySession: @unchecked Sendable {
     private func told(_ parts: [RESPValue]) {
         guard parts.first?.text == "invalidate", parts.count >= 2 else { return }
         guard let keys = parts[1].elements else {
-            for space in spaces.values { space.space.listener.changedAll() }
+            for watch in watches.values { watch.listener.changedAll() }
             return
         }
         figures.withLock { $0.invalidations += keys.count }
         for case .bytes(let key) in keys {
-            for space in spaces.values where key.starts(with: space.space.prefix) {
+            for watch in watches.values where key.starts(with: watch.prefix) {
                 // A key that isn't UTF-8 is none of this library.
-                guard let name = String(validating: key.dropFirst(space.space.prefix.count), as: UTF8.self)
+                guard let name = String(validating: key.dropFirst(watch.prefix.count), as: UTF8.self)
                 else { continue }
-                space.space.listener.changed(name)
+                watch.listener.changed(name)
             }
         }
     }
@@ -254,9 +225,9 @@ final class ValkeySession: @unchecked Sendable {
             switch result {
             case .failure(let error): lose("it doesn't tell of changes: \(error)", for: .paused)
             case .success:
-                for (place, space) in spaces where prefixes.contains(space.space.prefix) && !space.isCovered {
-                    spaces[place]?.isCovered = true
-                    space.space.listener.isCovered()
+                for (place, watch) in watches where prefixes.contains(watch.prefix) && !watch.isCovered {
+                    watches[place]?.isCovered = true
+                    watch.listener.isCovered()
                 }
             }
         }
@@ -309,19 +280,26 @@ final class ValkeySession: @unchecked Sendable {
             guard case .loggingIn(let present) = state, present === channel else { return }
             switch result {
             case .failure(let error): lose("\(error)", for: .paused)
-            case .success:
+            case .success(let replies):
                 state = .connected(channel)
                 failedAttempts = 0
-                figures.withLock { health in
-                    health.trouble = nil
-                    health.connections += 1
-                }
+                trouble = nil
+                figures.withLock { $0.connections += 1 }
                 let waiting = queued
                 queued = []
-                track(Set(spaces.values.map(\.space.prefix)), channel)
+                track(Set(watches.values.map(\.prefix)), channel)
                 for request in waiting { write(request, channel) }
+                report(self, .connected(isClustered: ValkeySession.isClustered(replies[0])))
             }
         }
+    }
+
+    private static func isClustered(_ hello: RESPValue) -> Bool {
+        let parts = hello.elements ?? []
+        guard let place = parts.firstIndex(where: { $0.text == "mode" }), place + 1 < parts.count else {
+            return false
+        }
+        return parts[place + 1].text == "cluster"
     }
 
     private func fail(_ reason: String) {
@@ -335,13 +313,11 @@ final class ValkeySession: @unchecked Sendable {
         if case .paused = state, case .paused = next { return }
         let former = state
         state = next
-        figures.withLock { health in
-            health.trouble = reason
-            health.failures += 1
-        }
-        for (place, space) in spaces where space.isCovered {
-            spaces[place]?.isCovered = false
-            space.space.listener.isUncovered()
+        trouble = reason
+        figures.withLock { $0.failures += 1 }
+        for (place, watch) in watches where watch.isCovered {
+            watches[place]?.isCovered = false
+            watch.listener.isUncovered()
         }
         tracked = []
         let unanswered = sent
@@ -351,6 +327,7 @@ final class ValkeySession: @unchecked Sendable {
         former.channel?.close(promise: nil)
         for request in unanswered { request.then?(.failure(.unanswered(tier: name, reason: reason))) }
         for request in unsent { refuse(request) }
+        report(self, .lost)
         guard case .paused = next else { return }
         loop.scheduleTask(in: pause()) { [weak self] in self?.connect() }
     }
@@ -366,6 +343,15 @@ final class ValkeySession: @unchecked Sendable {
 
     fileprivate func end(_ channel: any Channel, _ reason: String) {
         if isCurrent(channel) { lose(reason, for: .paused) }
+    }
+}
+
+/// What all connections of a tier have done. Safe from any thread.
+final class ValkeyFigures: Sendable {
+    private let health = Guarded(RemoteHealth())
+
+    func withLock<Result: Sendable>(_ body: (inout RemoteHealth) -> Result) -> Result {
+        health.withLock { body(&$0) }
     }
 }
 

@@ -3,25 +3,25 @@ import RESP
 import StorageEngine
 import VellumRemote
 
-/// The keys of one archive at a server. What it asks is sent by its ``ValkeySession``.
+/// The keys of one archive at a server. What it asks is sent by its ``ValkeyRouter``.
 final class ValkeySpace: RemoteSpace {
     let listener: any RemoteListener
     /// What the archive's keys begin with.
     let prefix: [UInt8]
-    private let session: ValkeySession
+    private let router: ValkeyRouter
     private let tier: String
 
-    init(_ session: ValkeySession, archive: String, in prefix: String, _ listener: any RemoteListener) {
-        self.session = session
+    init(_ router: ValkeyRouter, archive: String, in prefix: String, _ listener: any RemoteListener) {
+        self.router = router
         self.listener = listener
-        tier = session.name
+        tier = router.name
         // A colon ends the name, so that no archive's prefix begins with another's, which the server refuses to track.
         let name = archive.replacing("%", with: "%25").replacing(":", with: "%3A")
         self.prefix = Array("\(prefix):\(name):".utf8)
-        session.add(self)
+        router.add(self)
     }
 
-    func close() { session.remove(self) }
+    func close() { router.remove(self) }
 
     private func key(_ name: String) -> [UInt8] { prefix + name.utf8 }
 
@@ -32,7 +32,7 @@ final class ValkeySpace: RemoteSpace {
 
     func fetch(_ key: String, _ then: @escaping @Sendable (Result<RemoteObject?, RemoteError>) -> Void) {
         let name = self.key(key)
-        session.send([RESPCommand("PTTL") + name, RESPCommand("GET") + name]) { [tier] result in
+        router.send([RESPCommand("PTTL") + name, RESPCommand("GET") + name], of: name) { [tier] result in
             then(result.flatMap { ValkeySpace.object(in: $0, key, tier) })
         }
     }
@@ -73,7 +73,7 @@ final class ValkeySpace: RemoteSpace {
             RESPCommand("ZADD") + set + end + Array(key.utf8),
             RESPCommand("ZREMRANGEBYSCORE") + set + "-inf" + (now - 60_000),
         ]
-        session.send(commands) { [self, command] result in
+        router.send(commands, of: set) { [self, command] result in
             switch result {
             case .success: self.set(command, key, then)
             case .failure(let error): then(.failure(error))
@@ -84,14 +84,14 @@ final class ValkeySpace: RemoteSpace {
     private func set(
         _ command: RESPCommand, _ key: String, _ then: @escaping @Sendable (Result<Void, RemoteError>) -> Void
     ) {
-        session.send([command]) { [self] result in
+        router.send([command], of: self.key(key)) { [self] result in
             told(key, result)
             then(result.map { _ in })
         }
     }
 
     func delete(_ key: String, _ then: @escaping @Sendable (Result<Bool, RemoteError>) -> Void) {
-        session.send([RESPCommand("UNLINK") + self.key(key)]) { [self] result in
+        router.send([RESPCommand("UNLINK") + self.key(key)], of: self.key(key)) { [self] result in
             told(key, result)
             then(result.map { $0[0].number != 0 })
         }
@@ -107,7 +107,7 @@ final class ValkeySpace: RemoteSpace {
             } else {
                 RESPCommand("PERSIST") + name
             }
-        session.send([RESPCommand("EXISTS") + name, command]) { [self] result in
+        router.send([RESPCommand("EXISTS") + name, command], of: name) { [self] result in
             told(key, result)
             then(result.map { $0[0].number != 0 })
         }
@@ -116,7 +116,7 @@ final class ValkeySpace: RemoteSpace {
     /// The server doesn't tell of what this connection changes, so other archives of this process are told here.
     private func told(_ key: String, _ result: Result<[RESPValue], RemoteError>) {
         guard case .success = result else { return }
-        session.tell(allBut: self) { $0.changed(key) }
+        router.tell(allBut: self) { $0.changed(key) }
     }
 
     private static func milliseconds(_ duration: Duration) -> Int64 {
@@ -128,70 +128,125 @@ final class ValkeySpace: RemoteSpace {
 
     func deleteAll(ofOwner owner: String?, _ then: @escaping @Sendable (Result<Int, RemoteError>) -> Void) {
         let whole: @Sendable (Result<Int, RemoteError>) -> Void = { [self] result in
-            session.tell(allBut: self) { $0.changedAll() }
+            router.tell(allBut: self) { $0.changedAll() }
             then(result)
         }
         if let owner { return deleteNext(of: owner, 0, whole) }
-        deleteAll(beginningWith: prefix, from: "0", 0) { [self] result in
-            guard case .success(let count) = result else { return whole(result) }
-            deleteAll(beginningWith: ownerKey(""), from: "0", 0) { whole($0.map { _ in count }) }
+        router.withServers { [self] servers in
+            deleteAll(beginningWith: prefix, at: servers, 0) { [self] result in
+                guard case .success(let count) = result else { return whole(result) }
+                router.withServers { [self] servers in
+                    deleteAll(beginningWith: ownerKey(""), at: servers, 0) { whole($0.map { _ in count }) }
+                }
+            }
         }
     }
 
-    /// At most so many are looked at or deleted by a command.
+    /// At most so many are looked at or deleted at once.
     private static let portion = 1000
 
+    /// One server after the other.
     private func deleteAll(
-        beginningWith prefix: [UInt8], from cursor: String, _ deleted: Int,
+        beginningWith prefix: [UInt8], at servers: [ValkeySession], _ deleted: Int,
+        _ then: @escaping @Sendable (Result<Int, RemoteError>) -> Void
+    ) {
+        guard let server = servers.first else { return then(.success(deleted)) }
+        deleteAll(beginningWith: prefix, at: server, from: "0", deleted) { [self] result in
+            guard case .success(let deleted) = result else { return then(result) }
+            deleteAll(beginningWith: prefix, at: Array(servers.dropFirst()), deleted, then)
+        }
+    }
+
+    private func deleteAll(
+        beginningWith prefix: [UInt8], at server: ValkeySession, from cursor: String, _ deleted: Int,
         _ then: @escaping @Sendable (Result<Int, RemoteError>) -> Void
     ) {
         let command =
             RESPCommand("SCAN", cursor, "MATCH") + ValkeySpace.pattern(prefix) + "COUNT" + ValkeySpace.portion
-        session.send([command]) { [self] result in
+        router.send([command], to: server) { [self] result in
             guard case .success(let replies) = result else { return then(.failure(result.failure!)) }
             guard let parts = replies[0].elements, parts.count == 2, let next = parts[0].text else {
                 return then(.failure(.refused(tier: tier, message: "SCAN was answered with something else")))
             }
             let goesOn: @Sendable (Int) -> Void = { [self] deleted in
                 if next == "0" { return then(.success(deleted)) }
-                deleteAll(beginningWith: prefix, from: next, deleted, then)
+                deleteAll(beginningWith: prefix, at: server, from: next, deleted, then)
             }
-            let keys = (parts[1].elements ?? []).compactMap {
-                if case .bytes(let key) = $0 { key } else { nil }
-            }
+            let keys = (parts[1].elements ?? []).compactMap(ValkeySpace.bytes)
             guard !keys.isEmpty else { return goesOn(deleted) }
-            session.send([RESPCommand(words: [Array("UNLINK".utf8)] + keys)]) { result in
+            // One by one: keys of several slots are refused.
+            router.send(keys.map { RESPCommand("UNLINK") + $0 }, to: server) { result in
                 switch result {
-                case .success(let replies): goesOn(deleted + Int(clamping: replies[0].number ?? 0))
+                case .success(let replies): goesOn(deleted + ValkeySpace.sum(replies))
                 case .failure(let error): then(.failure(error))
                 }
             }
         }
     }
 
+    private static func bytes(_ value: RESPValue) -> [UInt8]? {
+        if case .bytes(let bytes) = value { bytes } else { nil }
+    }
+
+    private static func sum(_ replies: [RESPValue]) -> Int {
+        replies.reduce(0) { $0 + Int(clamping: $1.number ?? 0) }
+    }
+
     private func deleteNext(
         of owner: String, _ deleted: Int, _ then: @escaping @Sendable (Result<Int, RemoteError>) -> Void
     ) {
         let set = ownerKey(owner)
-        session.send([RESPCommand("ZRANGE") + set + 0 + (ValkeySpace.portion - 1)]) { [self] result in
+        let range = [RESPCommand("ZRANGE") + set + 0 + (ValkeySpace.portion - 1)]
+        router.send(range, of: set) { [self] result in
             guard case .success(let replies) = result else { return then(.failure(result.failure!)) }
-            let names = (replies[0].elements ?? []).compactMap {
-                if case .bytes(let name) = $0 { name } else { nil }
-            }
+            let names = (replies[0].elements ?? []).compactMap(ValkeySpace.bytes)
             guard !names.isEmpty else { return then(.success(deleted)) }
-            // Out of the set first: what is recorded meanwhile gets into it again.
-            let commands =
-                [RESPCommand(words: [Array("ZREM".utf8), set] + names)]
-                + names.map {
-                    RESPCommand("EVAL", StoredObject.deleteIfOwned, "1") + (prefix + $0) + owner
+            each(names, StoredObject.deleteIfOwned, owner) { [self] result in
+                guard case .success(let counts) = result else { return then(.failure(result.failure!)) }
+                let count = deleted + counts.reduce(0, +)
+                forget(names, of: owner) { [self] result in
+                    if case .failure(let error) = result { return then(.failure(error)) }
+                    deleteNext(of: owner, count, then)
                 }
-            session.send(commands) { [self] result in
-                switch result {
-                case .success(let replies):
-                    let count = replies.dropFirst().reduce(0) { $0 + Int(clamping: $1.number ?? 0) }
-                    deleteNext(of: owner, deleted + count, then)
-                case .failure(let error): then(.failure(error))
+            }
+        }
+    }
+
+    /// Takes the names out of the owner's set, but for those that were recorded in the meantime.
+    private func forget(
+        _ names: [[UInt8]], of owner: String, _ then: @escaping @Sendable (Result<Void, RemoteError>) -> Void
+    ) {
+        let set = ownerKey(owner)
+        router.send([RESPCommand(words: [Array("ZREM".utf8), set] + names)], of: set) { [self] result in
+            if case .failure(let error) = result { return then(.failure(error)) }
+            each(names, StoredObject.isOwned, owner) { [self] result in
+                guard case .success(let counts) = result else { return then(.failure(result.failure!)) }
+                let present = zip(names, counts).filter { $0.1 > 0 }.map(\.0)
+                guard !present.isEmpty else { return then(.success(())) }
+                let additions = present.map { RESPCommand("ZADD") + set + "NX" + "+inf" + $0 }
+                router.send(additions, of: set) { then($0.map { _ in }) }
+            }
+        }
+    }
+
+    /// Runs a script on each of these keys, all at once, each where it is; returns what they return.
+    private func each(
+        _ names: [[UInt8]], _ script: String, _ owner: String,
+        _ then: @escaping @Sendable (Result<[Int], RemoteError>) -> Void
+    ) {
+        let all = Guarded((missing: names.count, counts: Array(repeating: 0, count: names.count)))
+        let failure = Guarded<RemoteError?>(nil)
+        for (place, name) in names.enumerated() {
+            let key = prefix + name
+            router.send([RESPCommand("EVAL", script, "1") + key + owner], of: key) { result in
+                if case .failure(let error) = result { failure.withLock { $0 = error } }
+                let whole = all.withLock { all -> [Int]? in
+                    all.missing -= 1
+                    if case .success(let replies) = result { all.counts[place] = ValkeySpace.sum(replies) }
+                    return all.missing == 0 ? all.counts : nil
                 }
+                guard let whole else { return }
+                then(failure.withLock { $0 }.map { .failure($0) } ?? .success(whole))
             }
         }
     }

@@ -11,7 +11,7 @@ import VellumRemote
 /// let users = try ArchivesFactory.shared.archives(for: User.self, remote: tier)
 /// ```
 ///
-/// One connection serves all archives of the tier in this process: requests are sent without waiting for the answers to former
+/// If the server belongs to a cluster, its others are found, and each key is asked for where it is. One connection to each serves all archives of the tier in this process: requests are sent without waiting for the answers to former
 /// ones, and the server's notes of changes come among the answers (`CLIENT TRACKING … BCAST`, protocol 3), so their order is the
 /// server's. It is connected at once, and again when it is lost, after a random time of up to ``Options/longestPause``. Safe from
 /// any thread.
@@ -41,7 +41,7 @@ public final class ValkeyTier: RemoteTier {
     public let name: String
     /// As they were given.
     public let options: Options
-    private let session: ValkeySession
+    private let router: ValkeyRouter
 
     /// - Parameters:
     ///   - url: `valkey://[user:password@]host[:6379][/database]`; `redis://` means the same.
@@ -51,21 +51,21 @@ public final class ValkeyTier: RemoteTier {
         address = try ValkeyAddress(url)
         self.options = options
         self.name = String((name ?? address.host).prefix(40))
-        session = ValkeySession(address, self.name, options, on: MultiThreadedEventLoopGroup.singleton.next())
-        session.start()
+        router = ValkeyRouter(address, self.name, options, on: MultiThreadedEventLoopGroup.singleton.next())
+        router.start()
     }
 
-    deinit { session.stop() }
+    deinit { router.stop() }
 
     /// A heartbeat and 1.1 time-outs: so long the latest answer may be under way before the connection counts as lost.
     public var staleness: Duration { options.heartbeat + options.timeout + options.timeout / 10 }
 
-    /// Of the one connection.
-    public var health: RemoteHealth { session.health }
+    /// Of its connections: one, or one to each server of a cluster.
+    public var health: RemoteHealth { router.health }
 
     /// The keys that begin with the prefix and the archive's name.
     public func space(named archive: String, _ listener: any RemoteListener) -> any RemoteSpace {
-        ValkeySpace(session, archive: archive, in: options.prefix, listener)
+        ValkeySpace(router, archive: archive, in: options.prefix, listener)
     }
 }
 #else

@@ -51,10 +51,15 @@ enum Loopback {
         return (listener, Int(UInt16(bigEndian: bound.sin_port)))
     }
 
+    /// A port of those that the system gives nobody by itself. Servers of a cluster also use the one that is 10,000 above.
     static func freePort() throws -> Int {
-        let (listener, port) = try listen()
-        close(listener)
-        return port
+        for _ in 0..<1000 {
+            let port = Int.random(in: 20_000..<22_700)
+            guard let (listener, _) = try? listen(port) else { continue }
+            close(listener)
+            return port
+        }
+        throw POSIXError(.EADDRINUSE)
     }
 
     static func connect(_ port: Int) throws -> Int32 {
@@ -65,6 +70,9 @@ enum Loopback {
             throw POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO)
         }
         var yes: Int32 = 1
+        // Nobody waits for ever for one that doesn't answer.
+        var patience = timeval(tv_sec: 20, tv_usec: 0)
+        setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
         setsockopt(connection, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
         return connection
     }

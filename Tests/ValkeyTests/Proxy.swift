@@ -97,6 +97,8 @@ final class Proxy: Sendable {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
             let count = recv(source, &buffer, buffer.count, 0)
+            // A silent one is none that has ended.
+            if count < 0, errno == EAGAIN { continue }
             guard count > 0 else { return }
             while isReply && isHeld.load(ordering: .acquiring), !state.withLock({ $0.isClosed }) {
                 usleep(1000)

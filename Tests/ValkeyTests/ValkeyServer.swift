@@ -8,7 +8,7 @@ final class ValkeyServer {
         .flatMap { folder in ["valkey-server", "redis-server"].map { "\(folder)/\($0)" } }
         .first { FileManager.default.isExecutableFile(atPath: $0) }
 
-    let port: Int
+    private(set) var port = 0
     private let folder: String
     private let options: [String]
     private var process: ChildProcess?
@@ -17,8 +17,12 @@ final class ValkeyServer {
         folder = NSTemporaryDirectory() + "vellum-server-" + UUID().uuidString
         self.options = options
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        port = try Loopback.freePort()
-        try await start()
+        // Somebody else may take the port first.
+        for _ in 0..<10 {
+            port = try Loopback.freePort()
+            if try await begins() { return }
+        }
+        throw CocoaError(.fileReadUnknown)
     }
 
     deinit {
@@ -28,17 +32,25 @@ final class ValkeyServer {
 
     /// Also after ``stop()``; it is empty then.
     func start() async throws {
+        guard try await begins() else { throw CocoaError(.fileReadUnknown) }
+    }
+
+    private func begins() async throws -> Bool {
         guard let program = Self.program else { throw CocoaError(.fileNoSuchFile) }
-        process = try ChildProcess(
+        let process = try ChildProcess(
             program,
-            ["--port", "\(port)", "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", folder]
-                + options,
+            [
+                "--port", "\(port)", "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir",
+                folder,
+            ] + options,
             streams: [
                 0: .reading("/dev/null"), 1: .writing(folder + "/log"), 2: .writing(folder + "/errors"),
             ])
-        guard try await eventually(within: 20, { (try? PlainClient(port: port)) != nil }) else {
-            throw CocoaError(.fileReadUnknown)
+        self.process = process
+        return try await eventually(within: 20) {
+            process.hasEnded() || (try? PlainClient(port: port)) != nil
         }
+            && !process.hasEnded()
     }
 
     func stop() {
@@ -51,6 +63,31 @@ final class ValkeyServer {
     func resume() { process?.signal(SIGCONT) }
 
     var url: String { "valkey://127.0.0.1:\(port)" }
+
+    /// Three servers that share the slots.
+    static func cluster() async throws -> [ValkeyServer] {
+        var servers: [ValkeyServer] = []
+        for _ in 0..<3 {
+            servers.append(
+                try await ValkeyServer(["--cluster-enabled", "yes", "--cluster-node-timeout", "2000"]))
+        }
+        for (place, server) in servers.enumerated() {
+            let client = try server.client()
+            let (from, to) = (place * 16_384 / 3, (place + 1) * 16_384 / 3 - 1)
+            try client.command("CLUSTER", "ADDSLOTSRANGE", "\(from)", "\(to)")
+            try client.command("CLUSTER", "SET-CONFIG-EPOCH", "\(place + 1)")
+            if place > 0 { try client.command("CLUSTER", "MEET", "127.0.0.1", "\(servers[0].port)") }
+        }
+        for server in servers {
+            let client = try server.client()
+            let isReady = try await eventually(within: 30) {
+                try client.command("CLUSTER", "INFO").text?.contains("cluster_state:ok") == true
+                    && client.command("CLUSTER", "SLOTS").elements?.count == 3
+            }
+            guard isReady else { throw CocoaError(.fileReadUnknown) }
+        }
+        return servers
+    }
 
     /// Another program that uses the server.
     func client() throws -> PlainClient { try PlainClient(port: port) }

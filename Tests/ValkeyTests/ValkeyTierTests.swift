@@ -111,7 +111,12 @@ struct ValkeyTierTests {
     @Test func manyThatLookForOneKeyAskOnce() async throws {
         let server = try await ValkeyServer()
         let proxy = try Proxy(to: server.port)
-        let (a, b) = (try Machine(server.url), try Machine(proxy.url))
+        let a = try Machine(server.url)
+        // What is held up must not count as lost, however long this takes on a busy machine.
+        let b = try Machine(proxy.url) {
+            $0.heartbeat = .seconds(60)
+            $0.timeout = .seconds(60)
+        }
         #expect(try await b.isCovered())
         try a.parcels.record(Parcel(number: "wanted", weight: 1))
         proxy.hold(true)
@@ -364,6 +369,99 @@ struct ValkeyTierTests {
             for machine in machines {
                 #expect(try await eventually { try machine.parcels.access("\(key)") == wanted })
             }
+        }
+    }
+
+    // MARK: A cluster
+
+    @Test func aClusterIsFoundByOneOfItsServers() async throws {
+        let servers = try await ValkeyServer.cluster()
+        let (a, b) = (try Machine(servers[0].url), try Machine(servers[1].url))
+        #expect(try await a.isCovered())
+        #expect(try await b.isCovered())
+        for number in 0..<300 {
+            try a.parcels.record(Parcel(number: "\(number)", weight: 1), owner: "o\(number % 2)")
+        }
+        for number in 0..<300 { #expect(try b.parcels.access("\(number)")?.weight == 1, "\(number)") }
+        // Each has its share.
+        for server in servers { #expect(try server.client().command("DBSIZE").number ?? 0 > 30) }
+        for number in 0..<300 {
+            try b.parcels.record(Parcel(number: "\(number)", weight: 2), owner: "o\(number % 2)")
+        }
+        for number in 0..<300 {
+            #expect(try await eventually { try a.parcels.access("\(number)")?.weight == 2 }, "\(number)")
+        }
+        #expect(try a.parcels.deleteAll(ofOwner: "o1") == 150)
+        #expect(try await eventually { try b.parcels.access("1") == nil && b.parcels.access("299") == nil })
+        #expect(try b.parcels.access("2") != nil)
+        #expect(try b.parcels.deleteAll() == 150)
+        for server in servers { #expect(try server.client().command("DBSIZE") == .integer(0)) }
+    }
+
+    /// A slot moves from one server to another while its keys are used.
+    @Test func slotsMove() async throws {
+        let servers = try await ValkeyServer.cluster()
+        let (a, b) = (try Machine(servers[0].url), try Machine(servers[2].url))
+        #expect(try await a.isCovered())
+        #expect(try await b.isCovered())
+        // All in one slot.
+        let names = (0..<40).map { "{moving}\($0)" }
+        for name in names { try a.parcels.record(Parcel(number: name, weight: 1)) }
+        for name in names { #expect(try b.parcels.access(name)?.weight == 1) }
+        let clients = try servers.map { try $0.client() }
+        let slot = try #require(try clients[0].command("CLUSTER", "KEYSLOT", "{moving}").number)
+        let from = Int(slot) * 3 / 16_384
+        let to = (from + 1) % 3
+        let ids = try clients.map { try #require(try $0.command("CLUSTER", "MYID").text) }
+        #expect(
+            try clients[to].command("CLUSTER", "SETSLOT", "\(slot)", "IMPORTING", ids[from]) == .status("OK"))
+        #expect(
+            try clients[from].command("CLUSTER", "SETSLOT", "\(slot)", "MIGRATING", ids[to]) == .status("OK"))
+        for (place, name) in names.enumerated() {
+            let moved = try clients[from].command(
+                "MIGRATE", "127.0.0.1", "\(servers[to].port)", "vellum:Parcel:\(name)", "0", "5000")
+            #expect(moved == .status("OK"))
+            // Some are there already, and others not yet.
+            if place == 20 {
+                for name in names {
+                    #expect(try b.parcels.access(name)?.weight == 1, "\(name)")
+                    try a.parcels.record(Parcel(number: name, weight: 2))
+                    #expect(try await eventually { try b.parcels.access(name)?.weight == 2 }, "\(name)")
+                }
+            }
+        }
+        for place in [to, from] {
+            #expect(
+                try clients[place].command("CLUSTER", "SETSLOT", "\(slot)", "NODE", ids[to]) == .status("OK"))
+        }
+        for name in names {
+            #expect(try b.parcels.access(name)?.weight == 2, "\(name)")
+            try a.parcels.record(Parcel(number: name, weight: 3))
+            #expect(try await eventually { try b.parcels.access(name)?.weight == 3 }, "\(name)")
+        }
+        #expect(try b.parcels.statistics().health.redirections > 0)
+        #expect(try await b.isCovered())
+    }
+
+    @Test func aServerOfAClusterThatIsAwayIsSaid() async throws {
+        let servers = try await ValkeyServer.cluster()
+        let machine = try Machine(servers[0].url)
+        #expect(try await machine.isCovered())
+        for number in 0..<60 { try machine.parcels.record(Parcel(number: "\(number)", weight: number)) }
+        servers[2].stop()
+        #expect(try await eventually { !machine.parcels.isCovered })
+        var failures = 0
+        for number in 0..<60 {
+            do { #expect(try machine.parcels.access("\(number)")?.weight == number) } catch is RemoteError {
+                failures += 1
+            }
+        }
+        #expect(failures > 5)
+        try await servers[2].start()
+        #expect(try await machine.isCovered())
+        // What it had is lost with it, and nothing else.
+        for number in 0..<60 {
+            if let found = try machine.parcels.access("\(number)") { #expect(found.weight == number) }
         }
     }
 

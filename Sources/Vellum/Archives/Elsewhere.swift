@@ -3,8 +3,8 @@ import StorageEngine
 
 /// Runs work that may block on the disk or another process on a thread of a system queue, because the threads of
 /// Swift's concurrency must not be blocked.
-enum Elsewhere {
-    nonisolated(nonsending) static func run<Value>(
+package enum Elsewhere {
+    package nonisolated(nonsending) static func run<Value>(
         _ body: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
         #if DEBUG

@@ -131,7 +131,10 @@ extension ClosureProperty {
     }
 
     /// What is asked of whatever has a size.
-    static func sized(_ name: String, _ count: @escaping (Row) -> Int?) -> [MakeCondition] {
+    /// `isScalar`: the value has no number of elements, and so none that differs.
+    static func sized(
+        _ name: String, _ count: @escaping (Row) -> Int?, isScalar: @escaping (Row) -> Bool = { _ in false }
+    ) -> [MakeCondition] {
         let relations: [(sign: String, holds: (Int, Int) -> Bool)] = [
             ("=", ==), ("!=", !=), ("<", <), ("<=", <=), (">", >), (">=", >=),
         ]
@@ -140,7 +143,7 @@ extension ClosureProperty {
                 let (sign, holds) = relations.randomElement(using: &random)!
                 let number = Int.random(in: 0...8, using: &random)
                 return ClosureCondition(text: "count(\(name)) \(sign) \(number)") {
-                    count($0).map { holds($0, number) } ?? (sign == "!=")
+                    count($0).map { holds($0, number) } ?? (sign == "!=" && !isScalar($0))
                 }
             },
             { _ in ClosureCondition(text: "\(name) is empty") { count($0) == 0 } },

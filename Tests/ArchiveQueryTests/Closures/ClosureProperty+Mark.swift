@@ -16,7 +16,8 @@ extension ClosureProperty {
             case (let a?, let b?): return a == b ? 0 : (a < b) == isDescending ? 1 : -1
             }
         }
-        property.conditions += sized(name) { value($0)?.count }
+        property.conditions += sized(
+            name, { value($0)?.count }, isScalar: { value($0).map { $0.count == nil } ?? false })
         property.conditions += [
             { random in
                 let (text, other) = literal(&random)

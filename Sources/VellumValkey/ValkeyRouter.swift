@@ -1,0 +1,346 @@
+#if Valkey
+import NIOCore
+import RESP
+import StorageEngine
+import Synchronization
+import VellumRemote
+
+/// Sends each command to the server that has its key: the only one, or one of a cluster's. All fields but those that say otherwise
+/// belong to the event loop, as all of its sessions do; the methods that others call say so.
+///
+/// An archive is covered while every server that has slots tells of changes. The cluster's layout is asked for at the beginning,
+/// when a server redirects or is lost, and now and then. A key that moves to another server is deleted at the former, which tells
+/// of it; an answer of a server that isn't known yet ends the cover until that one tells of changes too.
+final class ValkeyRouter: @unchecked Sendable {
+    typealias Then = @Sendable (Result<[RESPValue], RemoteError>) -> Void
+
+    let name: String
+    private let address: ValkeyAddress
+    private let options: ValkeyTier.Options
+    private let loop: any EventLoop
+    private let figures = ValkeyFigures()
+    /// Any thread. Requests, and their bytes, that are neither answered nor refused.
+    private let waiting = Atomic(0)
+    private let waitingBytes = Atomic(0)
+
+    private var first: ValkeySession?
+    private var sessions: [String: ValkeySession] = [:]
+    /// By slot, in a cluster whose layout is known.
+    private var slots: [ValkeySession?] = []
+    private var isClustered = false
+    private var isAsking = false
+    private var askedAt = NIODeadline.distantPast
+    private var spaces: [ObjectIdentifier: Space] = [:]
+    private var isStopped = false
+
+    private struct Space {
+        let space: ValkeySpace
+        var watches: [ObjectIdentifier: NodeWatch] = [:]
+        var isCovered = false
+    }
+
+    init(_ address: ValkeyAddress, _ name: String, _ options: ValkeyTier.Options, on loop: any EventLoop) {
+        self.address = address
+        self.name = name
+        self.options = options
+        self.loop = loop
+    }
+
+    // MARK: For any thread
+
+    func start() { loop.execute { self.first = self.session(for: self.address) } }
+
+    func stop() {
+        loop.execute { [self] in
+            isStopped = true
+            for session in sessions.values { session.stop() }
+            sessions = [:]
+        }
+    }
+
+    var health: RemoteHealth {
+        var health = figures.withLock { $0 }
+        health.waiting = waiting.load(ordering: .relaxed)
+        return health
+    }
+
+    func add(_ space: ValkeySpace) {
+        loop.execute { [self] in
+            spaces[ObjectIdentifier(space)] = Space(space: space)
+            for session in sessions.values { watch(space, session) }
+        }
+    }
+
+    func remove(_ space: ValkeySpace) {
+        loop.execute { [self] in
+            guard let known = spaces.removeValue(forKey: ObjectIdentifier(space)) else { return }
+            for watch in known.watches.values { watch.session?.unwatch(watch) }
+        }
+    }
+
+    /// Sends commands that are all of one key, and calls `then` on the loop with their replies. The first reply that is an error
+    /// makes it a failure, but the server has carried out the others.
+    func send(_ commands: [RESPCommand], of key: [UInt8], _ then: @escaping Then) {
+        send(commands, then) { $0.session(ofKey: key) }
+    }
+
+    /// Sends commands to one server of a cluster, or to the only one.
+    func send(_ commands: [RESPCommand], to session: ValkeySession, _ then: @escaping Then) {
+        send(commands, then) { _ in session }
+    }
+
+    private func send(
+        _ commands: [RESPCommand], _ then: @escaping Then,
+        _ session: @escaping @Sendable (ValkeyRouter) -> ValkeySession?
+    ) {
+        let bytes = ValkeyRouter.bytes(of: commands)
+        let size = bytes.count
+        let before = waiting.add(1, ordering: .relaxed).oldValue
+        let bytesBefore = waitingBytes.add(size, ordering: .relaxed).oldValue
+        let answered: Then = { [self] result in
+            waiting.subtract(1, ordering: .relaxed)
+            waitingBytes.subtract(size, ordering: .relaxed)
+            then(result)
+        }
+        let isTooMuch =
+            before >= options.mostWaiting || bytesBefore > 0 && bytesBefore + size > options.mostUnsentBytes
+        loop.execute { [self] in
+            if isTooMuch {
+                figures.withLock { $0.unsent += 1 }
+                return answered(.failure(.overloaded(tier: name, waiting: before)))
+            }
+            guard let session = session(self) else {
+                figures.withLock { $0.unsent += 1 }
+                return answered(.failure(.unreachable(tier: name, reason: "the tier was released")))
+            }
+            session.send(bytes, count: commands.count) { [self] result in
+                redirect(commands, result, hops: 0, answered)
+            }
+        }
+    }
+
+    private static func bytes(of commands: [RESPCommand], asking: Bool = false) -> [UInt8] {
+        var bytes: [UInt8] = []
+        for command in commands {
+            if asking { RESPCommand("ASKING").encode(into: &bytes) }
+            command.encode(into: &bytes)
+        }
+        return bytes
+    }
+
+    /// Calls `body` on the loop with the servers that have keys.
+    func withServers(_ body: @escaping @Sendable ([ValkeySession]) -> Void) {
+        loop.execute { body(self.servers) }
+    }
+
+    /// Called on the loop. Tells the other archives of the same name in this process.
+    func tell(allBut own: ValkeySpace, _ body: (any RemoteListener) -> Void) {
+        for space in spaces.values where space.space !== own && space.space.prefix == own.prefix {
+            body(space.space.listener)
+        }
+    }
+
+    // MARK: Servers
+
+    private func session(for address: ValkeyAddress) -> ValkeySession? {
+        guard !isStopped else { return nil }
+        if let known = sessions[address.description] { return known }
+        let session = ValkeySession(address, name, options, on: loop, figures) { [weak self] session, event in
+            self?.note(event, of: session)
+        }
+        sessions[address.description] = session
+        for space in spaces.values { watch(space.space, session) }
+        session.start()
+        for space in spaces.keys { judge(space) }
+        return session
+    }
+
+    private var servers: [ValkeySession] {
+        guard isClustered, !slots.isEmpty else { return first.map { [$0] } ?? [] }
+        var seen: Set<ObjectIdentifier> = []
+        return slots.compactMap { session in
+            guard let session, seen.insert(ObjectIdentifier(session)).inserted else { return nil }
+            return session
+        }
+    }
+
+    private func session(ofKey key: [UInt8]) -> ValkeySession? {
+        guard !slots.isEmpty else { return first }
+        return slots[ValkeySlot.of(key)] ?? servers.first
+    }
+
+    private func note(_ event: ValkeySession.Event, of session: ValkeySession) {
+        switch event {
+        case .connected(let clustered):
+            if clustered { isClustered = true }
+            if isClustered { askForLayout() }
+        case .lost: if isClustered { askForLayout() }
+        }
+        let trouble = servers.lazy.compactMap(\.trouble).first
+        figures.withLock { $0.trouble = trouble }
+    }
+
+    // MARK: A cluster
+
+    /// Whether the answer was a redirection, the commands go where it says. Not for ever: servers may disagree for a while.
+    private func redirect(
+        _ commands: [RESPCommand], _ result: Result<[RESPValue], RemoteError>, hops: Int,
+        _ then: @escaping Then
+    ) {
+        guard case .failure(.refused(_, let message)) = result, hops < 8 else { return then(result) }
+        let words = message.split(separator: " ")
+        guard words.count == 3, words[0] == "MOVED" || words[0] == "ASK",
+            let target = session(named: String(words[2]))
+        else {
+            guard words.first == "TRYAGAIN" || words.first == "CLUSTERDOWN" else { return then(result) }
+            return again(in: .milliseconds(50 << Int64(hops)), commands, hops: hops, then)
+        }
+        figures.withLock { $0.redirections += 1 }
+        let isAsking = words[0] == "ASK"
+        if !isAsking { askForLayout() }
+        let bytes = ValkeyRouter.bytes(of: commands, asking: isAsking)
+        target.send(bytes, count: isAsking ? 2 * commands.count : commands.count) { [self] result in
+            let answer = result.map { replies in
+                isAsking ? replies.enumerated().filter { $0.offset % 2 == 1 }.map(\.element) : replies
+            }
+            redirect(commands, answer, hops: hops + 1, then)
+        }
+    }
+
+    private func again(in pause: TimeAmount, _ commands: [RESPCommand], hops: Int, _ then: @escaping Then) {
+        loop.scheduleTask(in: pause) { [self] in
+            guard let key = commands.first?.words.dropFirst().first, let session = session(ofKey: key) else {
+                return then(.failure(.unreachable(tier: name, reason: "the tier was released")))
+            }
+            session.send(ValkeyRouter.bytes(of: commands), count: commands.count) { [self] result in
+                redirect(commands, result, hops: hops + 1, then)
+            }
+        }
+    }
+
+    /// `host:port`; without a host, it is the one that was asked.
+    private func session(named place: String) -> ValkeySession? {
+        guard let colon = place.lastIndex(of: ":"), let port = Int(place[place.index(after: colon)...]) else {
+            return nil
+        }
+        return session(host: String(place[..<colon]), port: port)
+    }
+
+    private func session(host: String, port: Int) -> ValkeySession? {
+        var place = address
+        if !host.isEmpty { place.host = host }
+        place.port = port
+        return session(for: place)
+    }
+
+    private func askForLayout() {
+        guard !isAsking, let session = sessions.values.first(where: \.isConnected) else { return }
+        let pause = NIODeadline.now() - askedAt
+        isAsking = true
+        // A cluster in trouble redirects much.
+        loop.scheduleTask(in: pause > .milliseconds(200) ? .zero : .milliseconds(200)) { [self] in
+            askedAt = .now()
+            session.send(ValkeyRouter.bytes(of: [RESPCommand("CLUSTER", "SLOTS")]), count: 1) {
+                [self] result in
+                isAsking = false
+                if case .success(let replies) = result { adopt(replies[0]) }
+            }
+        }
+    }
+
+    private func adopt(_ layout: RESPValue) {
+        var found: [ValkeySession?] = Array(repeating: nil, count: ValkeySlot.count)
+        for range in layout.elements ?? [] {
+            guard let parts = range.elements, parts.count >= 3, let from = parts[0].number,
+                let to = parts[1].number,
+                let server = parts[2].elements, server.count >= 2, let port = server[1].number,
+                from >= 0, from <= to, to < ValkeySlot.count,
+                let session = session(host: server[0].text ?? "", port: Int(clamping: port))
+            else { continue }
+            for slot in Int(from)...Int(to) { found[slot] = session }
+        }
+        guard found.contains(where: { $0 != nil }) else { return }
+        slots = found
+        let used = Set(servers.map { ObjectIdentifier($0) })
+        for (place, session) in sessions where !used.contains(ObjectIdentifier(session)) && session !== first
+        {
+            sessions[place] = nil
+            for space in spaces.keys { spaces[space]?.watches[ObjectIdentifier(session)] = nil }
+            session.stop()
+        }
+        for space in spaces.keys { judge(space) }
+    }
+
+    // MARK: Being told of changes
+
+    private func watch(_ space: ValkeySpace, _ session: ValkeySession) {
+        let watch = NodeWatch(self, space, session)
+        spaces[ObjectIdentifier(space)]?.watches[ObjectIdentifier(session)] = watch
+        session.watch(space.prefix, watch)
+    }
+
+    /// Says whether an archive is covered, if that has changed.
+    fileprivate func judge(_ place: ObjectIdentifier) {
+        guard let space = spaces[place] else { return }
+        let needed = isClustered && !slots.isEmpty ? servers : first.map { [$0] } ?? []
+        // A session that isn't among them yet may have answered.
+        let others = sessions.values.filter { session in
+            session !== first && !needed.contains { $0 === session }
+        }
+        let isCovered =
+            !needed.isEmpty && !(isClustered && slots.isEmpty)
+            && (needed + others).allSatisfy { space.watches[ObjectIdentifier($0)]?.isTold == true }
+        guard isCovered != space.isCovered else { return }
+        spaces[place]?.isCovered = isCovered
+        if isCovered { space.space.listener.isCovered() } else { space.space.listener.isUncovered() }
+    }
+}
+
+/// What one server tells of an archive's keys. Belongs to the event loop.
+private final class NodeWatch: RemoteListener, @unchecked Sendable {
+    private weak var router: ValkeyRouter?
+    private let space: ValkeySpace
+    private(set) weak var session: ValkeySession?
+    private(set) var isTold = false
+
+    init(_ router: ValkeyRouter, _ space: ValkeySpace, _ session: ValkeySession) {
+        self.router = router
+        self.space = space
+        self.session = session
+    }
+
+    func isCovered() {
+        isTold = true
+        router?.judge(ObjectIdentifier(space))
+    }
+
+    func isUncovered() {
+        isTold = false
+        router?.judge(ObjectIdentifier(space))
+    }
+
+    func changed(_ key: String) { space.listener.changed(key) }
+    func changedAll() { space.listener.changedAll() }
+}
+
+/// Which of a cluster's parts a key is in (<https://valkey.io/topics/cluster-spec/>).
+enum ValkeySlot {
+    static let count = 16_384
+
+    /// CRC-16/XMODEM of the key, or of what stands in its first braces, if that isn't nothing.
+    static func of(_ key: [UInt8]) -> Int {
+        var part = key[...]
+        if let open = key.firstIndex(of: UInt8(ascii: "{")),
+            let close = key[(open + 1)...].firstIndex(of: UInt8(ascii: "}")), close > open + 1
+        {
+            part = key[(open + 1)..<close]
+        }
+        var sum: UInt16 = 0
+        for byte in part {
+            sum ^= UInt16(byte) << 8
+            for _ in 0..<8 { sum = sum & 0x8000 == 0 ? sum << 1 : sum << 1 ^ 0x1021 }
+        }
+        return Int(sum) % count
+    }
+}
+#endif
