@@ -1,3 +1,4 @@
+import StorageEngine
 import Vellum
 
 /// The calls of ``RemoteArchives`` for asynchronous code, which don't block the caller's thread.
@@ -64,6 +65,7 @@ public struct AsynchronousRemoteArchives<Object: Archivable>: @unchecked Sendabl
     @discardableResult
     public nonisolated(nonsending) func deleteAll(ofOwner owner: String? = nil) async throws -> Int {
         let archives = archives
+        try EntryAttributes(owner: owner).validate()
         try await flush()
         let answer = await withCheckedContinuation { continuation in
             archives.space.deleteAll(ofOwner: owner) { continuation.resume(returning: $0) }

@@ -12,6 +12,7 @@ final class Coverage: Sendable {
     /// A question to the server, or a change there, that is under way.
     final class Ticket: Sendable {
         let key: ExactText
+        private let began = ContinuousClock.now
         /// Both are set with the lock of the ``Coverage`` held. What the server told before it answered, the answer takes into
         /// account; so only then it can become older than what the server has.
         fileprivate let isAnswered = Atomic(false)
@@ -20,6 +21,9 @@ final class Coverage: Sendable {
         private let keeping = Guarded(())
 
         fileprivate init(_ key: ExactText) { self.key = key }
+
+        /// How long ago the request began. The server's answer is no older than that.
+        var age: Duration { ContinuousClock.now - began }
 
         var isOutdated: Bool { outdated.load(ordering: .acquiring) }
 

@@ -20,6 +20,7 @@ extension RemoteArchives {
             bytes: prepared.encoded.bytes, encoding: prepared.encoded.encoding,
             lifetime: lifetime ?? self.lifetime,
             memoryLifetime: memoryLifetime, owner: owner)
+        try remote.attributes().validate()
         return Change(prepared: prepared, remote: remote, ticket: coverage.begin(prepared.name))
     }
 
@@ -97,7 +98,7 @@ extension RemoteArchives {
         ) {
             counts.records.add(1, ordering: .relaxed)
             change.prepared.storeProperties()
-            return try near.perform { try $0.keepNear(change.prepared, remote.attributes) }
+            return try near.perform { try $0.keepNear(change.prepared, remote.attributes()) }
         }
     }
 
@@ -130,10 +131,12 @@ extension RemoteArchives {
     private func keep(
         _ prepared: PreparedObject, _ remote: RemoteObject, _ ticket: Coverage.Ticket
     ) throws -> Bool {
+        // The copy here ends no later than what the server has.
+        let attributes = remote.attributes(waited: ticket.age)
         let sequence: UInt64?
         do {
             sequence = try ticket.unlessOutdated {
-                try near.perform { try $0.keepNear(prepared, remote.attributes) }
+                try near.perform { try $0.keepNear(prepared, attributes) }
             }
         } catch {
             _ = coverage.end(ticket, keptAs: nil)
@@ -269,7 +272,8 @@ extension RemoteArchives {
 }
 
 extension RemoteObject {
-    fileprivate var attributes: EntryAttributes {
-        EntryAttributes(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
+    /// - Parameter waited: how much of the lifetime is over.
+    func attributes(waited: Duration = .zero) -> EntryAttributes {
+        EntryAttributes(lifetime: lifetime.map { $0 - waited }, memoryLifetime: memoryLifetime, owner: owner)
     }
 }

@@ -127,6 +127,7 @@ public final class RemoteArchives<Object: Archivable>: @unchecked Sendable {
     /// meanwhile may stay or not, and what waits to be sent is sent first. Costs the tier a pass over all keys it has, or over those of the owner.
     @discardableResult
     public func deleteAll(ofOwner owner: String? = nil) throws -> Int {
+        try EntryAttributes(owner: owner).validate()
         try flush()
         let answer = waiting { space.deleteAll(ofOwner: owner, $0) }
         return try finishDeletion(ofOwner: owner, answer)

@@ -24,6 +24,7 @@ final class WriteBehind<Object: Archivable>: Sendable {
         var kept: HeldObject?
         /// The near copy's; `nil`: there is none.
         var sequence: UInt64?
+        private let began = ContinuousClock.now
         fileprivate var number: UInt64 = 0
         fileprivate var isSent = false
 
@@ -31,6 +32,9 @@ final class WriteBehind<Object: Archivable>: Sendable {
             self.remote = remote
             self.kept = kept
         }
+
+        /// How much of the object's lifetime is over.
+        fileprivate var age: Duration { ContinuousClock.now - began }
 
         fileprivate var bytes: Int { 200 + (remote?.bytes.count ?? 0) }
     }
@@ -127,7 +131,8 @@ final class WriteBehind<Object: Archivable>: Sendable {
                 coverage.answer(ticket)
                 queue.async { self.finish(key, write, ticket, answer) }
             }
-            if let remote = write.remote {
+            if var remote = write.remote {
+                remote.lifetime = remote.lifetime.map { $0 - write.age }
                 space.store(remote, forKey: key, then)
             } else {
                 space.delete(key) { then($0.map { _ in }) }

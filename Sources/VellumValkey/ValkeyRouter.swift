@@ -142,6 +142,9 @@ final class ValkeyRouter: @unchecked Sendable {
 
     // MARK: Servers
 
+    /// More than any cluster has.
+    private static let mostServers = 2000
+
     private func session(for address: ValkeyAddress) -> ValkeySession? {
         guard !isStopped else { return nil }
         if let known = sessions[address.description] { return known }
@@ -227,6 +230,8 @@ final class ValkeyRouter: @unchecked Sendable {
     }
 
     private func session(host: String, port: Int) -> ValkeySession? {
+        // What a server says may be anything.
+        guard (1...65_535).contains(port), sessions.count < ValkeyRouter.mostServers else { return nil }
         var place = address
         if !host.isEmpty { place.host = host }
         place.port = port

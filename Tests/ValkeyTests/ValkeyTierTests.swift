@@ -37,7 +37,9 @@ struct Machine {
     func isCovered() async throws -> Bool { try await eventually(within: 20) { parcels.isCovered } }
 }
 
-@Suite(.enabled(if: ValkeyServer.program != nil, "there is neither valkey-server nor redis-server"))
+/// One after the other: their calls block threads of which there are as many as processors, and each has servers of its own.
+@Suite(
+    .serialized, .enabled(if: ValkeyServer.program != nil, "there is neither valkey-server nor redis-server"))
 struct ValkeyTierTests {
     @Test func oneMachineRecordsAndAnotherAccesses() async throws {
         let server = try await ValkeyServer()
@@ -105,6 +107,30 @@ struct ValkeyTierTests {
         #expect(try b.parcels.deleteAll() == 1251)
         #expect(try await eventually { try a.parcels.access("o1") == nil })
         #expect(try client.command("DBSIZE") == .integer(1))
+    }
+
+    /// Refused before the server has it.
+    @Test func whatCannotBeKeptIsRefused() async throws {
+        let server = try await ValkeyServer()
+        let machine = try Machine(server.url)
+        #expect(try await machine.isCovered())
+        for owner in ["", String(repeating: "o", count: 256)] {
+            #expect(throws: StorageError.self) {
+                try machine.parcels.record(Parcel(number: "k"), owner: owner)
+            }
+            #expect(throws: StorageError.self) { try machine.parcels.deleteAll(ofOwner: owner) }
+        }
+        for key in ["", String(repeating: "k", count: 1025)] {
+            #expect(throws: StorageError.self) { try machine.parcels.record(Parcel(number: key)) }
+            #expect(throws: StorageError.self) { try machine.parcels.access(key) }
+        }
+        #expect(try server.client().command("DBSIZE") == .integer(0))
+        let owner = String(repeating: "o", count: 255)
+        try machine.parcels.record(Parcel(number: "k", weight: 3), inMemory: .seconds(5), owner: owner)
+        let other = try Machine(server.url)
+        #expect(try await other.isCovered())
+        #expect(try other.parcels.access("k")?.weight == 3)
+        #expect(try machine.parcels.deleteAll(ofOwner: owner) == 1)
     }
 
     /// Each of them asks the server once.

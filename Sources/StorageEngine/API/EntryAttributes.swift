@@ -50,6 +50,11 @@ extension EntryAttributes {
         }
     }
 
+    /// - Throws: `invalidOwner`, as storing with these attributes would.
+    package func validate() throws(StorageError) {
+        try withTraits { (_) throws(StorageError) in }
+    }
+
     /// Rejects an empty name instead of treating it as "no owner". It is usually a variable that was not filled in, and
     /// would select all entries without an owner for deletion.
     static func checkNotEmpty(owner: String) throws(StorageError) {
