@@ -125,9 +125,10 @@ SANITIZED := CBORTests|ArchiveQueryTests|TerminalKitTests|StorageEngineTests|Vel
 SANITIZERS ?= address thread undefined
 # Suites that start many processes only multiply time below the thread sanitizer, which sees one process at a time. It takes
 # addresses without end, and can't follow a process that forks while it has threads.
-UNFIT_thread := KillTests|StormTests|HistoryTests|SharingTests|ForkTests|manyArchives|addressesThatAreNotGranted
+# Calls of the system are counted for a build without them.
+UNFIT_thread := KillTests|StormTests|HistoryTests|SharingTests|ForkTests|manyArchives|addressesThatAreNotGranted|OperationCountTests
 # It takes more addresses than are allowed there.
-UNFIT_address := manyArchives
+UNFIT_address := manyArchives|OperationCountTests
 # Bounds of processor time are for a build like that of `test`, without the sanitizer's work.
 # Swift traps by itself on what C leaves undefined, so only the C is told to: with an instruction, which needs no library.
 SANITIZE_undefined := -Xcc -fsanitize=undefined -Xcc -fsanitize-trap=undefined
