@@ -39,7 +39,7 @@ extension RemoteArchives {
         do {
             try settle(ticket, answer)
         } catch {
-            if (error as? RemoteError)?.isUncertain == true { try near.perform { try $0.delete(name) } }
+            dropUncertain(name, error)
             throw error
         }
         counts.records.add(1, ordering: .relaxed)
@@ -52,12 +52,29 @@ extension RemoteArchives {
     /// Behind the answer to a change. If the tier may have made it, nothing here is trusted any more.
     private func settle<Value>(_ ticket: Coverage.Ticket, _ answer: Result<Value, RemoteError>) throws {
         if case .failure(let error) = answer {
-            if error.isUncertain { coverage.change(by: ticket) }
+            if error.isUncertain { distrust(ticket) }
             _ = coverage.end(ticket, keptAs: nil)
             counts.failures.add(1, ordering: .relaxed)
             throw error
         }
+        distrust(ticket)
+    }
+
+    /// What memory has is trusted by those that find it, so it goes before the disk is waited for, which may fail.
+    private func distrust(_ ticket: Coverage.Ticket) {
         coverage.change(by: ticket)
+        leaveMemory(ticket.key.text)
+    }
+
+    private func leaveMemory(_ key: String) {
+        // An archive that was closed has nothing in memory.
+        try? near.core.leaveMemory(key)
+    }
+
+    /// The copy of a key that the tier may have changed. Nobody trusts it any more, so that it stays is no error of the caller's.
+    private func dropUncertain(_ key: String, _ error: any Error) {
+        guard (error as? RemoteError)?.isUncertain == true else { return }
+        do { try near.perform { try $0.delete(key) } } catch { near.log("drop", key, error) }
     }
 
     func finishDeletion(
@@ -66,7 +83,7 @@ extension RemoteArchives {
         do {
             try settle(ticket, answer)
         } catch {
-            if (error as? RemoteError)?.isUncertain == true { try near.perform { try $0.delete(key) } }
+            dropUncertain(key, error)
             throw error
         }
         _ = coverage.end(ticket, keptAs: nil)
@@ -120,8 +137,8 @@ extension RemoteArchives {
         _ behind: WriteBehind<Object>, keep: () throws -> UInt64?
     ) throws {
         defer { _ = coverage.end(ticket, keptAs: nil) }
-        let number = try behind.add(key, write)
-        coverage.change(by: ticket)
+        let number = try behind.add(key, write, of: self)
+        distrust(ticket)
         var sequence: UInt64?
         defer { behind.release(key, number, keptAs: sequence) }
         sequence = try keep()
@@ -136,7 +153,7 @@ extension RemoteArchives {
         let sequence: UInt64?
         do {
             sequence = try ticket.unlessOutdated {
-                try near.perform { try $0.keepNear(prepared, attributes) }
+                try near.perform { try $0.keepNear(prepared, attributes, unless: { ticket.isOutdated }) }
             }
         } catch {
             _ = coverage.end(ticket, keptAs: nil)
@@ -193,6 +210,8 @@ extension RemoteArchives {
         _ fetch: Fetch, _ answer: Result<RemoteObject?, RemoteError>
     ) throws -> Object? {
         let result = Result<HeldObject?, any Error> { try fill(fetch, answer) }
+        // If something was thrown, it may still be under way.
+        _ = coverage.end(fetch.ticket, keptAs: nil)
         let waiting = fetches.withLock { fetches in
             if fetches[ExactText(fetch.key)] === fetch { fetches[ExactText(fetch.key)] = nil }
             return fetch.waiting.withLock { $0 }

@@ -89,7 +89,7 @@ public final class RemoteArchives<Object: Archivable>: @unchecked Sendable {
     /// The copy on disk, if it is trusted.
     func accessOnDisk(_ core: ArchiveCore<Object>, _ key: String) throws -> Object? {
         guard let sequence = try core.archive.sequence(of: key), coverage.trusts(key, sequence),
-            let object = try core.accessOnDisk(key)
+            let object = try core.accessOnDisk(key, unless: { !coverage.trusts(key, sequence) })
         else { return nil }
         // If the cover ended just now, memory was emptied before the object got there.
         // And another process may have replaced the copy meanwhile, by one that this one doesn't know.

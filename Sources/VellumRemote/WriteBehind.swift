@@ -26,7 +26,7 @@ final class WriteBehind<Object: Archivable>: Sendable {
         var sequence: UInt64?
         private let began = ContinuousClock.now
         fileprivate var number: UInt64 = 0
-        fileprivate var isSent = false
+        fileprivate var isReleased = false
 
         init(remote: RemoteObject? = nil, kept: HeldObject? = nil) {
             self.remote = remote
@@ -41,15 +41,22 @@ final class WriteBehind<Object: Archivable>: Sendable {
 
     private struct State {
         var writes: [ExactText: Write] = [:]
-        /// The keys by the numbers of their writes; a number that isn't its key's any more is passed over.
-        var order: [(number: UInt64, key: ExactText)] = []
+        /// The keys whose writes are to be sent, each once, and those of which one is under way: so those of a key follow each other.
+        var order: [ExactText] = []
         var next = 0
+        var queued: Set<ExactText> = []
+        var sending: Set<ExactText> = []
+        /// The archive, as long as something waits: who asks for it anew gets the same, and its tier stays.
+        var keeper: (any AnyObject & Sendable)?
         var numbers: UInt64 = 0
         var bytes = 0
-        var underWay = 0
         var failures = 0
         var isPaused = false
         var lost = 0
+
+        mutating func queue(_ key: ExactText) {
+            if queued.insert(key).inserted { order.append(key) }
+        }
     }
 
     /// So many are sent without waiting for the answers to the former.
@@ -92,12 +99,15 @@ final class WriteBehind<Object: Archivable>: Sendable {
 
     /// From now on the key's look-ups find it. Returns its number, for `release`.
     /// - Throws: ``RemoteError/overloaded(tier:waiting:)``.
-    func add(_ key: String, _ write: Write) throws(RemoteError) -> UInt64 {
+    func add(
+        _ key: String, _ write: Write, of archives: any AnyObject & Sendable
+    ) throws(RemoteError) -> UInt64 {
         let name = ExactText(key)
         let result = state.withLock { state -> Result<UInt64, RemoteError> in
             let former = state.writes[name]
             let bytes = state.bytes - (former?.bytes ?? 0) + write.bytes
-            if former == nil, state.writes.count >= mostKeys || (bytes > mostBytes && !state.writes.isEmpty) {
+            let others = state.writes.count - (former == nil ? 0 : 1)
+            if others >= mostKeys || (bytes > mostBytes && others > 0) {
                 return .failure(.overloaded(tier: tier, waiting: state.writes.count))
             }
             state.numbers += 1
@@ -105,6 +115,7 @@ final class WriteBehind<Object: Archivable>: Sendable {
             write.number = state.numbers
             state.writes[name] = write
             state.bytes = bytes
+            state.keeper = archives
             isEmpty.store(false, ordering: .releasing)
             return .success(write.number)
         }
@@ -117,7 +128,8 @@ final class WriteBehind<Object: Archivable>: Sendable {
             // A newer one is released by itself.
             guard state.writes[ExactText(key)]?.number == number else { return }
             state.writes[ExactText(key)]?.sequence = sequence
-            state.order.append((number, ExactText(key)))
+            state.writes[ExactText(key)]?.isReleased = true
+            state.queue(ExactText(key))
         }
         queue.async { self.send() }
     }
@@ -142,17 +154,19 @@ final class WriteBehind<Object: Archivable>: Sendable {
 
     private func nextToSend() -> (String, Write)? {
         state.withLock { state in
-            while !state.isPaused, state.underWay < Self.mostUnderWay, state.next < state.order.count {
-                let (number, key) = state.order[state.next]
+            while !state.isPaused, state.sending.count < Self.mostUnderWay, state.next < state.order.count {
+                let key = state.order[state.next]
                 state.next += 1
                 if state.next > 1000, state.next > state.order.count / 2 {
                     state.order.removeFirst(state.next)
                     state.next = 0
                 }
-                // A newer one of the key waits for the answer to this one.
-                guard let write = state.writes[key], write.number == number, !write.isSent else { continue }
-                state.writes[key]?.isSent = true
-                state.underWay += 1
+                state.queued.remove(key)
+                // One that is released, or whose former one is answered, is queued again.
+                guard let write = state.writes[key], write.isReleased, !state.sending.contains(key) else {
+                    continue
+                }
+                state.sending.insert(key)
                 return (key.text, write)
             }
             return nil
@@ -162,40 +176,51 @@ final class WriteBehind<Object: Archivable>: Sendable {
     private func finish(
         _ key: String, _ write: Write, _ ticket: Coverage.Ticket, _ answer: Result<Void, RemoteError>
     ) {
-        state.withLock { $0.underWay -= 1 }
+        state.withLock { state in
+            state.sending.remove(ExactText(key))
+            if state.writes[ExactText(key)]?.number != write.number { state.queue(ExactText(key)) }
+        }
         if case .failure(let error) = answer {
             _ = coverage.end(ticket, keptAs: nil)
             if error.isLasting { giveUp(key, write, error) } else { pause(key, write) }
             return send()
         }
         coverage.change(by: ticket)
-        let (isLatest, sequence) = state.withLock { state in
+        let (isLatest, sequence, keeper) = state.withLock { state in
             state.failures = 0
             let present = state.writes[ExactText(key)]
-            guard present?.number == write.number else { return (false, nil as UInt64?) }
-            remove(key, &state)
-            return (true, present?.sequence)
+            guard present?.number == write.number else {
+                return (false, nil as UInt64?, nil as (any AnyObject & Sendable)?)
+            }
+            return (true, present?.sequence, remove(key, &state))
         }
+        defer { withExtendedLifetime(keeper) {} }
         // What replaced it meanwhile is kept under its own sequence once it is sent.
         let isTrusted = coverage.end(ticket, keptAs: isLatest ? sequence : nil)
         if isLatest, !isTrusted { drop(key) }
         send()
     }
 
-    private func remove(_ key: String, _ state: inout State) {
-        guard let write = state.writes.removeValue(forKey: ExactText(key)) else { return }
+    /// Returns what was kept as long as something waited, to be released without the lock.
+    private func remove(_ key: String, _ state: inout State) -> (any AnyObject & Sendable)? {
+        guard let write = state.writes.removeValue(forKey: ExactText(key)) else { return nil }
         state.bytes -= write.bytes
-        if state.writes.isEmpty { isEmpty.store(true, ordering: .releasing) }
+        guard state.writes.isEmpty else { return nil }
+        isEmpty.store(true, ordering: .releasing)
+        defer { state.keeper = nil }
+        return state.keeper
     }
 
     /// The tier refuses it, and would again.
     private func giveUp(_ key: String, _ write: Write, _ error: RemoteError) {
-        let isLatest = state.withLock { state in
-            guard state.writes[ExactText(key)]?.number == write.number else { return false }
-            remove(key, &state)
+        let (isLatest, keeper) = state.withLock { state in
+            guard state.writes[ExactText(key)]?.number == write.number else {
+                return (false, nil as (any AnyObject & Sendable)?)
+            }
             state.lost += 1
-            return true
+            return (true, remove(key, &state))
         }
+        defer { withExtendedLifetime(keeper) {} }
         guard isLatest else { return }
         near.log("store at \(tier) what waited", key, error)
         drop(key)
@@ -204,10 +229,7 @@ final class WriteBehind<Object: Archivable>: Sendable {
     /// It waits again, and all others with it.
     private func pause(_ key: String, _ write: Write) {
         let pause = state.withLock { state -> Int? in
-            if state.writes[ExactText(key)]?.number == write.number {
-                state.writes[ExactText(key)]?.isSent = false
-                state.order.append((write.number, ExactText(key)))
-            }
+            state.queue(ExactText(key))
             guard !state.isPaused else { return nil }
             state.isPaused = true
             state.failures += 1
@@ -222,6 +244,7 @@ final class WriteBehind<Object: Archivable>: Sendable {
 
     private func drop(_ key: String) {
         do {
+            try near.core.leaveMemory(key)
             try near.perform { try $0.delete(key) }
         } catch {
             near.log("drop", key, error)

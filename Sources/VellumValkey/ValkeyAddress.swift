@@ -15,7 +15,7 @@ public struct ValkeyAddress: Sendable, Hashable {
     public init(_ url: String) throws {
         func problem(_ reason: String) -> ValkeyAddressError { ValkeyAddressError(reason: reason) }
         guard let scheme = ["valkey://", "redis://"].first(where: { url.hasPrefix($0) }) else {
-            throw problem("\(ValkeyAddress.withoutPassword(url)) doesn't begin with valkey:// or redis://")
+            throw problem("it doesn't begin with valkey:// or redis://")
         }
         var rest = url.dropFirst(scheme.count)
         user = nil
@@ -35,7 +35,7 @@ public struct ValkeyAddress: Sendable, Hashable {
             let number = rest[rest.index(after: slash)...]
             if !number.isEmpty {
                 guard let found = Int(number), found >= 0 else {
-                    throw problem("\"\(number)\" is no number of a database")
+                    throw problem("what stands behind / is no number of a database")
                 }
                 database = found
             }
@@ -51,11 +51,11 @@ public struct ValkeyAddress: Sendable, Hashable {
         }
         if rest.hasPrefix(":") {
             guard let number = Int(rest.dropFirst()), (1...65_535).contains(number) else {
-                throw problem("\"\(rest.dropFirst())\" is no port; use 1 to 65535")
+                throw problem("what stands behind : is no port; use 1 to 65535")
             }
             port = number
         } else if !rest.isEmpty {
-            throw problem("\"\(rest)\" behind the host is neither a port nor a database")
+            throw problem("what stands behind the host is neither a port nor a database")
         }
         guard !host.isEmpty else { throw problem("it names no host") }
     }
@@ -76,10 +76,6 @@ public struct ValkeyAddress: Sendable, Hashable {
         }
         return String(validating: bytes, as: UTF8.self)
     }
-
-    private static func withoutPassword(_ url: String) -> String {
-        url.lastIndex(of: "@").map { "…\(url[$0...])" } ?? url
-    }
 }
 
 extension ValkeyAddress: CustomStringConvertible {
@@ -92,7 +88,7 @@ extension ValkeyAddress: CustomStringConvertible {
 
 /// A server's address that can't be understood.
 public struct ValkeyAddressError: Error, Hashable, CustomStringConvertible {
-    /// What is wrong with it. A password is never part of it.
+    /// What is wrong with it. None of its parts is repeated, because any may be a password.
     public var reason: String
     /// The error in one line, for a person.
     public var description: String {

@@ -9,7 +9,7 @@ import VellumRemote
 /// belong to the event loop, as all of its sessions do; the methods that others call say so.
 ///
 /// An archive is covered while every server that has slots tells of changes. The cluster's layout is asked for at the beginning,
-/// when a server redirects or is lost, and now and then. A key that moves to another server is deleted at the former, which tells
+/// when a server redirects, is lost or says that the cluster is down. A key that moves to another server is deleted at the former, which tells
 /// of it; an answer of a server that isn't known yet ends the cover until that one tells of changes too.
 final class ValkeyRouter: @unchecked Sendable {
     typealias Then = @Sendable (Result<[RESPValue], RemoteError>) -> Void
@@ -130,7 +130,14 @@ final class ValkeyRouter: @unchecked Sendable {
 
     /// Calls `body` on the loop with the servers that have keys.
     func withServers(_ body: @escaping @Sendable ([ValkeySession]) -> Void) {
-        loop.execute { body(self.servers) }
+        loop.execute { self.withServers(until: .now() + TimeAmount(self.options.timeout), body) }
+    }
+
+    /// Waits until it is known which they are, but not for ever.
+    private func withServers(until end: NIODeadline, _ body: @escaping @Sendable ([ValkeySession]) -> Void) {
+        let isKnown = first?.isConnected == true && (!isClustered || !slots.isEmpty)
+        guard !isKnown, !isStopped, .now() < end else { return body(servers) }
+        loop.scheduleTask(in: .milliseconds(20)) { [self] in withServers(until: end, body) }
     }
 
     /// Called on the loop. Tells the other archives of the same name in this process.
@@ -196,6 +203,7 @@ final class ValkeyRouter: @unchecked Sendable {
             let target = session(named: String(words[2]))
         else {
             guard words.first == "TRYAGAIN" || words.first == "CLUSTERDOWN" else { return then(result) }
+            askForLayout()
             return again(in: .milliseconds(50 << Int64(hops)), commands, hops: hops, then)
         }
         figures.withLock { $0.redirections += 1 }
@@ -239,7 +247,7 @@ final class ValkeyRouter: @unchecked Sendable {
     }
 
     private func askForLayout() {
-        guard !isAsking, let session = sessions.values.first(where: \.isConnected) else { return }
+        guard !isAsking, let session = sessions.values.filter(\.isConnected).randomElement() else { return }
         let pause = NIODeadline.now() - askedAt
         isAsking = true
         // A cluster in trouble redirects much.

@@ -279,7 +279,7 @@ final class ValkeySession: @unchecked Sendable {
         ask(commands, channel) { [self] result in
             guard case .loggingIn(let present) = state, present === channel else { return }
             switch result {
-            case .failure(let error): lose("\(error)", for: .paused)
+            case .failure(let error): lose(refusal(of: error), for: .paused)
             case .success(let replies):
                 state = .connected(channel)
                 failedAttempts = 0
@@ -292,6 +292,15 @@ final class ValkeySession: @unchecked Sendable {
                 report(self, .connected(isClustered: ValkeySession.isClustered(replies[0])))
             }
         }
+    }
+
+    /// A server that doesn't know the command repeats its arguments, and so the password.
+    private func refusal(of error: RemoteError) -> String {
+        if case .refused(_, let message) = error, message.contains("unknown command") {
+            return "\(name) refuses: it doesn't know protocol 3, which version 6 or later does"
+        }
+        guard let password = address.password, !password.isEmpty else { return "\(error)" }
+        return "\(error)".replacing(password, with: "…")
     }
 
     private static func isClustered(_ hello: RESPValue) -> Bool {

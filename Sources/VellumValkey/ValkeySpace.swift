@@ -189,7 +189,7 @@ final class ValkeySpace: RemoteSpace {
     }
 
     private static func sum(_ replies: [RESPValue]) -> Int {
-        replies.reduce(0) { $0 + Int(clamping: $1.number ?? 0) }
+        replies.count { $0.number ?? 0 > 0 }
     }
 
     private func deleteNext(

@@ -33,29 +33,46 @@ public final class ValkeyTier: RemoteTier {
 
         /// The usual times and limits.
         public init() {}
+
+        /// Times that timers can take.
+        fileprivate var bounded: Options {
+            func within(_ time: Duration) -> Duration { min(max(time, .milliseconds(1)), .seconds(86_400)) }
+            var options = self
+            options.timeout = within(timeout)
+            options.heartbeat = within(heartbeat)
+            options.longestPause = within(longestPause)
+            return options
+        }
     }
 
     /// The server's address, without a password.
     public let address: ValkeyAddress
-    /// The first 40 characters of the given name, or of the host's.
+    /// The first 40 characters of the given name, or of the address.
     public let name: String
-    /// As they were given.
+    /// As they were given, times between a millisecond and a day.
     public let options: Options
     private let router: ValkeyRouter
 
     /// - Parameters:
     ///   - url: `valkey://[user:password@]host[:6379][/database]`; `redis://` means the same.
-    ///   - name: distinguishes the near copies of this server from those of others; `nil`: the host's name.
+    ///   - name: distinguishes the near copies of this server from those of others; `nil`: the host, and the port
+    ///     and the database where they aren't the usual ones.
     /// - Throws: ``ValkeyAddressError``.
     public init(_ url: String, named name: String? = nil, options: Options = Options()) throws {
         address = try ValkeyAddress(url)
-        self.options = options
-        self.name = String((name ?? address.host).prefix(40))
-        router = ValkeyRouter(address, self.name, options, on: MultiThreadedEventLoopGroup.singleton.next())
+        self.options = options.bounded
+        self.name = String((name ?? ValkeyTier.name(of: address)).prefix(40))
+        router = ValkeyRouter(
+            address, self.name, self.options, on: MultiThreadedEventLoopGroup.singleton.next())
         router.start()
     }
 
     deinit { router.stop() }
+
+    private static func name(of address: ValkeyAddress) -> String {
+        address.host + (address.port == 6379 ? "" : ":\(address.port)")
+            + (address.database == 0 ? "" : "/\(address.database)")
+    }
 
     /// A heartbeat and 1.1 time-outs: so long the latest answer may be under way before the connection counts as lost.
     public var staleness: Duration { options.heartbeat + options.timeout + options.timeout / 10 }

@@ -31,8 +31,11 @@ extension ArchiveCore {
             kept: isKept ? HeldValue(decoded.object) : HeldObject(bytes: bytes), properties: [])
     }
 
-    /// Keeps a copy in both tiers, and returns its sequence. An object that exceeds the limit on disk has none: then `nil`.
-    package func keepNear(_ prepared: PreparedObject, _ attributes: EntryAttributes) throws -> UInt64? {
+    /// Keeps a copy in both tiers, and returns its sequence. An object that exceeds the limit on disk has none: then `nil`. It isn't taken
+    /// into memory if `isOutdated`.
+    package func keepNear(
+        _ prepared: PreparedObject, _ attributes: EntryAttributes, unless isOutdated: () -> Bool = { false }
+    ) throws -> UInt64? {
         try withHashed(prepared.name) { key in
             let bytes = prepared.encoded.bytes
             guard try bytes.count <= diskLimit else {
@@ -45,13 +48,15 @@ extension ArchiveCore {
                     keepsCreation: false)
             }
             try memory.keep(
-                prepared.kept, key, named: prepared.name, held: held, bytes: bytes.count, origin: .recorded)
+                prepared.kept, key, named: prepared.name, held: held, bytes: bytes.count, origin: .recorded,
+                unless: isOutdated)
             return held.sequence
         }
     }
 
-    /// Deletes a copy, unless there is another one by now.
+    /// Deletes a copy, unless there is another one by now. Memory is left first, whatever becomes of the disk.
     package func dropNear(_ name: String, ifSequence sequence: UInt64) throws {
+        try leaveMemory(name)
         _ = try archive.delete(name, ifSequence: sequence)
         try withHashed(name) { try memory.forget($0, named: name) }
     }

@@ -54,7 +54,8 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
         }
     }
 
-    package func accessOnDisk(_ name: String) throws -> Object? {
+    /// - Parameter isOutdated: then it isn't taken into memory.
+    package func accessOnDisk(_ name: String, unless isOutdated: () -> Bool = { false }) throws -> Object? {
         try shared.times.measure(.access) {
             try withHashed(name) { key in
                 guard let read = try read(key, name, counts: true) else { return nil }
@@ -62,7 +63,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
                 try slide(name)
                 try memory.keep(
                     read.kept, key, named: name, held: read.held, bytes: read.bytes, origin: .read,
-                    atMost: shared.sliding?.pause(of: nil))
+                    atMost: shared.sliding?.pause(of: nil), unless: isOutdated)
                 return read.object
             }
         }

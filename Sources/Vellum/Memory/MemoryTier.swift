@@ -64,12 +64,15 @@ package struct MemoryTier: Sendable {
     }
 
     /// Keeps an object, and evicts the least recent ones until it fits. An object that exceeds the limit isn't kept
-    /// and evicts nothing (S4). After `pause` microseconds it has to be read from disk again.
+    /// and evicts nothing (S4). After `pause` microseconds it has to be read from disk again. Nothing is kept if `isOutdated`,
+    /// which is asked while nobody can look into memory.
     func keep(
         _ object: HeldObject, _ key: HashedKey, named name: String, held: HeldEntry, bytes: Int,
-        origin: Origin, isOnlyHere: Bool = false, atMost pause: Int64? = nil
+        origin: Origin, isOnlyHere: Bool = false, atMost pause: Int64? = nil,
+        unless isOutdated: () -> Bool = { false }
     ) throws(StorageError) {
         try change { (state) throws(StorageError) in
+            guard !isOutdated() else { return }
             // Another thread may have stored the key again in the meantime.
             let isCurrent = try archive.isCurrent(held)
             guard let held = isCurrent ? held : try archive.follow(held, key: key) else { return }
