@@ -131,7 +131,7 @@ extension RemoteArchives {
 
     /// It waits before `keep` changes what is here, so that nobody finds the former one at the tier when it has left memory.
     /// Answers that are under way are outdated; one that is asked for later is left alone because something waits
-    /// (``fill(_:_:_:)``).
+    /// (`fill`).
     private func wait(
         with write: WriteBehind<Object>.Write, for key: String, _ ticket: Coverage.Ticket,
         _ behind: WriteBehind<Object>, keep: () throws -> UInt64?

@@ -90,7 +90,7 @@ public enum RemoteError: Error, Hashable {
     case otherTier(name: String)
 
     /// Whether the server may have carried it out.
-    var isUncertain: Bool { if case .unanswered = self { true } else { false } }
+    package var isUncertain: Bool { if case .unanswered = self { true } else { false } }
 }
 
 extension RemoteError: CustomStringConvertible {

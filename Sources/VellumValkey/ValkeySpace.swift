@@ -15,8 +15,9 @@ final class ValkeySpace: RemoteSpace {
         self.router = router
         self.listener = listener
         tier = router.name
-        // A colon ends the name, so that no archive's prefix begins with another's, which the server refuses to track.
-        let name = archive.replacing("%", with: "%25").replacing(":", with: "%3A")
+        // A colon ends the name, so that no archive's prefix begins with another's, which the server refuses to track. Behind a
+        // semicolon stand its owners.
+        let name = archive.replacing("%", with: "%25").replacing(":", with: "%3A").replacing(";", with: "%3B")
         self.prefix = Array("\(prefix):\(name):".utf8)
         router.add(self)
     }
@@ -74,9 +75,11 @@ final class ValkeySpace: RemoteSpace {
             RESPCommand("ZREMRANGEBYSCORE") + set + "-inf" + (now - 60_000),
         ]
         router.send(commands, of: set) { [self, command] result in
-            switch result {
-            case .success: self.set(command, key, then)
-            case .failure(let error): then(.failure(error))
+            if case .failure(let error) = result { return then(.failure(error)) }
+            self.set(command, key) { [self] result in
+                guard case .success = result else { return then(result) }
+                // Who deletes the owner's may have taken it out of the set before it was there.
+                router.send([commands[0]], of: set) { then($0.map { _ in }) }
             }
         }
     }
@@ -115,7 +118,8 @@ final class ValkeySpace: RemoteSpace {
 
     /// The server doesn't tell of what this connection changes, so other archives of this process are told here.
     private func told(_ key: String, _ result: Result<[RESPValue], RemoteError>) {
-        guard case .success = result else { return }
+        // It may be made although no answer came, and the server tells nobody on this connection.
+        if case .failure(let error) = result, !error.isUncertain { return }
         router.tell(allBut: self) { $0.changed(key) }
     }
 

@@ -63,11 +63,15 @@ public final class ValkeyTier: RemoteTier {
         self.options = options.bounded
         self.name = String((name ?? ValkeyTier.name(of: address)).prefix(40))
         router = ValkeyRouter(
-            address, self.name, self.options, on: MultiThreadedEventLoopGroup.singleton.next())
+            address, self.name, self.options, on: ValkeyTier.loops.next())
         router.start()
     }
 
     deinit { router.stop() }
+
+    /// None that others use: a thread that waits for an answer must not be the one that brings it, and what others do there must not
+    /// hold up notes of changes.
+    private static let loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 
     private static func name(of address: ValkeyAddress) -> String {
         address.host + (address.port == 6379 ? "" : ":\(address.port)")

@@ -22,10 +22,12 @@ struct RemoteHistoryTests {
 
     private func run(operations: Int, seed: UInt64) async throws {
         let server = try await ValkeyServer(["--appendonly", "yes", "--appendfsync", "no"])
+        defer { withExtendedLifetime(server) {} }
         let folder = NSTemporaryDirectory() + "vellum-history-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { discard(folder) }
         let proxies = [try Proxy(to: server.port), try Proxy(to: server.port)]
+        defer { withExtendedLifetime(proxies) {} }
         var random = SeededGenerator(seed: seed)
         var workers: [ChildProcess?] = [nil, nil]
         var begun = 0

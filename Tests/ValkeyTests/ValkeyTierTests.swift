@@ -43,6 +43,7 @@ struct Machine {
 struct ValkeyTierTests {
     @Test func oneMachineRecordsAndAnotherAccesses() async throws {
         let server = try await ValkeyServer()
+        defer { withExtendedLifetime(server) {} }
         let (a, b) = (try Machine(server.url), try Machine(server.url))
         try await a.parcels.asynchronous.record(Parcel(number: "1", weight: 5))
         #expect(try await b.isCovered())
@@ -57,6 +58,7 @@ struct ValkeyTierTests {
 
     @Test func changesByOthersReachNearCopies() async throws {
         let server = try await ValkeyServer()
+        defer { withExtendedLifetime(server) {} }
         let (a, b) = (try Machine(server.url), try Machine(server.url))
         #expect(try await a.isCovered())
         #expect(try await b.isCovered())
@@ -77,6 +79,7 @@ struct ValkeyTierTests {
 
     @Test func lifetimesAndOwners() async throws {
         let server = try await ValkeyServer()
+        defer { withExtendedLifetime(server) {} }
         let (a, b) = (try Machine(server.url), try Machine(server.url))
         #expect(try await b.isCovered())
         try a.parcels.record(Parcel(number: "short"), expiresIn: .milliseconds(400))
@@ -112,6 +115,7 @@ struct ValkeyTierTests {
     /// Refused before the server has it.
     @Test func whatCannotBeKeptIsRefused() async throws {
         let server = try await ValkeyServer()
+        defer { withExtendedLifetime(server) {} }
         let machine = try Machine(server.url)
         #expect(try await machine.isCovered())
         for owner in ["", String(repeating: "o", count: 256)] {
@@ -136,7 +140,9 @@ struct ValkeyTierTests {
     /// Each of them asks the server once.
     @Test func manyThatLookForOneKeyAskOnce() async throws {
         let server = try await ValkeyServer()
+        defer { withExtendedLifetime(server) {} }
         let proxy = try Proxy(to: server.port)
+        defer { withExtendedLifetime(proxy) {} }
         let a = try Machine(server.url)
         // What is held up must not count as lost, however long this takes on a busy machine.
         let b = try Machine(proxy.url) {
@@ -160,7 +166,9 @@ struct ValkeyTierTests {
 
     @Test func aLostConnectionIsNoticedAndMadeAgain() async throws {
         let server = try await ValkeyServer()
+        defer { withExtendedLifetime(server) {} }
         let proxy = try Proxy(to: server.port)
+        defer { withExtendedLifetime(proxy) {} }
         let (a, b) = (try Machine(server.url), try Machine(proxy.url))
         #expect(try await b.isCovered())
         for round in 0..<5 {
@@ -182,7 +190,9 @@ struct ValkeyTierTests {
     /// Bytes that stay away don't end a connection. It counts as lost in time.
     @Test func aSilentConnectionIsLostInTime() async throws {
         let server = try await ValkeyServer()
+        defer { withExtendedLifetime(server) {} }
         let proxy = try Proxy(to: server.port)
+        defer { withExtendedLifetime(proxy) {} }
         let a = try Machine(server.url)
         let b = try Machine(proxy.url) {
             $0.heartbeat = .milliseconds(200)
@@ -211,7 +221,9 @@ struct ValkeyTierTests {
 
     @Test func staleCopiesAreServedWhereThatIsChosen() async throws {
         let server = try await ValkeyServer()
+        defer { withExtendedLifetime(server) {} }
         let proxy = try Proxy(to: server.port)
+        defer { withExtendedLifetime(proxy) {} }
         let machine = try Machine(proxy.url, whenUncovered: .serveStale(for: .seconds(600)))
         #expect(try await machine.isCovered())
         try machine.parcels.record(Parcel(number: "k", weight: 1))
@@ -229,6 +241,7 @@ struct ValkeyTierTests {
 
     @Test func aServerThatComesLaterIsFound() async throws {
         let server = try await ValkeyServer()
+        defer { withExtendedLifetime(server) {} }
         server.stop()
         let machine = try Machine(server.url)
         #expect(try await eventually { try machine.parcels.statistics().health.trouble != nil })
@@ -241,6 +254,7 @@ struct ValkeyTierTests {
 
     @Test func passwords() async throws {
         let server = try await ValkeyServer()
+        defer { withExtendedLifetime(server) {} }
         try server.client().command("CONFIG", "SET", "requirepass", "sesam öffne")
         let right = try Machine("valkey://:sesam%20%C3%B6ffne@127.0.0.1:\(server.port)")
         #expect(try await right.isCovered())
@@ -255,6 +269,7 @@ struct ValkeyTierTests {
 
     @Test func aFullServerRefusesAndNothingIsLost() async throws {
         let server = try await ValkeyServer(["--maxmemory", "3mb", "--maxmemory-policy", "noeviction"])
+        defer { withExtendedLifetime(server) {} }
         let machine = try Machine(server.url)
         #expect(try await machine.isCovered())
         try machine.parcels.record(Parcel(number: "first", weight: 1))
@@ -277,6 +292,7 @@ struct ValkeyTierTests {
 
     @Test func whatOthersWroteIsSaidAndStays() async throws {
         let server = try await ValkeyServer()
+        defer { withExtendedLifetime(server) {} }
         let machine = try Machine(server.url)
         let client = try server.client()
         try client.command("SET", "vellum:Parcel:text", "hello")
@@ -303,6 +319,7 @@ struct ValkeyTierTests {
     /// Copies on disk are compared with the server once, and used from then on.
     @Test func copiesOfFormerProcessesAreCompared() async throws {
         let server = try await ValkeyServer()
+        defer { withExtendedLifetime(server) {} }
         let store = Machine.newStore()
         let before = try Machine(server.url, store: store)
         #expect(try await before.isCovered())
@@ -324,6 +341,7 @@ struct ValkeyTierTests {
 
     @Test func changesWaitForAServerThatIsAway() async throws {
         let server = try await ValkeyServer()
+        defer { withExtendedLifetime(server) {} }
         let other = try Machine(server.url)
         let machine = try Machine(server.url, writes: .behind(mostKeys: 100))
         #expect(try await machine.isCovered())
@@ -357,6 +375,7 @@ struct ValkeyTierTests {
     /// With an owner it takes two steps, which nothing of the same key may overtake.
     @Test func changesOfAKeyFollowEachOther() async throws {
         let server = try await ValkeyServer()
+        defer { withExtendedLifetime(server) {} }
         let machine = try Machine(server.url, writes: .behind())
         let other = try Machine(server.url)
         #expect(try await machine.isCovered())
@@ -377,6 +396,7 @@ struct ValkeyTierTests {
 
     @Test func changesThatAreRefusedForGoodAreSaid() async throws {
         let server = try await ValkeyServer()
+        defer { withExtendedLifetime(server) {} }
         let machine = try Machine(server.url, writes: .behind())
         #expect(try await machine.isCovered())
         try machine.parcels.record(Parcel(number: "k", weight: 1))
@@ -392,6 +412,7 @@ struct ValkeyTierTests {
     /// Others' changes and own ones that wait: in the end both machines have what the server has.
     @Test func machinesThatWriteBehindAgreeInTheEnd() async throws {
         let server = try await ValkeyServer()
+        defer { withExtendedLifetime(server) {} }
         let machines = try (0..<2).map { _ in try Machine(server.url, writes: .behind()) }
         for machine in machines { #expect(try await machine.isCovered()) }
         let writers = machines.enumerated().map { place, machine in
@@ -423,6 +444,7 @@ struct ValkeyTierTests {
 
     @Test func aClusterIsFoundByOneOfItsServers() async throws {
         let servers = try await ValkeyServer.cluster()
+        defer { withExtendedLifetime(servers) {} }
         let (a, b) = (try Machine(servers[0].url), try Machine(servers[1].url))
         #expect(try await a.isCovered())
         #expect(try await b.isCovered())
@@ -448,6 +470,7 @@ struct ValkeyTierTests {
     /// A slot moves from one server to another while its keys are used.
     @Test func slotsMove() async throws {
         let servers = try await ValkeyServer.cluster()
+        defer { withExtendedLifetime(servers) {} }
         let (a, b) = (try Machine(servers[0].url), try Machine(servers[2].url))
         #expect(try await a.isCovered())
         #expect(try await b.isCovered())
@@ -492,6 +515,7 @@ struct ValkeyTierTests {
 
     @Test func aServerOfAClusterThatIsAwayIsSaid() async throws {
         let servers = try await ValkeyServer.cluster()
+        defer { withExtendedLifetime(servers) {} }
         let machine = try Machine(servers[0].url)
         #expect(try await machine.isCovered())
         for number in 0..<60 { try machine.parcels.record(Parcel(number: "\(number)", weight: number)) }
@@ -514,6 +538,7 @@ struct ValkeyTierTests {
 
     @Test func databasesAreApart() async throws {
         let server = try await ValkeyServer()
+        defer { withExtendedLifetime(server) {} }
         let (zero, seven) = (try Machine(server.url), try Machine(server.url + "/7"))
         try zero.parcels.record(Parcel(number: "k", weight: 1))
         #expect(try await seven.isCovered())
