@@ -36,12 +36,7 @@ extension RemoteArchives {
         _ change: Change, _ answer: Result<Void, RemoteError>
     ) throws {
         let (name, ticket) = (change.prepared.name, change.ticket)
-        do {
-            try settle(ticket, answer)
-        } catch {
-            dropUncertain(name, error)
-            throw error
-        }
+        try settle(ticket, answer)
         counts.records.add(1, ordering: .relaxed)
         change.prepared.storeProperties()
         if try keep(change.prepared, change.remote, ticket) { return }
@@ -50,11 +45,14 @@ extension RemoteArchives {
     }
 
     /// Behind the answer to a change. If the tier may have made it, nothing here is trusted any more.
-    private func settle<Value>(_ ticket: Coverage.Ticket, _ answer: Result<Value, RemoteError>) throws {
+    private func settle<Value>(
+        _ ticket: Coverage.Ticket, _ answer: Result<Value, RemoteError>
+    ) throws(RemoteError) {
         if case .failure(let error) = answer {
             if error.isUncertain { distrust(ticket) }
             _ = coverage.end(ticket, keptAs: nil)
             counts.failures.add(1, ordering: .relaxed)
+            if error.isUncertain { dropUncertain(ticket.key.text) }
             throw error
         }
         distrust(ticket)
@@ -72,20 +70,14 @@ extension RemoteArchives {
     }
 
     /// The copy of a key that the tier may have changed. Nobody trusts it any more, so that it stays is no error of the caller's.
-    private func dropUncertain(_ key: String, _ error: any Error) {
-        guard (error as? RemoteError)?.isUncertain == true else { return }
+    private func dropUncertain(_ key: String) {
         do { try near.perform { try $0.delete(key) } } catch { near.log("drop", key, error) }
     }
 
     func finishDeletion(
         of key: String, _ ticket: Coverage.Ticket, _ answer: Result<Bool, RemoteError>
     ) throws -> Bool {
-        do {
-            try settle(ticket, answer)
-        } catch {
-            dropUncertain(key, error)
-            throw error
-        }
+        try settle(ticket, answer)
         _ = coverage.end(ticket, keptAs: nil)
         try near.perform { try $0.delete(key) }
         return try answer.get()
@@ -210,7 +202,7 @@ extension RemoteArchives {
         _ fetch: Fetch, _ answer: Result<RemoteObject?, RemoteError>
     ) throws -> Object? {
         let result = Result<HeldObject?, any Error> { try fill(fetch, answer) }
-        // If something was thrown, it may still be under way.
+        // Unless a copy was kept for it.
         _ = coverage.end(fetch.ticket, keptAs: nil)
         let waiting = fetches.withLock { fetches in
             if fetches[ExactText(fetch.key)] === fetch { fetches[ExactText(fetch.key)] = nil }
@@ -228,32 +220,21 @@ extension RemoteArchives {
         _ fetch: Fetch, _ answer: Result<RemoteObject?, RemoteError>
     ) throws -> HeldObject? {
         let (key, ticket) = (fetch.key, fetch.ticket)
-        if let write = behind?.write(of: key) {
-            _ = coverage.end(ticket, keptAs: nil)
-            return write.kept
-        }
+        if let write = behind?.write(of: key) { return write.kept }
         let remote: RemoteObject?
         switch answer {
         case .success(let found): remote = found
         case .failure(let error):
-            _ = coverage.end(ticket, keptAs: nil)
             counts.failures.add(1, ordering: .relaxed)
             return try staleCopy(key, insteadOf: error)
         }
         let copy = try near.perform { try $0.nearCopy(key) }
         guard let remote else {
             counts.missing.add(1, ordering: .relaxed)
-            _ = coverage.end(ticket, keptAs: nil)
             if let copy { try near.perform { try $0.dropNear(key, ifSequence: copy.sequence) } }
             return nil
         }
-        let prepared: PreparedObject
-        do {
-            prepared = try near.perform { try $0.received(remote.bytes, remote.encoding, key) }
-        } catch {
-            _ = coverage.end(ticket, keptAs: nil)
-            throw error
-        }
+        let prepared = try near.perform { try $0.received(remote.bytes, remote.encoding, key) }
         do {
             if let copy, copy.bytes == remote.bytes, try hasTerms(of: remote, key) {
                 counts.confirmed.add(1, ordering: .relaxed)

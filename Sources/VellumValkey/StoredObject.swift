@@ -23,7 +23,7 @@ enum StoredObject {
         bytes.reserveCapacity(ownerOffset + owner.count + object.bytes.count)
         bytes += magic
         bytes += [0, 0, 0, 0, object.encoding.rawValue, UInt8(clamping: owner.count)]
-        let interval = object.memoryLifetime.map { max(1, $0.microseconds) } ?? 0
+        let interval = object.memoryLifetime.map { max(1, $0.clampedMicroseconds) } ?? 0
         bytes += (0..<8).map { UInt8(truncatingIfNeeded: interval >> ($0 * 8)) }
         bytes += owner
         bytes += object.bytes
@@ -71,16 +71,5 @@ enum StoredObject {
         end
         return 0
         """
-    }
-}
-
-extension Duration {
-    /// Saturates.
-    var microseconds: Int64 {
-        let (seconds, attoseconds) = components
-        let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
-        if overflow { return seconds < 0 ? .min : .max }
-        let (sum, isTooLarge) = whole.addingReportingOverflow(attoseconds / 1_000_000_000_000)
-        return isTooLarge ? (whole < 0 ? .min : .max) : sum
     }
 }

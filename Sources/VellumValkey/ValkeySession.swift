@@ -89,7 +89,7 @@ final class ValkeySession: @unchecked Sendable {
     }
 
     func start() {
-        let pause = TimeAmount.nanoseconds(Int64(clamping: options.timeout.microseconds * 1000 / 10))
+        let pause = TimeAmount(options.timeout / 10)
         timer = loop.scheduleRepeatedTask(initialDelay: pause, delay: pause) { [weak self] _ in self?.tick() }
         connect()
     }
@@ -345,7 +345,7 @@ final class ValkeySession: @unchecked Sendable {
     private func pause() -> TimeAmount {
         failedAttempts += 1
         let longest = min(options.longestPause, .milliseconds(50) * (1 << min(failedAttempts - 1, 16)))
-        return .nanoseconds(Int64.random(in: 1_000_000...max(1_000_000, longest.microseconds * 1000)))
+        return .nanoseconds(Int64.random(in: 1_000_000...max(1_000_000, TimeAmount(longest).nanoseconds)))
     }
 
     fileprivate func isCurrent(_ channel: any Channel) -> Bool { state.channel === channel }

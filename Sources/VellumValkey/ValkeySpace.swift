@@ -124,8 +124,8 @@ final class ValkeySpace: RemoteSpace {
     }
 
     private static func milliseconds(_ duration: Duration) -> Int64 {
-        // The server refuses times whose sum with its own clock overflows.
-        min(max(0, duration.microseconds / 1000), 1 << 52)
+        // So clamped that the server's own clock added to it doesn't overflow, which it refuses.
+        duration.clampedMicroseconds / 1000
     }
 
     // MARK: Many

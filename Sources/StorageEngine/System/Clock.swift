@@ -84,7 +84,7 @@ package final class ClockHand: Sendable {
 
 extension Duration {
     /// Whole microseconds, clamped to 0 and to a hundred thousand years, so that sums of a few never overflow.
-    var clampedMicroseconds: Int64 {
+    package var clampedMicroseconds: Int64 {
         guard self > .zero else { return 0 }
         // `components` traps if the seconds exceed 64 bits.
         guard self < .seconds(Duration.longestSeconds) else { return Duration.longestSeconds * 1_000_000 }
