@@ -27,6 +27,10 @@ public struct EntryFacts: QueryEntry, Sendable, Hashable {
     /// Number of the operation that stored this value. It changes whenever the value is replaced; 0 if the entry
     /// wasn't read.
     public var sequence: UInt64
+    /// What a key of a server is, such as `hash`; nil in a store.
+    public var type: String?
+    /// How a server keeps the value, such as `listpack`; nil in a store.
+    public var layout: String?
 }
 
 extension EntryFacts {
@@ -43,6 +47,8 @@ extension EntryFacts {
         recency = entry.recency
         encoding = entry.encoding
         sequence = entry.sequence
+        type = entry.type
+        layout = entry.layout
     }
 }
 
@@ -63,8 +69,8 @@ extension QueryMetadata {
     /// Whether it is stored in the entry's frame, not in the index.
     var isInFrame: Bool {
         switch self {
-        case .key, .created, .age, .owner: true
-        case .size, .accessed, .idle, .ttl, .expires, .hits, .tier, .rank: false
+        case .key, .created, .age, .owner, .encoding: true
+        case .size, .accessed, .idle, .ttl, .expires, .hits, .tier, .rank, .type: false
         }
     }
 
@@ -82,6 +88,8 @@ extension QueryMetadata {
         case .tier: .string(entry.tier.rawValue)
         case .owner: entry.owner.map { .string($0) } ?? .absent
         case .rank: entry.rank.map { .number(.integer(Int128($0))) } ?? .absent
+        case .type: entry.type.map { .string($0) } ?? .absent
+        case .encoding: (entry.layout ?? entry.encoding.word).map { .string($0) } ?? .absent
         }
     }
 
@@ -96,4 +104,9 @@ extension QueryMetadata {
             isTooFar ? Double(to.microseconds) - Double(from.microseconds) : Double(difference)
         return .number(.float(microseconds / 1_000_000))
     }
+}
+
+extension ValueEncoding {
+    /// As queries name it; nil where nobody said.
+    package var word: String? { self == .unknown ? nil : "\(self)" }
 }

@@ -60,7 +60,7 @@ extension QueryLiteral {
 extension QueryMetadata {
     var kind: KindSet {
         switch self {
-        case .key, .tier, .owner: .text
+        case .key, .tier, .owner, .type, .encoding: .text
         case .size, .idle, .age, .ttl, .hits, .rank: .number
         case .created, .accessed, .expires: .date
         }

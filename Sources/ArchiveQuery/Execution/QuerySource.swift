@@ -43,6 +43,17 @@ public protocol QueryEntry {
     /// Number of the operation that stored the value. It changes whenever the value is replaced; 0 until the entry
     /// is read.
     var sequence: UInt64 { get }
+    /// What a key of a server is, such as `hash`; nil in a store.
+    var type: String? { get }
+    /// How a server keeps the value, such as `listpack`; nil in a store.
+    var layout: String? { get }
+}
+
+extension QueryEntry {
+    /// Nil: an entry of a store has none.
+    public var type: String? { nil }
+    /// Nil: an entry of a store has none.
+    public var layout: String? { nil }
 }
 
 /// A cursor over entries. Not thread-safe. The metadata of an entry are available until the next call of

@@ -59,6 +59,7 @@ private struct RecordWriter {
         write(facts.recency)
         bytes.append(facts.encoding.rawValue)
         write(facts.sequence)
+        for name in [facts.type, facts.layout] { write(name.map { Array($0.utf8) }) }
     }
 }
 
@@ -109,6 +110,7 @@ private struct RecordReader {
         return EntryFacts(
             key: key, valueBytes: valueBytes, created: created, accessed: accessed,
             expires: hasDeadline ? deadline : nil, hits: hits, tier: tier, owner: owner,
-            rank: rank == 0 ? nil : rank, recency: recency, encoding: encoding, sequence: number())
+            rank: rank == 0 ? nil : rank, recency: recency, encoding: encoding, sequence: number(),
+            type: text(), layout: text())
     }
 }

@@ -103,4 +103,8 @@ public enum QueryMetadata: String, Sendable, Hashable, CaseIterable {
     case owner
     /// Place in recency order; 1 is the most recent.
     case rank
+    /// What a key of a server is, such as `"hash"`; absent in a store.
+    case type
+    /// How a value is encoded, such as `"cbor"`, or how a server keeps it, such as `"listpack"`; absent where nobody said.
+    case encoding
 }

@@ -188,6 +188,8 @@ package struct QueryColumns {
         case .tier: .text(entry.tier.rawValue)
         case .owner: Cell(entry.owner)
         case .rank: entry.rank.map { .count(UInt64($0)) } ?? .absent
+        case .type: Cell(entry.type)
+        case .encoding: Cell(entry.layout ?? entry.encoding.word)
         }
     }
 }
