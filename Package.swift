@@ -113,14 +113,20 @@ let package = Package(
             name: "StoreInspection", dependencies: ["StorageEngine", "ArchiveQuery", "CBOR", "TerminalKit"],
             swiftSettings: strict),
         .target(
+            name: "ServerInspection",
+            dependencies: ["StoreInspection", "StorageEngine", "ArchiveQuery", "CBOR", "RESP"],
+            swiftSettings: strict),
+        .target(
             name: "BrowserCore",
-            dependencies: ["StoreInspection", "StorageEngine", "ArchiveQuery", "CBOR", "TerminalKit"],
+            dependencies: [
+                "StoreInspection", "ServerInspection", "StorageEngine", "ArchiveQuery", "CBOR", "TerminalKit",
+            ],
             swiftSettings: strict),
         .executableTarget(
             name: "VellumCommand",
             dependencies: [
                 "StorageEngine", "ArchiveQuery", "CBOR", "TerminalKit", "TerminalCurses", "StoreInspection",
-                "BrowserCore",
+                "ServerInspection", "BrowserCore",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "TOMLKit", package: "TOMLKit"),
             ],
@@ -207,7 +213,7 @@ let package = Package(
             name: "VellumCommandTests",
             dependencies: [
                 "VellumCommand", "StoreInspection", "StorageEngine", "ArchiveQuery", "CBOR", "Nest",
-                "Papyrus", "Cities", "TestSupport",
+                "Papyrus", "Cities", "ServerSupport", "TestSupport",
             ],
             swiftSettings: strict),
         // The user's package of the tutorial, which the soak builds as one.
@@ -220,12 +226,23 @@ let package = Package(
         .testTarget(
             name: "FuzzTests", dependencies: ["FuzzTargets", "TestSupport"], exclude: ["Inputs"],
             swiftSettings: strict),
+        // Servers that tests start and stop.
+        .target(
+            name: "ServerSupport", dependencies: ["RESP", "TestSupport"], path: "Tests/ServerSupport",
+            swiftSettings: strict),
+        .testTarget(
+            name: "ServerInspectionTests",
+            dependencies: [
+                "ServerInspection", "BrowserCore", "StoreInspection", "StorageEngine", "ArchiveQuery", "CBOR",
+                "RESP", "TerminalKit", "ServerSupport", "TestSupport",
+            ],
+            swiftSettings: strict),
         .testTarget(name: "RESPTests", dependencies: ["RESP", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "ValkeyTests",
             dependencies: [
                 "VellumValkey", "VellumRemote", "Vellum", "StorageEngine", "RESP", "ValkeyWorker",
-                "TestSupport",
+                "ServerSupport", "TestSupport",
             ],
             swiftSettings: strict),
         // One of the machines that share a server.

@@ -29,7 +29,10 @@ struct ModuleTable {
             "TerminalKit": [],
             "TerminalCurses": ["TerminalKit", "CNcurses"],
             "StoreInspection": ["StorageEngine", "ArchiveQuery", "CBOR", "TerminalKit"],
-            "BrowserCore": ["StoreInspection", "StorageEngine", "ArchiveQuery", "CBOR", "TerminalKit"],
+            "ServerInspection": ["StoreInspection", "StorageEngine", "ArchiveQuery", "CBOR", "RESP"],
+            "BrowserCore": [
+                "StoreInspection", "ServerInspection", "StorageEngine", "ArchiveQuery", "CBOR", "TerminalKit",
+            ],
         ]
         let modules = Set(allowed.keys)
         // The command wires everything, but reaches C only through the modules that wrap it.

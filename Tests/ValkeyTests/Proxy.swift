@@ -1,4 +1,5 @@
 import Foundation
+import ServerSupport
 import Synchronization
 
 /// Stands between a client and a server on the loopback interface, and may hold up or cut what passes. Its threads end with the

@@ -1,5 +1,6 @@
 #if Valkey
 import Foundation
+import ServerSupport
 import TestSupport
 import Testing
 

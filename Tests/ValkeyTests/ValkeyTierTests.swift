@@ -1,6 +1,7 @@
 #if Valkey
 import Foundation
 import RESP
+import ServerSupport
 import StorageEngine
 import TestSupport
 import Testing

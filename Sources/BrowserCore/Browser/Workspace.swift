@@ -61,6 +61,9 @@ extension Model {
     /// Whether the store that is shown is a ring file.
     var isOfRingFile: Bool { archives.figures?.isRingFile == true }
 
+    /// Whether the store that is shown is a server.
+    var isOfServer: Bool { archives.figures?.server != nil }
+
     /// The stores that are open, by the keys that lead to them; the one that is shown among them.
     var openStores: [(place: Int, store: String)] {
         let shown = store.map { [(place: place, store: $0)] } ?? []

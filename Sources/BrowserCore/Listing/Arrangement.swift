@@ -70,11 +70,15 @@ package struct ArrangementRequest: Sendable {
     package var anchorOffset: Int
     /// Keys in view, of which those that went are wanted.
     package var shown: [String] = []
+    /// How many entries there may be, for telling how far it is.
+    var expected = 0
     /// The marked entries, of which those that have no row are counted.
     var marks = Marks()
 
     /// Whether it is about all entries in LRU order.
-    var isWholeInOrder: Bool { order == .recency && filter.isEmpty && group == nil && condition == nil }
+    var isWholeInOrder: Bool {
+        (order == .recency || order == .found) && filter.isEmpty && group == nil && condition == nil
+    }
 
     package init(in archive: ArchiveAddress, order: EntryOrder = .recency, filter: String = "") {
         self.archive = archive

@@ -28,18 +28,9 @@ package struct Arranger {
     /// - Returns: nil when it was stopped.
     package func arrange(_ request: ArrangementRequest) throws(SourceError) -> Arranged? {
         let start = clock()
-        let listing: any EntryListing
-        if let base = request.base {
-            listing = base.listing
-        } else {
-            listing = try source.listing(in: request.archive)
-        }
+        guard let listing = try listing(for: request) else { return nil }
         let limit = request.base == nil ? try diskLimit(request) : nil
-        let remembered: Result<ChosenColumns?, SourceError>? =
-            request.columns == nil
-            ? Result { () throws(SourceError) in try source.columns(of: request.archive) } : nil
-        var columns = request.columns ?? []
-        if case .success(let chosen?)? = remembered { columns = chosen.properties }
+        let (remembered, columns) = columns(of: request)
         do {
             let arrangement = try arrange(listing, request, limit: limit, made: request.base?.made ?? start)
             let row = find(request.anchor, near: request.anchorRow, in: arrangement)
@@ -62,8 +53,34 @@ package struct Arranger {
         }
     }
 
+    /// What rows show: what is asked for, or what was chosen in an earlier session.
+    private func columns(
+        of request: ArrangementRequest
+    ) -> (remembered: Result<ChosenColumns?, SourceError>?, shown: [QueryProperty]) {
+        if let columns = request.columns { return (nil, columns) }
+        let remembered = Result { () throws(SourceError) in try source.columns(of: request.archive) }
+        if case .success(let chosen?) = remembered { return (remembered, chosen.properties) }
+        return (remembered, [])
+    }
+
+    /// Nil: it was stopped.
+    private func listing(for request: ArrangementRequest) throws(SourceError) -> (any EntryListing)? {
+        func goesOn(_ found: Int) -> Bool {
+            progress(min(0.9, Double(found) / Double(max(1, request.expected))))
+        }
+        let whole: (any EntryListing)? =
+            if let base = request.base { base.listing } else {
+                try source.listing(in: request.archive, holding: "", while: goesOn)
+            }
+        guard let whole, whole.isCut, !request.filter.isEmpty else { return whole }
+        // What isn't listed is looked for where it is.
+        return try source.listing(in: request.archive, holding: request.filter, while: goesOn)
+    }
+
     /// Of how many entries on an archive is shown before all of it is listed, and how much of it.
     static let large = 200_000
+    /// The same of a server, which lists no faster than it can beside its work.
+    static let largeOfServer = 2_000
     private static let first = 2_000
 
     /// What a large archive begins with, in LRU order, to be shown while all of it is listed.
@@ -72,14 +89,15 @@ package struct Arranger {
         let listing = try source.recentEntries(Arranger.first, in: request.archive)
         let all = Positions.all(listing.count)
         let arrangement = Arrangement(
-            listing: listing, order: .recency, filter: "", group: nil, condition: nil, sorted: all,
+            listing: listing, order: request.order, filter: "", group: nil, condition: nil, sorted: all,
             members: all,
             unread: .init(), rows: all, rowBytes: listing.valueBytes, victims: 0..<0, made: start,
             isPart: true)
+        let (remembered, columns) = columns(of: request)
         let present = PresentRows(
-            of: arrangement, in: view(of: arrangement, around: nil, request), now: clock())
+            of: arrangement, in: view(of: arrangement, around: nil, request), showing: columns, now: clock())
         return Arranged(
-            arrangement: present.arrangement, rows: present.rows, vanished: [],
+            arrangement: present.arrangement, rows: present.rows, remembered: remembered, vanished: [],
             cost: max(0, clock().seconds(since: start)))
     }
 
@@ -117,6 +135,10 @@ package struct Arranger {
             sorted = base.sorted
         } else {
             let part = work
+            if request.order.needsFigures, !listing.knowsFigures {
+                let isKnown = try listing.learnFigures { progress(0.9 * $0) }
+                if !isKnown { throw Stopped() }
+            }
             var sorter = EntrySorter(listing: listing, now: clock()) { share throws(Stopped) in
                 try part.tell(share)
             }
@@ -140,7 +162,7 @@ package struct Arranger {
             unread.filtered = (wider == nil ? 0 : unread.filtered) + unreadable
         }
         var bytes = listing.valueBytes
-        if pattern != nil || request.group != nil || request.condition != nil {
+        if listing.knowsFigures, pattern != nil || request.group != nil || request.condition != nil {
             bytes = 0
             for row in 0..<rows.count {
                 bytes += UInt64(listing.figures(at: rows.index(atRow: row)).size)

@@ -39,6 +39,8 @@ struct PresentRows: Sendable {
 
     private mutating func find(_ range: Range<Int>, _ seen: [Int: EntryMetadata]) {
         rows = ListedRows(range: range)
+        // What can't be asked for all at once is asked for row by row, and said there.
+        try? arrangement.listing.prepare(range.map { arrangement.rows.index(atRow: $0) })
         for row in range {
             guard !look(row), let entry = seen[row] else { continue }
             gone.removeLast()

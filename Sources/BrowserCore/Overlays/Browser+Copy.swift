@@ -7,7 +7,8 @@ import TerminalKit
 /// Copying to the terminal's clipboard.
 extension Browser {
     static func showCopyMenu(_ model: inout Model) {
-        let items = model.parts.copyable(model)
+        // Swift reaches a server by other means.
+        let items = model.parts.copyable(model).filter { !model.isOfServer || $0.letter != "s" }
         guard !items.isEmpty else { return model.say("There is nothing here to copy.") }
         model.overlay = .copy(CopyMenu(items: items))
     }

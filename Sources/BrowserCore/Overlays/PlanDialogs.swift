@@ -16,7 +16,11 @@ extension OverlayPlaces {
             if !change.isOfDeadlines {
                 undoing.append("What a program stores again meanwhile stays as it is then.")
             }
-            let exception = "Entries that changed after they were listed are left alone."
+            // A server numbers no changes.
+            let exception =
+                model.isOfServer
+                ? "What changed after it was listed \(change.isOfDeadlines ? "is changed" : "goes") as it is by then."
+                : "Entries that changed after they were listed are left alone."
             // Where not all is in view, whether it can be undone counts most.
             let isTall = model.size.rows >= 16
             body = targets(plan, model) + (isTall ? [exception] + undoing : undoing + [exception])
@@ -33,8 +37,9 @@ extension OverlayPlaces {
             body.append(
                 action.kind == .deadline
                     ? "Entries that changed or expired meanwhile stay as they are."
-                    : "Keys recorded anew meanwhile stay as they are. If the limit leaves no room for all, the least "
-                        + "recent are evicted.")
+                    : "Keys recorded anew meanwhile stay as they are."
+                        + (model.isOfServer
+                            ? "" : " If the limit leaves no room for all, the least recent are evicted."))
         case .replaceFile(let path):
             words = ("Replace the file?", "Replace")
             body = ["\(TerminalText.sanitized(path)) is there already. What is in it goes for good."]
@@ -53,6 +58,10 @@ extension OverlayPlaces {
 
     /// How long it can be undone, and how soon that may be over.
     private static func grace(_ plan: Plan, _ change: PlannedAction, _ model: Model) -> String {
+        if model.isOfServer {
+            return
+                "\(Browser.keyName(model, .undo)) undoes it for ten minutes, on this machine, which keeps copies as long."
+        }
         // An archive of which nothing is known yet has no budget.
         let sample = model.sample(plan.archive).flatMap { $0.undoBudget.values == .max ? nil : $0 }
         let room = sample.flatMap {

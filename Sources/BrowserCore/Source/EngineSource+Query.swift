@@ -15,36 +15,60 @@ extension EngineSource {
     package func export(
         _ request: QueryRequest, to path: String, replaces: Bool, progress: (Double) -> Bool
     ) throws(SourceError) -> QueryReport? {
-        let plan = QueryPlan(request.pipeline)
-        let path = WholeFile.path(typed: path)
-        let file = try WholeFile(at: path, replaces: replaces)
-        // What was begun and not finished is not left behind.
-        defer { file.discard() }
-        var writer = QueryFormat(fileName: path)
-            .writer(plan, file.output, memoryLimit: QueryOptions().memoryLimit)
-        guard let report = try run(plan, request, progress, { try writer.write($0) }) else { return nil }
-        do { try writer.finish() } catch { throw SourceError("\(error)") }
-        try file.finish()
-        return report
+        try QueryPlan(request.pipeline).export(to: path, replaces: replaces) {
+            plan, body throws(SourceError) in
+            try run(plan, request, progress, body)
+        }
     }
 
-    /// Nil when it was stopped. That entries may be missing stands first among the report's warnings.
     private func run(
         _ plan: QueryPlan, _ request: QueryRequest, _ progress: (Double) -> Bool,
         _ body: (QueryRow) throws -> Void
     ) throws(SourceError) -> QueryReport? {
         let archive = try archive(request.archive)
+        return try plan.run(over: archive, progress: progress, damage: { try archive.status().damage }, body)
+    }
+
+    package func properties(in archive: ArchiveAddress) throws(SourceError) -> PropertySample {
+        let archive = try self.archive(archive)
+        do { return try PropertySample(of: archive) } catch { throw SourceError("\(error)") }
+    }
+}
+
+extension QueryPlan {
+    /// Writes what comes of the query into a file; nil when it was stopped.
+    func export(
+        to path: String, replaces: Bool,
+        _ run: (QueryPlan, (QueryRow) throws -> Void) throws(SourceError) -> QueryReport?
+    ) throws(SourceError) -> QueryReport? {
+        let path = WholeFile.path(typed: path)
+        let file = try WholeFile(at: path, replaces: replaces)
+        // What was begun and not finished is not left behind.
+        defer { file.discard() }
+        var writer = QueryFormat(fileName: path)
+            .writer(self, file.output, memoryLimit: QueryOptions().memoryLimit)
+        guard let report = try run(self, { try writer.write($0) }) else { return nil }
+        do { try writer.finish() } catch { throw SourceError("\(error)") }
+        try file.finish()
+        return report
+    }
+
+    /// Nil when it was stopped. That entries may be missing, as `damage` says, stands first among the report's warnings.
+    func run(
+        over source: some QuerySource, progress: (Double) -> Bool, damage: () throws -> String?,
+        _ body: (QueryRow) throws -> Void
+    ) throws(SourceError) -> QueryReport? {
         do {
             return try withoutActuallyEscaping(progress) { progress in
                 var options = QueryOptions()
                 options.measuresStages = true
                 options.looksForMistakes = true
                 options.progress = { progress(Double($0.visited) / Double(max(1, $0.total))) }
-                var report = try plan.run(over: archive, options: options) { row in
+                var report = try run(over: source, options: options) { row in
                     try body(row)
                     return true
                 }
-                if let damage = try archive.status().damage { report.warnings.insert(damage, at: 0) }
+                if let damage = try damage() { report.warnings.insert(damage, at: 0) }
                 return report
             }
         } catch QueryError.cancelled {
@@ -52,10 +76,5 @@ extension EngineSource {
         } catch {
             throw SourceError("\(error)")
         }
-    }
-
-    package func properties(in archive: ArchiveAddress) throws(SourceError) -> PropertySample {
-        let archive = try self.archive(archive)
-        do { return try PropertySample(of: archive) } catch { throw SourceError("\(error)") }
     }
 }

@@ -1,4 +1,5 @@
 import ArchiveQuery
+import ServerInspection
 import StorageEngine
 import StoreInspection
 
@@ -27,6 +28,12 @@ package protocol StoreSource: Sendable {
     /// A light list of an archive's entries, most recent first.
     func listing(in archive: ArchiveAddress) throws(SourceError) -> any EntryListing
 
+    /// The same of keys that hold a text, as far as the source can look for that itself, as a server can; all where the text is empty.
+    /// `goesOn` is told how many were found, now and then, and says whether to go on; nil: it was stopped.
+    func listing(
+        in archive: ArchiveAddress, holding text: String, while goesOn: (Int) -> Bool
+    ) throws(SourceError) -> (any EntryListing)?
+
     /// The most recent entries, to be shown while a large archive is listed.
     func recentEntries(_ most: Int, in archive: ArchiveAddress) throws(SourceError) -> any EntryListing
 
@@ -36,6 +43,15 @@ package protocol StoreSource: Sendable {
     /// The bytes of a value within a range, cut to the value's length; nil when there is no such entry.
     func bytes(_ key: String, range: Range<Int>, in archive: ArchiveAddress) throws(SourceError)
         -> [UInt8]?
+
+    /// What to know of a value that was read, such as that only a part of it was; one line.
+    func remark(on key: String, in archive: ArchiveAddress) -> String?
+
+    /// Lets the value of a key be read although that counts as a use.
+    func allowUse(of key: String, in archive: ArchiveAddress)
+
+    /// Who is connected to a server, and which commands took long there; nil: it is none.
+    func serverActivity() throws(SourceError) -> ServerActivity?
 
     /// Events of an archive from a number on; nil: all that are still known.
     func events(in archive: ArchiveAddress, from: UInt64?) throws(SourceError) -> EventBatch
@@ -115,6 +131,16 @@ package protocol StoreSource: Sendable {
 
     /// Deletes every message of a log, for good.
     func clearLog(in archive: ArchiveAddress) throws(SourceError) -> Carried<Removal>
+}
+
+/// What a source answers that is no server.
+extension StoreSource {
+    package func listing(
+        in archive: ArchiveAddress, holding text: String, while goesOn: (Int) -> Bool
+    ) throws(SourceError) -> (any EntryListing)? { try listing(in: archive) }
+    package func remark(on key: String, in archive: ArchiveAddress) -> String? { nil }
+    package func allowUse(of key: String, in archive: ArchiveAddress) {}
+    package func serverActivity() throws(SourceError) -> ServerActivity? { nil }
 }
 
 /// What a source answers that has messages alone, as a ring file does.

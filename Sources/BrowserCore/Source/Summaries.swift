@@ -1,3 +1,4 @@
+import ServerInspection
 import StorageEngine
 import StoreInspection
 
@@ -54,8 +55,14 @@ package struct StoreFigures: Sendable, Hashable {
     package var absence: String
     /// Whether it is no store but a file of messages.
     package var isRingFile = false
+    /// What a server says of itself, if it is one; nil: it is a store.
+    package var server: ServerFigures?
+    /// Counters and memory of a server, which has them for all its databases together.
+    package var whole: ArchiveSample?
     /// Whether only another user may change it.
     package var isOfAnotherUser = false
+
+    var counted: [ArchiveSample] { whole.map { [$0] } ?? archives }
 
     package init(
         archives: [ArchiveSample], processes: [AttachedProcess] = [], ownAccesses: UInt64 = 0,
@@ -67,4 +74,11 @@ package struct StoreFigures: Sendable, Hashable {
         self.ownAccesses = ownAccesses
         self.ownPid = ownPid
     }
+}
+
+/// What happens at a server. A value; safe to share between threads.
+package struct ServerActivity: Sendable, Hashable {
+    package var clients: [ServerClient]
+    /// The latest first.
+    package var slow: [SlowCommand]
 }

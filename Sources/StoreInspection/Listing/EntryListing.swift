@@ -42,6 +42,35 @@ package protocol EntryListing: Sendable {
 
     /// Where the entry with that key stands, if that can be told without looking at all of them.
     func index(ofKey key: String) -> Int?
+
+    /// What a server's key is, and how the server keeps its value; nil in a store, and for what wasn't asked about.
+    func traits(at index: Int) -> (type: String, layout: String?)?
+
+    /// Whether they are listed in LRU order.
+    var isByRecency: Bool { get }
+
+    /// Whether there are entries that aren't listed, because they are too many.
+    var isCut: Bool { get }
+
+    /// Whether figures, terms and times are known of all entries. A server's are asked for key by key.
+    var knowsFigures: Bool { get }
+
+    /// Has them known. `goesOn` is told the share done, 0 to 1.
+    /// - Returns: false if it was stopped.
+    func learnFigures(_ goesOn: (Double) -> Bool) throws(SourceError) -> Bool
+
+    /// Says that the metadata of these entries will be read now, so that all can be asked for at once.
+    func prepare(_ indices: [Int]) throws(SourceError)
+}
+
+/// A store's list knows all that.
+extension EntryListing {
+    package func traits(at index: Int) -> (type: String, layout: String?)? { nil }
+    package var isByRecency: Bool { true }
+    package var isCut: Bool { false }
+    package var knowsFigures: Bool { true }
+    package func learnFigures(_ goesOn: (Double) -> Bool) throws(SourceError) -> Bool { true }
+    package func prepare(_ indices: [Int]) throws(SourceError) {}
 }
 
 extension EntryListing {

@@ -28,6 +28,8 @@ package struct EntryOrder: Sendable, Hashable {
         case column(EntryColumn)
         /// What their values have there; those that have nothing come last in both directions.
         case property(QueryProperty)
+        /// Nothing: as a server's scan found them.
+        case scan
     }
 
     package let basis: Basis
@@ -46,11 +48,17 @@ package struct EntryOrder: Sendable, Hashable {
     /// LRU order, the most recent first: idle time is what recency is.
     package static let recency = EntryOrder(.idle, descending: false)
 
+    /// A server's own order, which means nothing.
+    package static let found = EntryOrder(.scan, descending: false)
+
+    /// Whether it takes more than the keys.
+    package var needsFigures: Bool { self != .found && column != .key }
+
     package var reversed: EntryOrder { EntryOrder(basis, descending: !descending) }
 
     package var column: EntryColumn? { if case .column(let column) = basis { column } else { nil } }
     package var property: QueryProperty? { if case .property(let property) = basis { property } else { nil } }
 
     /// `size`, `address.city`
-    package var name: String { column?.title ?? property?.columnName ?? "" }
+    package var name: String { column?.title ?? property?.columnName ?? "scan" }
 }

@@ -28,6 +28,7 @@ package struct EntrySorter<Stop: Error> {
         switch order.basis {
         case .column(let column): try positions(order, by: column)
         case .property(let property): try positions(by: property, descending: order.descending)
+        case .scan: order.descending ? .reversed(listing.count) : .all(listing.count)
         }
     }
 
@@ -50,7 +51,8 @@ package struct EntrySorter<Stop: Error> {
     private func positions(_ order: EntryOrder, by column: EntryColumn) throws(Stop) -> Positions {
         let count = listing.count
         switch column {
-        case .idle: return order.descending ? .reversed(count) : .all(count)
+        case .idle where listing.isByRecency: return order.descending ? .reversed(count) : .all(count)
+        case .idle: return try sorted(order) { ~listing.accessed(at: $0).microseconds }
         case .size: return try sorted(order) { Int64(listing.figures(at: $0).size) }
         case .hits: return try sorted(order) { Int64(listing.figures(at: $0).hits) }
         case .tier: return try sorted(order) { listing.terms(at: $0).tier.order }

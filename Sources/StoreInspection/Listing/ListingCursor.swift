@@ -76,35 +76,28 @@ final class ListingCursor: QueryCursor {
 
     // MARK: Metadata
 
+    /// What the list itself doesn't know.
+    private var details: EntryMetadata? {
+        if metadata == nil, !listing.knowsFigures { _ = load() }
+        return metadata
+    }
+
     var key: String { metadata?.key ?? String(decoding: keyBytes, as: UTF8.self) }
-    var valueBytes: Int { Int(listing.figures(at: index).size) }
+    var valueBytes: Int { details?.valueBytes ?? Int(listing.figures(at: index).size) }
     var created: Timestamp { metadata?.created ?? accessed }
-    var accessed: Timestamp { listing.accessed(at: index) }
-    var expires: Timestamp? { listing.terms(at: index).expires }
-    var hits: UInt32 { listing.figures(at: index).hits }
-    var tier: Tier { listing.terms(at: index).tier }
+    var accessed: Timestamp { details?.accessed ?? listing.accessed(at: index) }
+    var expires: Timestamp? { details.map(\.expires) ?? listing.terms(at: index).expires }
+    var hits: UInt32 { details?.hits ?? listing.figures(at: index).hits }
+    var tier: Tier { details?.tier ?? listing.terms(at: index).tier }
     var owner: String? { metadata?.owner }
     var rank: Int? { index + 1 }
     var recency: UInt64 { metadata?.recency ?? 0 }
     var sequence: UInt64 { metadata?.sequence ?? 0 }
-}
+    var type: String? { traits?.type }
+    var layout: String? { traits?.layout }
 
-/// Bytes that stay where they are until others are kept. Not thread-safe.
-private final class CopiedBytes {
-    private var room = UnsafeMutableRawBufferPointer(start: nil, count: 0)
-    private var count = 0
-
-    deinit { room.deallocate() }
-
-    var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: room[..<count]) }
-    var none: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
-
-    func keep(_ bytes: [UInt8]) {
-        if room.count < bytes.count || room.count == 0 {
-            room.deallocate()
-            room = .allocate(byteCount: max(4096, bytes.count), alignment: 8)
-        }
-        room.copyBytes(from: bytes)
-        count = bytes.count
+    private var traits: (type: String, layout: String?)? {
+        _ = details
+        return listing.traits(at: index)
     }
 }

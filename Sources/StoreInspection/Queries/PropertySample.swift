@@ -29,9 +29,9 @@ package struct PropertySample: Sendable {
     package init() {}
 
     /// Of the latest entries of an archive. Reads their values, without a trace.
-    package init(of archive: Archive) throws {
+    package init(of source: some QuerySource) throws {
         let latest = QueryPlan(QueryPipeline([.limit(PropertySample.entries)]))
-        _ = try latest.run(over: archive) { row in
+        _ = try latest.run(over: source) { row in
             if let value = row.value.flatMap({ try? CBORReader.decode($0) }) { add(row.entry, value) }
             return true
         }

@@ -26,6 +26,10 @@ package enum MetadataColumns {
 
     /// An entry with its value, which is JSON that is printed already.
     package static func entry(_ metadata: EntryMetadata, value: [UInt8]) -> JSONTree {
-        .object([("meta", .cells(members(metadata))), ("value", .printed(value))])
+        entry(members(metadata), value: value)
+    }
+
+    package static func entry(_ members: [(name: String, value: Cell)], value: [UInt8]) -> JSONTree {
+        .object([("meta", .cells(members)), ("value", .printed(value))])
     }
 }

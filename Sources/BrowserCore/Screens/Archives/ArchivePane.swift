@@ -1,9 +1,12 @@
+import ServerInspection
 import StoreInspection
 import TerminalKit
 
 /// The archive under the cursor in full: gauges and counters, and graphs of the last minutes where there is room.
 struct ArchivePane {
     let archive: ArchiveSample
+    /// Of a server, whose figures as a whole these are.
+    let server: ServerFigures?
     let history: ArchiveHistory?
 
     private static let figuresColumns = 56
@@ -16,7 +19,9 @@ struct ArchivePane {
         let box = rect.split(top: min(rect.rows, ArchivePane.mostRows)).top
         frame.border(box, style: look[.border], glyphs: look.glyphs)
         let content = [archive.typeName, archive.latestEncoding?.label ?? ""].filter { !$0.isEmpty }
-        let title = archive.name + (content.isEmpty ? "" : ": ") + content.joined(separator: ", ")
+        let title =
+            (server?.product ?? archive.name) + (content.isEmpty ? "" : ": ")
+            + content.joined(separator: ", ")
         frame.write(
             TextWidth.truncate(" \(title) ", to: max(0, box.columns - 4), ellipsis: look.glyphs.ellipsis),
             at: Point(column: box.column + 2, row: box.row), style: look[.accent], within: box)
@@ -37,11 +42,14 @@ struct ArchivePane {
     }
 
     private func drawFigures(into frame: inout Frame, in rect: Rect, look: Look) {
-        drawGauge("disk", archive.diskBytes, archive.diskLimit, archive.diskShare, &frame, rect.line(0), look)
+        let memoryLine = rect.line(server == nil ? 1 : 0)
+        if server == nil {
+            drawGauge(
+                "disk", archive.diskBytes, archive.diskLimit, archive.diskShare, &frame, rect.line(0), look)
+        }
         drawGauge(
-            "memory", archive.memoryBytes, archive.memoryLimit, archive.memoryShare, &frame, rect.line(1),
-            look)
-        var rows = archive.facts
+            "memory", archive.memoryBytes, archive.memoryLimit, archive.memoryShare, &frame, memoryLine, look)
+        var rows = server.map(DatabasesView.facts) ?? archive.facts
         // Entries may be missing: more worth knowing than all of these, which a small pane cuts off.
         let isDamaged = archive.damagedPlaces > 0
         if isDamaged {

@@ -28,6 +28,7 @@ extension ArchivesScreen {
                 }
                 if isPaused { return effects }
                 return effects + model.parts.figuresCame(&model) + Browser.loadEvents(&model)
+                    + ServerTables.load(&model)
             }
         ]
     }
@@ -45,8 +46,12 @@ extension ArchivesScreen {
             model.archives.histories[ExactText(archive.name), default: ArchiveHistory()]
                 .add(archive.status, at: moment)
         }
+        if let whole = figures.whole {
+            model.archives.histories[ExactText(whole.name), default: ArchiveHistory()]
+                .add(whole.status, at: moment)
+        }
         model.archives.histories = model.archives.histories.filter { name, _ in
-            figures.archives.contains { ExactText($0.name) == name }
+            (figures.archives + [figures.whole].compactMap { $0 }).contains { ExactText($0.name) == name }
         }
         return Browser.watchAlarms(&model, figures, at: moment)
     }

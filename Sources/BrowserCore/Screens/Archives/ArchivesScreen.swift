@@ -39,7 +39,7 @@ enum ArchivesScreen: ScreenParts {
         let hasArchives = !model.archives.archives.isEmpty
         let below = parts.list.rows - rows - 1
         // Three events at least, and beside them the archive's own figures if there is room for both.
-        if model.archives.showsEvents, hasArchives, below >= ScreenLayout.eventRows {
+        if model.archives.showsEvents, hasArchives, !model.isOfServer, below >= ScreenLayout.eventRows {
             let both = below >= ScreenLayout.eventRows + ArchivePane.leastRows
             let eventRows = both ? max(ScreenLayout.eventRows, below - ArchivePane.mostRows) : below
             (parts.list, parts.events) = parts.list.split(bottom: eventRows)
@@ -90,6 +90,7 @@ enum ArchivesScreen: ScreenParts {
             return []
         }
         model.entries = EntriesState(archive: archive)
+        if model.isOfServer { model.entries?.order = .found }
         model.touched = nil
         model.screen = .entries
         return EntriesScreen.rearrange(&model, takingListing: true, isForced: true)

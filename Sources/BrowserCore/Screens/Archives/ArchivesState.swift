@@ -21,6 +21,8 @@ struct ArchivesState: Sendable {
     var showsEvents = true
 
     var archives: [ArchiveSample] { figures?.archives ?? [] }
+    /// What graphs are of: a server has counters for all its databases together.
+    var counted: [ArchiveSample] { figures?.counted ?? [] }
     var cursor: Int { archives.firstIndex { ExactText($0.name) == selected.map(ExactText.init) } ?? 0 }
 
     func summary(_ name: String) -> ArchiveSample? {

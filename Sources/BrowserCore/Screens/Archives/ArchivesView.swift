@@ -5,6 +5,7 @@ import TerminalKit
 /// The archives of a store with what they hold and do.
 enum ArchivesView {
     static func table(_ model: Model) -> Table {
+        if let server = model.archives.figures?.server { return DatabasesView.table(model, server) }
         let archives = model.archives.archives
         let histories = model.archives.shownHistories
         let isOver = archives.contains { $0.problem == nil && $0.footprintExcess != nil }
@@ -74,15 +75,28 @@ enum ArchivesView {
                 isCentered: true)
             return frame.draw(text, in: layout.list, look: look)
         }
-        drawTotals(figures, into: &frame, in: layout.info, look: look)
+        if let server = figures.server {
+            let line = layout.info.inset(left: 1)
+            for (row, parts) in DatabasesView.lines(model, server).enumerated() where row < line.rows {
+                write(
+                    parts.map { Span($0, look[row == 0 ? .text : .dim]) }, into: &frame, in: line.line(row))
+            }
+        } else {
+            drawTotals(figures, into: &frame, in: layout.info, look: look)
+        }
         guard !figures.archives.isEmpty else {
             return explain(model, layout, into: &frame)
         }
         table(model).draw(into: &frame, in: layout.list, look: look)
         EventsTable.drawTail(model, archive: nil, into: &frame, in: layout.events)
-        if !layout.pane.isEmpty, let archive = model.archives.summary(model.archives.selected ?? "") {
-            ArchivePane(archive: archive, history: model.archives.shownHistories[ExactText(archive.name)])
-                .draw(into: &frame, in: layout.pane, look: look)
+        if !layout.pane.isEmpty,
+            let archive = figures.whole ?? model.archives.summary(model.archives.selected ?? "")
+        {
+            ArchivePane(
+                archive: archive, server: figures.server,
+                history: model.archives.shownHistories[ExactText(archive.name)]
+            )
+            .draw(into: &frame, in: layout.pane, look: look)
         }
     }
 

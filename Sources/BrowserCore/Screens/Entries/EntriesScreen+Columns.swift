@@ -30,7 +30,7 @@ extension EntriesScreen {
         var effects: [Effect] = [keep(chosen, of: entries.archive)]
         // Nothing shows any more what the rows are in order of.
         if let property = entries.order.property, entries.properties?.contains(property) != true {
-            effects += arrange(&model, by: .recency)
+            effects += arrange(&model, by: model.isOfServer ? .found : .recency)
         }
         return effects
     }

@@ -110,6 +110,7 @@ extension EntriesScreen {
         request.condition = entries.condition
         request.columns = entries.properties
         request.marks = entries.marks
+        request.expected = model.sample(entries.archive)?.entries ?? 0
         request.base =
             base ?? (takingListing || entries.arrangement?.isPart == true ? nil : entries.arrangement)
         request.anchor = entries.follows ? nil : entries.key
@@ -129,7 +130,8 @@ extension EntriesScreen {
                 Job(ticket: ticket, title: request.base == nil ? "reading" : title, since: model.now))
         }
         if entries.arrangement == nil, request.isWholeInOrder,
-            let sample = model.sample(entries.archive), sample.entries >= Arranger.large
+            let sample = model.sample(entries.archive),
+            sample.entries >= (model.isOfServer ? Arranger.largeOfServer : Arranger.large)
         {
             effects.append(showFirst(request, ticket: ticket))
         }
@@ -144,6 +146,7 @@ extension EntriesScreen {
             // What can't be read is said by the answer that is waited for.
             guard var entries = model.entries, entries.ticket == ticket, case .success(let arranged) = result
             else { return [] }
+            take(arranged.remembered, in: &entries, &model)
             show(arranged, in: &entries, now: model.now)
             model.entries = entries
             return []

@@ -84,7 +84,7 @@ enum EntriesScreen: ScreenParts {
             order.property
             ?? order.column.flatMap { QueryMetadata(rawValue: $0.title) }
             .map(QueryProperty.metadata)
-        if let basis, order != .recency {
+        if let basis, order != .recency, order != .found {
             stages.append(.sort([QuerySortKey(basis, isDescending: order.descending)]))
         }
         var words =

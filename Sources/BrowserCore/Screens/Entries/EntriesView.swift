@@ -22,7 +22,9 @@ enum EntriesView {
         /// A property, whose values took so much room.
         init(_ property: QueryProperty, _ seen: SeenRows.Values?) {
             basis = .property(property)
-            title = property.columnName
+            // Among facts of the entry the sign of metadata says nothing.
+            title =
+                if case .metadata(let metadata) = property { metadata.rawValue } else { property.columnName }
             let isNumeric = seen?.isNumeric ?? false
             let columns = max(min(TextWidth.width(of: title), Column.widest), seen?.columns ?? 0)
             width = isNumeric ? .fixed(columns) : .minimum(min(columns, Column.narrowest), weight: 1)
@@ -157,7 +159,7 @@ enum EntriesView {
         let role = isGhost ? .dim : entries.flashes[entry.key]?.role ?? (isVictim ? .dying : .text)
         let cells = columns.map { column in
             switch column {
-            case nil:
+            case nil, .scan:
                 Table.Cell(isGhost ? "x" : isVictim ? String(look.glyphs.descending) : "", role: .dying)
             case .column(let column): cell(column, entry, now: now)
             case .property(let property): cell(property, row, entries, look: look)
@@ -172,6 +174,8 @@ enum EntriesView {
         case .size: return Table.Cell(Figures.bytes(UInt64(entry.valueBytes)))
         case .tier: return Table.Cell(entry.tier.rawValue, role: .dim)
         case .idle: return Table.Cell(Figures.duration(now.seconds(since: entry.accessed), separator: ""))
+        // Nobody knows the age of a server's key.
+        case .age where entry.created.microseconds == 0: return Table.Cell("-", role: .dim)
         case .age: return Table.Cell(Figures.duration(now.seconds(since: entry.created), separator: ""))
         case .expires:
             let expires = expires(entry, now: now)
@@ -211,18 +215,20 @@ enum EntriesView {
         if arrangement.isPart {
             let all = (model.entries?.archive).flatMap { model.sample($0)?.entries }
             let count = Figures.count(arrangement.count)
-            return "the \(count) most recent"
+            return (model.isOfServer ? "the \(count) found first" : "the \(count) most recent")
                 + (all.map { " of \(Figures.count($0, "entry", "entries"))" } ?? "")
         }
-        let bytes = Figures.bytes(arrangement.rowBytes)
-        let all = Figures.count(arrangement.listing.count - arrangement.gone, "entry", "entries")
+        // Of a server's keys sizes are asked for when they are sorted by one.
+        let bytes = arrangement.listing.knowsFigures ? "  " + Figures.bytes(arrangement.rowBytes) : ""
+        var all = Figures.count(arrangement.listing.count - arrangement.gone, "entry", "entries")
+        if arrangement.listing.isCut { all = "the \(all) found first; a filter asks the server" }
         guard arrangement.isFiltered else {
-            return "\(all)  \(bytes)"
+            return "\(all)\(bytes)"
         }
         // Whether these have what is looked for nobody knows.
         let unreadable = max(arrangement.unread.filtered, arrangement.unread.chosen)
         let rest = unreadable == 0 ? "" : ", \(Figures.count(unreadable)) unreadable"
-        return "\(Figures.count(arrangement.count)) of \(all)\(rest)  \(bytes)"
+        return "\(Figures.count(arrangement.count)) of \(all)\(rest)\(bytes)"
     }
 
     static func draw(_ model: Model, _ layout: ScreenLayout, into frame: inout Frame) {

@@ -165,11 +165,18 @@ enum GroupsScreen: ScreenParts {
     private static func entries(
         of archive: ArchiveAddress, _ scope: GroupsState.Scope, _ context: QuestionContext
     ) throws(SourceError) -> (any EntryListing, Positions?)? {
-        if scope.isAll { return (try context.source.listing(in: archive), nil) }
+        if scope.isAll {
+            let listing = try context.source.listing(in: archive, holding: "") { _ in context.progress(0) }
+            guard let listing, try listing.learnFigures(context.progress) else { return nil }
+            return (listing, nil)
+        }
         var request = ArrangementRequest(in: archive, filter: scope.filter)
         (request.group, request.condition) = (scope.group, scope.condition)
         let arranger = Arranger(source: context.source, clock: context.clock, progress: context.progress)
-        return try arranger.arrange(request).map { ($0.arrangement.listing, $0.arrangement.rows) }
+        guard let arrangement = try arranger.arrange(request)?.arrangement,
+            try arrangement.listing.learnFigures(context.progress)
+        else { return nil }
+        return (arrangement.listing, arrangement.rows)
     }
 
     private static func group(

@@ -46,7 +46,7 @@ enum GraphsView {
         _ metric: Metric, _ model: Model, _ monitor: MonitorState, columns: Int
     ) -> TimeGraph {
         let look = model.look
-        let archives = Metric.archives(of: monitor.filter.archive, in: model.archives.archives)
+        let archives = Metric.archives(of: monitor.filter.archive, in: model.archives.counted)
         let histories = archives.compactMap { model.archives.shownHistories[ExactText($0.name)] }
         let values = GraphColumn.columns(
             columns, seconds: monitor.span, until: model.shownNow, of: histories
@@ -77,7 +77,7 @@ enum GraphsView {
     /// The graph under the cursor, and what makes it another one: its figures tick. Nil where none is shown.
     static func words(_ model: Model) -> (identity: String, words: String)? {
         guard let monitor = model.monitor, monitor.part == .graphs else { return nil }
-        let archives = Metric.archives(of: monitor.filter.archive, in: model.archives.archives)
+        let archives = Metric.archives(of: monitor.filter.archive, in: model.archives.counted)
         let now = monitor.metric.now(of: archives, model.archives.shownHistories).map(monitor.metric.text)
         let limit = monitor.metric.limit(of: archives).map { " of \(Figures.bytes($0))" } ?? ""
         let alarm = model.archives.alarms.first { $0.watches(monitor.metric, of: monitor.filter.archive) }

@@ -189,7 +189,7 @@ extension Browser {
         var over: [String] = []
         for index in model.archives.alarms.indices {
             let alarm = model.archives.alarms[index]
-            let archives = Metric.archives(of: alarm.archive, in: figures.archives)
+            let archives = Metric.archives(of: alarm.archive, in: figures.counted)
             let value = alarm.metric.now(of: archives, model.archives.histories)
             // One that can't be read for a moment is still there.
             let isThere = figures.archives.contains { sample in

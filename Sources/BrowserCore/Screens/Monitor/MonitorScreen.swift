@@ -5,7 +5,8 @@ import TerminalKit
 /// What happens in the store: events, or the processes that have it open.
 enum MonitorScreen: ScreenParts {
     static func path(_ model: Model) -> [String] {
-        [TitleView.storeName(model), (model.monitor?.part ?? .events).name]
+        let part = model.monitor?.part ?? .events
+        return [TitleView.storeName(model), model.isOfServer ? part.serverName : part.name]
     }
 
     static func archive(_ model: Model) -> ArchiveAddress? {
@@ -15,6 +16,11 @@ enum MonitorScreen: ScreenParts {
 
     static func command(_ model: Model) -> CommandLine.Words {
         guard let monitor = model.monitor else { return .init("ls") }
+        if model.isOfServer {
+            var words = CommandLine.Words("stats", options: ["--watch"])
+            words.remark = "It prints the server's figures; clients and slow log no command prints."
+            return words
+        }
         let filter = monitor.filter
         let archive = filter.archive.map { [$0] } ?? []
         switch monitor.part {
@@ -49,6 +55,7 @@ enum MonitorScreen: ScreenParts {
         guard let monitor = model.monitor else { return 0 }
         return switch monitor.part {
         case .processes: monitor.processRow
+        case .events where model.isOfServer: monitor.processRow
         case .events: monitor.row(model.events)
         case .graphs: Metric.allCases.firstIndex(of: monitor.metric) ?? 0
         }
@@ -56,7 +63,7 @@ enum MonitorScreen: ScreenParts {
 
     static func firstRow(_ model: Model) -> Int {
         guard let monitor = model.monitor, monitor.part != .graphs else { return 0 }
-        return monitor.part == .processes ? monitor.processTop : monitor.top
+        return monitor.part == .processes || model.isOfServer ? monitor.processTop : monitor.top
     }
 
     static func table(_ model: Model) -> Table? {
@@ -64,7 +71,7 @@ enum MonitorScreen: ScreenParts {
     }
 
     static func place(_ model: Model) -> StatusView.Content? {
-        guard let monitor = model.monitor, monitor.part == .events else { return nil }
+        guard let monitor = model.monitor, monitor.part == .events, !model.isOfServer else { return nil }
         let count = monitor.count(model.events)
         guard count > 0 else { return nil }
         let row = monitor.row(model.events)
@@ -76,6 +83,9 @@ enum MonitorScreen: ScreenParts {
 
     static func isOfUse(_ id: ActionID, _ model: Model) -> Bool {
         switch model.monitor?.part {
+        case .events? where model.isOfServer, .processes? where model.isOfServer:
+            ![.filter, .eventKind, .eventArchive, .biography, .entry, .follow, .span, .alarm].contains(id)
+                && (id != .open || model.monitor?.part == .events)
         case .graphs?: ![.filter, .eventKind, .biography, .entry, .follow].contains(id)
         case .processes?:
             ![.open, .filter, .eventKind, .biography, .entry, .span, .alarm].contains(id)
@@ -87,12 +97,12 @@ enum MonitorScreen: ScreenParts {
 
     static func show(_ part: MonitorState.Part, _ model: inout Model) -> [Effect] {
         let isOfOne = model.parts.isOfOneArchive || part == .graphs
-        let archive = isOfOne ? model.parts.archive(model)?.name : nil
+        let archive = isOfOne && !model.isOfServer ? model.parts.archive(model)?.name : nil
         model.monitor = MonitorState(part: part, origin: model.screen, archive: archive)
         model.monitor?.span = model.archives.span
         model.monitor?.match(model.events, from: 0)
         model.screen = .monitor
-        return Browser.loadEvents(&model)
+        return model.isOfServer ? ServerTables.load(&model) : Browser.loadEvents(&model)
     }
 
     static func back(_ model: inout Model) -> [Effect] {
@@ -104,7 +114,9 @@ enum MonitorScreen: ScreenParts {
     static func perform(_ model: inout Model, _ id: ActionID) -> [Effect] {
         guard let monitor = model.monitor else { return [] }
         switch id {
-        case .monitorPart: model.monitor?.part = monitor.part.next
+        case .monitorPart:
+            model.monitor?.part = monitor.part.next
+            return ServerTables.load(&model)
         case .span where monitor.part == .graphs:
             let span = next(after: monitor.span, in: GraphsView.spans)
             model.monitor?.span = span
@@ -170,8 +182,10 @@ enum MonitorScreen: ScreenParts {
             monitor.metric = metrics[max(0, min(row, metrics.count - 1))]
             return []
         }
-        if monitor.part == .processes {
-            monitor.processRow = max(0, min(row, MonitorView.processes(model).count - 1))
+        if monitor.part == .processes || model.isOfServer {
+            let count =
+                model.isOfServer ? ServerTables.count(monitor) : MonitorView.processes(model).count
+            monitor.processRow = max(0, min(row, count - 1))
             return []
         }
         let count = monitor.count(model.events)
@@ -186,6 +200,10 @@ enum MonitorScreen: ScreenParts {
     static func open(_ model: inout Model) -> [Effect] {
         if model.monitor?.part == .graphs {
             model.monitor?.isZoomed.toggle()
+            return []
+        }
+        if model.isOfServer {
+            model.overlay = model.monitor.flatMap(ServerTables.message).map(Overlay.message) ?? model.overlay
             return []
         }
         guard let event = event(model) else { return [] }
@@ -250,7 +268,7 @@ enum MonitorScreen: ScreenParts {
     static func settle(_ model: inout Model, _ layout: ScreenLayout) -> [Effect] {
         guard var monitor = model.monitor else { return [] }
         let page = layout.page
-        let processes = MonitorView.processes(model).count
+        let processes = model.isOfServer ? ServerTables.count(monitor) : MonitorView.processes(model).count
         monitor.processRow = max(0, min(monitor.processRow, processes - 1))
         monitor.processTop = Table.firstRow(
             showing: monitor.processRow, of: processes, in: page, from: monitor.processTop)

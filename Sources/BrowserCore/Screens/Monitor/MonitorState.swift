@@ -1,3 +1,6 @@
+import ServerInspection
+import StorageEngine
+
 /// The screen of what happens: events, and the processes that do it.
 struct MonitorState: Sendable {
     enum Part: Sendable, Hashable, CaseIterable {
@@ -7,6 +10,15 @@ struct MonitorState: Sendable {
             switch self {
             case .events: "events"
             case .processes: "processes"
+            case .graphs: "graphs"
+            }
+        }
+
+        /// What it is at a server.
+        var serverName: String {
+            switch self {
+            case .events: "slow log"
+            case .processes: "clients"
             case .graphs: "graphs"
             }
         }
@@ -33,6 +45,11 @@ struct MonitorState: Sendable {
     var isZoomed = false
     /// Seconds that graphs show.
     var span = 300.0
+    /// What happens at a server, once it was asked, and when; why it can't be told.
+    var activity: ServerActivity?
+    var activityRead: Timestamp?
+    var activityProblem: String?
+    var isActivityPending = false
 
     init(part: Part, origin: Screen, archive: String?) {
         self.part = part

@@ -20,6 +20,10 @@ enum MonitorView {
         guard let monitor = model.monitor else {
             return Table(columns: [], rowCount: 0) { _ in Table.Row([]) }
         }
+        if model.isOfServer {
+            return monitor.part == .processes
+                ? ServerTables.clients(model, monitor) : ServerTables.slow(model, monitor)
+        }
         if monitor.part == .processes { return processTable(model, monitor) }
         let log = model.events
         let count = monitor.count(log)
@@ -83,19 +87,35 @@ enum MonitorView {
     ) {
         let look = model.look
         var left = MonitorState.Part.allCases.flatMap { part in
-            [Span(" "), Span(part.name, look[monitor.part == part ? .accent : .dim])]
+            [
+                Span(" "),
+                Span(
+                    model.isOfServer ? part.serverName : part.name,
+                    look[monitor.part == part ? .accent : .dim]),
+            ]
         }
         left.append(Span("  "))
         var right: [Span] = []
         switch monitor.part {
         case .graphs:
             left.append(Span("\(Figures.duration(monitor.span)) of "))
-            left.append(Span(monitor.filter.archive ?? "all archives but logs", look[.accent]))
+            left.append(
+                Span(
+                    monitor.filter.archive ?? (model.isOfServer ? "the server" : "all archives but logs"),
+                    look[.accent]))
             let others = model.archives.alarms.filter { $0.archive != monitor.filter.archive }
             right += others.map { alarm in
                 Span(
                     " \(alarm.subject) \(alarm.condition) ", look[alarm.isRinging ? .badge : .dim])
             }
+        case .processes where model.isOfServer, .events where model.isOfServer:
+            let count = ServerTables.count(monitor)
+            left.append(
+                Span(
+                    monitor.part == .processes
+                        ? Figures.count(count, "client", "clients")
+                        : "the latest \(Figures.count(count, "command", "commands"))"))
+            if let problem = monitor.activityProblem { left.append(Span("  \(problem)", look[.danger])) }
         case .processes:
             left.append(Span(Figures.count(processes(model).count, "attached", "attached")))
             if let archive = monitor.filter.archive { left.append(Span("  to \(archive)", look[.accent])) }

@@ -7,6 +7,8 @@ package struct ValueLoad: Sendable {
     package var content: ValueContent
     /// The value's first bytes, all of them when it is short.
     package var head: [UInt8]
+    /// Such as that only a part of it was read; one line.
+    package var remark: String?
 
     /// The bytes that are read for the pane beside the list.
     package static let previewLimit = 256 << 10
@@ -22,6 +24,7 @@ package struct ValueLoad: Sendable {
             return nil
         }
         let content = ValueContent(head, total: entry.valueBytes, encoding: entry.encoding)
-        return ValueLoad(entry: entry, content: content, head: head)
+        return ValueLoad(
+            entry: entry, content: content, head: head, remark: source.remark(on: key, in: archive))
     }
 }

@@ -54,8 +54,8 @@ extension ValueScreen {
 
     /// Folds or unfolds what holds something; a text or bytes are opened, to be read in full.
     private static func foldOrOpen(_ model: inout Model) -> [Effect] {
-        guard let value = model.value, value.mode == .tree, let tree = value.tree, let node = value.node
-        else { return [] }
+        guard let value = model.value, value.load != nil else { return allowReading(&model) }
+        guard value.mode == .tree, let tree = value.tree, let node = value.node else { return [] }
         if tree.nodes[node].isContainer {
             model.value?.folded.formSymmetricDifference([node])
             model.value?.unfold()

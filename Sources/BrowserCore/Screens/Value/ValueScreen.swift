@@ -134,8 +134,10 @@ enum ValueScreen: ScreenParts {
     static func isOfUse(_ id: ActionID, _ model: Model) -> Bool {
         guard let value = model.value else { return true }
         switch id {
+        case .fold where model.isOfServer && value.load == nil: return true
         case .fold, .foldAll, .unfoldAll: return value.mode == .tree
         case .mode: return value.modes.count > 1
+        case .biography: return !model.isOfServer
         default: return true
         }
     }
@@ -151,6 +153,22 @@ enum ValueScreen: ScreenParts {
     }
 
     static func open(_ model: inout Model) -> [Effect] { [] }
+
+    /// Of a server that counts reading as a use, a person says that the value is wanted all the same.
+    static func allowReading(_ model: inout Model) -> [Effect] {
+        guard let value = model.value, value.load == nil, value.problem != nil, !value.isPending else {
+            return []
+        }
+        model.value?.isPending = true
+        model.value?.problem = nil
+        return [
+            .ask("allow the use of \(value.archive.name)/\(value.key)") { context in
+                context.source.allowUse(of: value.key, in: value.archive)
+            } then: { _, _ in
+                [load(value)]
+            }
+        ]
+    }
 
     static func back(_ model: inout Model) -> [Effect] {
         if model.value?.part != nil { return closePart(&model) }

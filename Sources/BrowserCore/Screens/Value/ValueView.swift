@@ -73,23 +73,27 @@ enum ValueView {
         for mode in value.modes {
             modes += [Span(" "), Span(mode.rawValue, look[mode == value.mode ? .accent : .dim])]
         }
-        var parts = ["\(load.content.name), \(Figures.bytes(UInt64(entry.valueBytes)))", entry.tier.rawValue]
-        parts.append("\(Figures.count(entry.hits, "hit", "hits"))")
+        var parts = ["\(load.content.name), \(Figures.bytes(UInt64(entry.valueBytes)))"]
+        if let remark = load.remark { parts.append(remark) }
+        // A server tells neither where a value is nor how old it is.
+        let isOfServer = model.isOfServer
+        if !isOfServer { parts += [entry.tier.rawValue, Figures.count(entry.hits, "hit", "hits")] }
         parts.append("idle \(Figures.duration(now.seconds(since: entry.accessed)))")
-        parts.append("age \(Figures.duration(now.seconds(since: entry.created)))")
+        if !isOfServer { parts.append("age \(Figures.duration(now.seconds(since: entry.created)))") }
         if let deadline = entry.expires {
             let left = EntriesView.expires(entry, now: now).text
             parts.append(deadline <= now ? left : "expires \(left)")
         }
         if let owner = entry.owner { parts.append("owner \(owner)") }
-        parts.append("created \(Figures.date(entry.created))")
+        if !isOfServer { parts.append("created \(Figures.date(entry.created))") }
         let modeColumns = modes.reduce(2) { $0 + TextWidth.width(of: $1.text) }
         let text = TextWidth.truncate(
             parts.joined(separator: "  "), to: max(0, rect.columns - modeColumns - 1),
             ellipsis: look.glyphs.ellipsis)
         Bar(left: [Span(" " + text)], right: modes + [Span(" ")], role: .text)
             .draw(into: &frame, in: rect.line(0), look: look)
-        if rect.rows > 1, let biography = value.biography {
+        // A server keeps no events.
+        if rect.rows > 1, !isOfServer, let biography = value.biography {
             // The latest of a long story counts most.
             let story = TextWidth.truncateStart(
                 EventText.line(biography, entry, model), to: max(0, rect.columns - 2),

@@ -2,11 +2,11 @@ import Foundation
 import RESP
 
 /// Sends a command, and waits for its reply. Used by one thread at a time.
-final class PlainClient {
+package final class PlainClient {
     private let socket: Int32
     private var decoder = RESPDecoder()
 
-    init(port: Int) throws {
+    package init(port: Int) throws {
         socket = try Loopback.connect(port)
         guard try command("PING") == .status("PONG") else { throw POSIXError(.EAGAIN) }
     }
@@ -14,12 +14,12 @@ final class PlainClient {
     deinit { close(socket) }
 
     @discardableResult
-    func command(_ words: String...) throws -> RESPValue {
+    package func command(_ words: String...) throws -> RESPValue {
         try command(RESPCommand(words: words.map { Array($0.utf8) }))
     }
 
     @discardableResult
-    func command(_ command: RESPCommand) throws -> RESPValue {
+    package func command(_ command: RESPCommand) throws -> RESPValue {
         var bytes: [UInt8] = []
         command.encode(into: &bytes)
         var rest = bytes[...]

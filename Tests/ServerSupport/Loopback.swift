@@ -1,8 +1,8 @@
 import Foundation
 
 /// Sockets of the loopback interface.
-enum Loopback {
-    static func address(_ port: Int) -> sockaddr_in {
+package enum Loopback {
+    package static func address(_ port: Int) -> sockaddr_in {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = UInt16(port).bigEndian
@@ -36,7 +36,7 @@ enum Loopback {
     }
 
     /// Listens at a port; 0: at a free one. Returns the socket and the port.
-    static func listen(_ port: Int = 0) throws -> (socket: Int32, port: Int) {
+    package static func listen(_ port: Int = 0) throws -> (socket: Int32, port: Int) {
         let listener = try socket()
         var yes: Int32 = 1
         setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
@@ -52,7 +52,7 @@ enum Loopback {
     }
 
     /// A port of those that the system gives nobody by itself. Servers of a cluster also use the one that is 10,000 above.
-    static func freePort() throws -> Int {
+    package static func freePort() throws -> Int {
         for _ in 0..<1000 {
             let port = Int.random(in: 20_000..<22_700)
             guard let (listener, _) = try? listen(port) else { continue }
@@ -62,7 +62,7 @@ enum Loopback {
         throw POSIXError(.EADDRINUSE)
     }
 
-    static func connect(_ port: Int) throws -> Int32 {
+    package static func connect(_ port: Int) throws -> Int32 {
         let connection = try socket()
         guard with(port, { Foundation.connect(connection, $0, $1) }) == 0 else {
             let code = errno

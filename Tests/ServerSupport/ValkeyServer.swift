@@ -2,18 +2,18 @@ import Foundation
 import TestSupport
 
 /// A server of its own for a test, on the loopback interface with a port and a folder of its own. Ended when it is released.
-final class ValkeyServer {
+package final class ValkeyServer {
     /// `nil` where none is installed: the tests that need one are left out then, and say so.
-    static let program: String? = ["/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"]
+    package static let program: String? = ["/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"]
         .flatMap { folder in ["valkey-server", "redis-server"].map { "\(folder)/\($0)" } }
         .first { FileManager.default.isExecutableFile(atPath: $0) }
 
-    private(set) var port = 0
+    package private(set) var port = 0
     private let folder: String
     private let options: [String]
     private var process: ChildProcess?
 
-    init(_ options: [String] = []) async throws {
+    package init(_ options: [String] = []) async throws {
         folder = NSTemporaryDirectory() + "vellum-server-" + UUID().uuidString
         self.options = options
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -31,7 +31,7 @@ final class ValkeyServer {
     }
 
     /// Also after ``stop()``; it is empty then.
-    func start() async throws {
+    package func start() async throws {
         guard try await begins() else { throw CocoaError(.fileReadUnknown) }
     }
 
@@ -53,19 +53,19 @@ final class ValkeyServer {
             && !process.hasEnded()
     }
 
-    func stop() {
+    package func stop() {
         process?.signal(SIGKILL)
         process?.waitForEnd()
     }
 
     /// Keeps it from running, or lets it go on.
-    func pause() { process?.signal(SIGSTOP) }
-    func resume() { process?.signal(SIGCONT) }
+    package func pause() { process?.signal(SIGSTOP) }
+    package func resume() { process?.signal(SIGCONT) }
 
-    var url: String { "valkey://127.0.0.1:\(port)" }
+    package var url: String { "valkey://127.0.0.1:\(port)" }
 
     /// Three servers that share the slots.
-    static func cluster() async throws -> [ValkeyServer] {
+    package static func cluster() async throws -> [ValkeyServer] {
         var servers: [ValkeyServer] = []
         for _ in 0..<3 {
             servers.append(
@@ -90,5 +90,5 @@ final class ValkeyServer {
     }
 
     /// Another program that uses the server.
-    func client() throws -> PlainClient { try PlainClient(port: port) }
+    package func client() throws -> PlainClient { try PlainClient(port: port) }
 }

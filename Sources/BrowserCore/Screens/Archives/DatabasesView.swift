@@ -1,0 +1,67 @@
+import ServerInspection
+import StorageEngine
+import StoreInspection
+import TerminalKit
+
+/// The databases of a server, and what the server does as a whole: it counts for all of them together.
+enum DatabasesView {
+    static func table(_ model: Model, _ server: ServerFigures) -> Table {
+        let databases = server.databases
+        return Table(
+            columns: [
+                Table.Column("database", width: .minimum(8, weight: 1)),
+                Table.Column("keys", width: .fixed(12), alignment: .trailing, priority: 1),
+                Table.Column("expiring", width: .fixed(12), alignment: .trailing, priority: 2),
+                Table.Column("", width: .fixed(10), priority: 3),
+            ], rowCount: databases.count, firstRow: model.archives.top,
+            selectedRow: databases.isEmpty ? nil : model.archives.cursor, emptyText: "No databases."
+        ) { row in
+            let database = databases[row]
+            let share = database.keys > 0 ? Double(database.expiring) / Double(database.keys) : 0
+            return Table.Row([
+                Table.Cell(database.name), Table.Cell(Figures.count(database.keys)),
+                Table.Cell(Figures.count(database.expiring)), Table.Cell("", gauge: share),
+            ])
+        }
+    }
+
+    /// Two lines: what it is, and what it does.
+    static func lines(_ model: Model, _ server: ServerFigures) -> [[String]] {
+        let now = model.archives.figures?.whole.flatMap {
+            model.archives.shownHistories[ExactText($0.name)]?.now
+        }
+        return [
+            [
+                server.product, server.role, "up \(Figures.duration(server.uptime))",
+                "memory \(Figures.share(server.memory, of: server.memoryLimit))"
+                    + (server.memoryLimit == nil ? ", no limit" : ", \(server.policy)"),
+                Figures.count(server.clients, "client", "clients"),
+            ],
+            [server.remark].compactMap { $0 } + [
+                "\(now.map { Figures.rate($0.operations) } ?? "-") commands/s",
+                "hits \(now?.hitRatio.map(Figures.percent) ?? "-")",
+                "evictions \(now.map { Figures.rate($0.evictions) } ?? "-")/s",
+                "expiries \(now.map { Figures.rate($0.expirations) } ?? "-")/s",
+            ],
+        ]
+    }
+
+    /// What the pane says beside graphs.
+    static func facts(_ server: ServerFigures) -> [(name: String, value: String)] {
+        let accesses = Double(server.hits) + Double(server.misses)
+        let ratio = accesses > 0 ? ", hit ratio \(Figures.percent(Double(server.hits) / accesses))" : ""
+        return [
+            (
+                "accesses",
+                "\(Figures.count(server.hits)) hits, \(Figures.count(server.misses)) misses\(ratio)"
+            ),
+            ("commands", Figures.count(server.commands)),
+            (
+                "gone",
+                "\(Figures.count(server.evictions, "eviction", "evictions")), "
+                    + Figures.count(server.expirations, "expiration", "expirations")
+            ),
+            ("at limit", server.memoryLimit == nil ? "there is no limit" : server.policy),
+        ]
+    }
+}

@@ -1,0 +1,109 @@
+import ServerInspection
+import StorageEngine
+import StoreInspection
+import TerminalKit
+
+/// Who is connected to a server, and which commands took long: what the monitor shows instead of processes and events.
+enum ServerTables {
+    static func clients(_ model: Model, _ monitor: MonitorState) -> Table {
+        let clients = monitor.activity?.clients ?? []
+        return Table(
+            columns: [
+                Table.Column("id", width: .fixed(9), alignment: .trailing, priority: 4),
+                Table.Column("address", width: .minimum(15, weight: 2)),
+                Table.Column("name", width: .minimum(8, weight: 2), priority: 2),
+                Table.Column("db", width: .fixed(4), alignment: .trailing, priority: 5),
+                Table.Column("since", width: .fixed(6), alignment: .trailing, priority: 3),
+                Table.Column("idle", width: .fixed(6), alignment: .trailing, priority: 1),
+                Table.Column("command", width: .minimum(10, weight: 1), priority: 1),
+                Table.Column("memory", width: .fixed(8), alignment: .trailing, priority: 3),
+            ], rowCount: clients.count, firstRow: monitor.processTop,
+            selectedRow: clients.isEmpty ? nil : monitor.processRow, emptyText: emptyText(monitor)
+        ) { row in
+            let client = clients[row]
+            return Table.Row([
+                Table.Cell(String(client.id), role: .dim), Table.Cell(client.address),
+                Table.Cell(client.name),
+                Table.Cell(String(client.database)),
+                Table.Cell(Figures.duration(client.age, separator: "")),
+                Table.Cell(Figures.duration(client.idle, separator: "")), Table.Cell(client.command),
+                Table.Cell(Figures.bytes(client.memory)),
+            ])
+        }
+    }
+
+    static func slow(_ model: Model, _ monitor: MonitorState) -> Table {
+        let commands = monitor.activity?.slow ?? []
+        return Table(
+            columns: [
+                Table.Column("time", width: .fixed(19), priority: 2),
+                Table.Column("took", width: .fixed(10), alignment: .trailing, priority: 1),
+                Table.Column("command", width: .minimum(16, weight: 4)),
+                Table.Column("client", width: .minimum(15, weight: 1), priority: 3),
+            ], rowCount: commands.count, firstRow: monitor.processTop,
+            selectedRow: commands.isEmpty ? nil : monitor.processRow,
+            emptyText: monitor.activity == nil
+                ? emptyText(monitor)
+                : "No command took longer than the server's bound (slowlog-log-slower-than)."
+        ) { row in
+            let command = commands[row]
+            return Table.Row([
+                Table.Cell(Figures.date(command.time), role: .dim), Table.Cell(took(command)),
+                Table.Cell(command.words.joined(separator: " ")), Table.Cell(command.client, role: .dim),
+            ])
+        }
+    }
+
+    private static func emptyText(_ monitor: MonitorState) -> String { monitor.activityProblem ?? "" }
+
+    static func took(_ command: SlowCommand) -> String {
+        let milliseconds = Double(command.microseconds) / 1000
+        return "\(Figures.decimal(milliseconds, digits: milliseconds < 10 ? 2 : 0)) ms"
+    }
+
+    static func count(_ monitor: MonitorState) -> Int {
+        switch monitor.part {
+        case .events: monitor.activity?.slow.count ?? 0
+        case .processes: monitor.activity?.clients.count ?? 0
+        case .graphs: 0
+        }
+    }
+
+    /// A slow command in full.
+    static func message(_ monitor: MonitorState) -> MessageBox? {
+        guard monitor.part == .events, let slow = monitor.activity?.slow,
+            slow.indices.contains(monitor.processRow)
+        else { return nil }
+        let command = slow[monitor.processRow]
+        return MessageBox(
+            title: "Slow command \(command.id)",
+            lines: [
+                "\(Figures.date(command.time)), took \(took(command)), from \(command.client)", "",
+                TerminalText.sanitized(command.words.joined(separator: " ")),
+            ])
+    }
+
+    /// Asks who is connected now, and for the slow log: what costs the server more than its figures, so only for who looks at it.
+    static func load(_ model: inout Model) -> [Effect] {
+        guard model.isOfServer, let monitor = model.monitor, monitor.part != .graphs,
+            !monitor.isActivityPending,
+            monitor.activityRead.map({ model.now.seconds(since: $0) >= 1 }) ?? true
+        else { return [] }
+        model.monitor?.isActivityPending = true
+        return [
+            .ask("load clients and slow log") { (context) throws(SourceError) in
+                try context.source.serverActivity()
+            } then: { model, result in
+                model.monitor?.isActivityPending = false
+                model.monitor?.activityRead = model.now
+                switch result {
+                case .success(let activity):
+                    model.monitor?.activity = activity
+                    model.monitor?.activityProblem = nil
+                case .failure(let error): model.monitor?.activityProblem = error.description
+                }
+                return []
+            }
+        ]
+    }
+}

@@ -1,0 +1,308 @@
+import ArchiveQuery
+import CBOR
+import ServerInspection
+import StorageEngine
+import StoreInspection
+
+/// Shows a Valkey or Redis server as a store whose archives are its databases. Safe from any thread.
+///
+/// All but what a person confirmed goes through one connection, so that the server has one request of this program at a time.
+package final class ServerSource: StoreSource {
+    private let address: ServerAddress
+    private let connection: ServerConnection
+    private let remembers: EngineSource
+    /// Of the store that keeps what can be taken back; nil: there is no place for it.
+    private let undoFolder: String?
+    private let state = Guarded(State())
+
+    private struct State {
+        /// Guarded by the lock, as all of this. The figures that were read last, and when.
+        var figures: (StoreFigures, Timestamp)?
+        /// The value that is looked at.
+        var value: (key: String, archive: ArchiveAddress, SeenValue)?
+        /// Of which keys somebody said that their values may be read although that counts as a use.
+        var allowed: Set<EntryAddress> = []
+    }
+
+    private struct SeenValue {
+        var content: ServerValue
+        var entry: EntryMetadata
+        var read: Timestamp
+    }
+
+    /// Seconds for which figures count: `INFO` is some tenth of a millisecond of the server's time.
+    private static let fresh = 1.0
+
+    /// - Parameter remembers: keeps what a person asks and chooses.
+    package init(_ address: ServerAddress, remembers: EngineSource, undoFolder: String?) {
+        (self.address, self.remembers, self.undoFolder) = (address, remembers, undoFolder)
+        connection = ServerConnection(address)
+    }
+
+    private init(_ other: ServerSource, remembers: EngineSource, undoFolder: String?) {
+        (address, connection) = (other.address, other.connection)
+        (self.remembers, self.undoFolder) = (remembers, undoFolder)
+    }
+
+    /// The same server by the same connection.
+    package func remembering(by remembers: EngineSource, undoFolder: String?) -> ServerSource {
+        ServerSource(self, remembers: remembers, undoFolder: undoFolder)
+    }
+
+    /// Makes the connection.
+    package func connect() throws(SourceError) { _ = try connection.traits() }
+
+    package var folder: String { address.description }
+
+    /// The server alone: other stores are another source's.
+    package func stores() throws(SourceError) -> StoreList {
+        let name = StorePath.name(address.description)
+        var summary = StoreSummary(name: name, path: address.description)
+        do throws(SourceError) {
+            let figures = try figures(store: address.description)
+            summary.archives = figures.archives.count
+            summary.entries = figures.whole?.entries ?? 0
+        } catch {
+            summary.problem = error.description
+        }
+        return StoreList([summary])
+    }
+
+    // MARK: Figures
+
+    package func figures(store: String) throws(SourceError) -> StoreFigures {
+        if let (figures, read) = state.withLock({ $0.figures }),
+            abs(Timestamp.now().seconds(since: read)) < ServerSource.fresh
+        {
+            return figures
+        }
+        let server = try connection.figures()
+        var whole = ArchiveSample(name: "server", kind: .cache)
+        whole.memoryBytes = server.memory
+        whole.memoryLimit = server.memoryLimit
+        whole.diskLimit = nil
+        whole.hits = server.hits
+        whole.misses = server.misses
+        whole.evictions = server.evictions
+        whole.expirations = server.expirations
+        whole.records = server.commands - min(server.commands, server.hits + server.misses)
+        let archives = server.databases.map { database in
+            var sample = ArchiveSample(name: database.name, kind: .collection)
+            sample.entries = database.keys
+            sample.diskLimit = nil
+            sample.memoryLimit = nil
+            return sample
+        }
+        whole.entries = archives.reduce(0) { $0 + $1.entries }
+        var figures = StoreFigures(
+            archives: archives, absence: "\(server.clients) clients are connected.")
+        figures.server = server
+        figures.whole = whole
+        state.withLock { $0.figures = (figures, .now()) }
+        return figures
+    }
+
+    package func serverActivity() throws(SourceError) -> ServerActivity? {
+        ServerActivity(clients: try connection.clients(), slow: try connection.slowCommands())
+    }
+
+    private func database(_ archive: ArchiveAddress) throws(SourceError) -> Int {
+        guard let number = ServerFigures.number(ofDatabase: archive.name) else {
+            throw SourceError("\(archive.name) is no database of \(address); they are db0, db1 …")
+        }
+        return number
+    }
+
+    // MARK: Keys
+
+    package func listing(
+        in archive: ArchiveAddress, holding text: String, while goesOn: (Int) -> Bool
+    ) throws(SourceError) -> (any EntryListing)? {
+        try ServerListing(
+            connection, database: database(archive),
+            matching: text.isEmpty ? nil : ServerScan.pattern(holding: text), while: goesOn)
+    }
+
+    package func listing(in archive: ArchiveAddress) throws(SourceError) -> any EntryListing {
+        guard let listing = try listing(in: archive, holding: "", while: { _ in true }) else {
+            throw SourceError("the scan was stopped")
+        }
+        return listing
+    }
+
+    package func recentEntries(
+        _ most: Int, in archive: ArchiveAddress
+    ) throws(SourceError) -> any EntryListing {
+        let listing = try ServerListing(connection, database: database(archive), most: most, isPaced: false)
+        guard let listing else { throw SourceError("the scan was stopped") }
+        return listing
+    }
+
+    package func columns(of archive: ArchiveAddress) throws(SourceError) -> ChosenColumns? {
+        try remembers.columns(of: archive)
+            ?? ChosenColumns(
+                archive: archive.name, properties: [.metadata(.type), .metadata(.encoding)],
+                hidden: ["tier", "age", "hits", "owner"])
+    }
+
+    // MARK: Values
+
+    /// Why values are not to be read just to look at them; nil: nothing speaks against it.
+    private func objectionToReading() throws(SourceError) -> String? {
+        let traits = try connection.traits()
+        guard !traits.keepsIdleTimes else { return nil }
+        return "\(traits.product) has no CLIENT NO-TOUCH: to read a value counts as a use of its key"
+    }
+
+    package func allowUse(of key: String, in archive: ArchiveAddress) {
+        state.withLock { _ = $0.allowed.insert(EntryAddress(key, in: archive)) }
+    }
+
+    package func entry(_ key: String, in archive: ArchiveAddress) throws(SourceError) -> EntryMetadata? {
+        try value(key, in: archive)?.entry
+    }
+
+    package func bytes(
+        _ key: String, range: Range<Int>, in archive: ArchiveAddress
+    ) throws(SourceError) -> [UInt8]? {
+        guard let bytes = try value(key, in: archive)?.content.bytes else { return nil }
+        return Array(bytes[range.clamped(to: 0..<bytes.count)])
+    }
+
+    package func remark(on key: String, in archive: ArchiveAddress) -> String? {
+        state.withLock { state in
+            guard let seen = state.value, seen.archive == archive, ExactText(seen.key) == ExactText(key)
+            else {
+                return nil
+            }
+            return seen.2.content.remark
+        }
+    }
+
+    /// The value with the facts of its key; one that was just read isn't read again, if nothing tells that it is another one.
+    private func value(_ key: String, in archive: ArchiveAddress) throws(SourceError) -> SeenValue? {
+        let number = try database(archive)
+        let name = KeyName.bytes(key)
+        guard let facts = try connection.facts(of: [name], in: number)[0] else { return nil }
+        let now = Timestamp.now()
+        let before = state.withLock { state in
+            state.value.flatMap { $0.archive == archive && ExactText($0.key) == ExactText(key) ? $0.2 : nil }
+        }
+        var entry = facts.metadata(of: name, at: now)
+        if var before, before.entry.recency == entry.sequence, isUnused(facts, since: before.read) {
+            before.entry.expires = entry.expires
+            before.entry.accessed = entry.accessed
+            return before
+        }
+        let isAllowed = state.withLock { $0.allowed.contains(EntryAddress(key, in: archive)) }
+        if !isAllowed, let reason = try objectionToReading() {
+            throw SourceError("\(reason). Enter on its own screen reads it all the same.")
+        }
+        guard let content = try connection.value(of: name, type: facts.type, in: number) else { return nil }
+        var hasher = Hasher()
+        content.bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
+        (entry.recency, entry.sequence) = (entry.sequence, UInt64(bitPattern: Int64(hasher.finalize())) | 1)
+        entry.valueBytes = content.bytes.count
+        entry.encoding = content.encoding
+        let seen = SeenValue(content: content, entry: entry, read: now)
+        state.withLock { $0.value = (key, archive, seen) }
+        return seen
+    }
+
+    /// Whether nobody has used a key since; a server says that to a second.
+    private func isUnused(_ facts: KeyFacts, since moment: Timestamp) -> Bool {
+        guard let used = facts.used else { return false }
+        // Where reading counts, this program's own is the latest use that can be told.
+        let ownUse = ((try? objectionToReading()) ?? nil) == nil ? -1.0 : 1.5
+        return used.seconds(since: moment) < ownUse || Timestamp.now().seconds(since: moment) < 0.5
+    }
+
+    // MARK: Queries
+
+    package func query(
+        _ request: QueryRequest, progress: (Double) -> Bool
+    ) throws(SourceError) -> QueryAnswer? {
+        let plan = QueryPlan(request.pipeline)
+        var answer = QueryAnswer.Builder(plan)
+        return try run(plan, request, progress, { answer.add($0) }).map { answer.finish($0) }
+    }
+
+    package func export(
+        _ request: QueryRequest, to path: String, replaces: Bool, progress: (Double) -> Bool
+    ) throws(SourceError) -> QueryReport? {
+        try QueryPlan(request.pipeline).export(to: path, replaces: replaces) {
+            plan, body throws(SourceError) in
+            try run(plan, request, progress, body)
+        }
+    }
+
+    private func run(
+        _ plan: QueryPlan, _ request: QueryRequest, _ progress: (Double) -> Bool,
+        _ body: (QueryRow) throws -> Void
+    ) throws(SourceError) -> QueryReport? {
+        let source = try ServerQuery(connection, database: database(request.archive))
+        if plan.readsValues, let reason = try objectionToReading() {
+            throw SourceError(
+                "\(reason), and this would read every value; say only @key, @size and other metadata")
+        }
+        return try plan.run(over: source, progress: progress, damage: { nil }, body)
+    }
+
+    package func properties(in archive: ArchiveAddress) throws(SourceError) -> PropertySample {
+        // Names of properties aren't worth a use of keys.
+        if try objectionToReading() != nil { return PropertySample() }
+        let source = try ServerQuery(connection, database: database(archive))
+        do { return try PropertySample(of: source) } catch { throw SourceError("\(error)") }
+    }
+
+    package func pastQueries() throws(SourceError) -> [PastQuery] { try remembers.pastQueries() }
+    package func keep(_ query: PastQuery) throws(SourceError) { try remembers.keep(query) }
+    package func savedQueries() throws(SourceError) -> [SavedQuery] { try remembers.savedQueries() }
+    package func save(_ query: SavedQuery) throws(SourceError) { try remembers.save(query) }
+    package func forget(_ query: SavedQuery) throws(SourceError) { try remembers.forget(query) }
+    package func keep(_ columns: ChosenColumns) throws(SourceError) { try remembers.keep(columns) }
+
+    // MARK: What a person confirmed
+
+    package func objectionToWriting(in archive: ArchiveAddress) -> SourceError? {
+        SourceError("Values of a server aren't edited here; keys are deleted and expired.")
+    }
+
+    private func changes(in archive: ArchiveAddress) throws(SourceError) -> ServerChanges {
+        guard let undoFolder else {
+            throw SourceError(
+                "there is no folder for what is deleted: neither XDG_STATE_HOME nor HOME names one")
+        }
+        return ServerChanges(address, database: try database(archive), undoFolder: undoFolder)
+    }
+
+    package func carryOut(
+        _ action: PlannedAction, on targets: [Target], in archive: ArchiveAddress,
+        checkpoint: (Int) -> Bool
+    ) throws(SourceError) -> Carried<PlanOutcome> {
+        defer { state.withLock { $0.figures = nil } }
+        return try changes(in: archive).carryOut(action, on: targets, checkpoint: checkpoint)
+    }
+
+    package func undo(
+        _ id: UInt32, in archive: ArchiveAddress, checkpoint: (Double) -> Bool
+    ) throws(SourceError) -> Carried<UndoOutcome>? {
+        defer { state.withLock { $0.figures = nil } }
+        return try changes(in: archive).undo(id, checkpoint: checkpoint)
+    }
+
+    package func reversible(in archive: ArchiveAddress) throws(SourceError) -> [ReversibleAction] {
+        undoFolder == nil ? [] : try changes(in: archive).reversible()
+    }
+}
+
+/// What only a store or a ring file has.
+extension ServerSource {
+    package func noteOpened(store: String, at moment: Timestamp) throws(SourceError) {}
+    package func setFavourite(_ isFavourite: Bool, store: String) throws(SourceError) {
+        throw SourceError("favourites are stores, and this is a server")
+    }
+    package func messages(
+        count: Int, behind: Int, nextEvent: UInt64, in archive: ArchiveAddress
+    ) throws(SourceError) -> [LogLine] { [] }
+}

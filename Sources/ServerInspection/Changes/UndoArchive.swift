@@ -1,0 +1,214 @@
+import CBOR
+import StorageEngine
+import StoreInspection
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// What was deleted and changed on servers, kept on this machine as long as it can be taken back: an archive for each database, in a
+/// store of the person's own. Safe from any thread and process.
+///
+/// A server has no undo. What is kept is written before the server is told, so that nothing is lost if this program dies between.
+struct UndoArchive {
+    /// Seconds, as long as in a store.
+    static let grace = 600
+    /// Most bytes that are kept for one database.
+    static let most: UInt64 = 256_000_000
+
+    private let store: Store
+    private let archive: Archive
+
+    /// One key as it was.
+    struct Copy {
+        var key: [UInt8]
+        /// Nil: it didn't expire. Milliseconds since 1970.
+        var deadline: Int64?
+        /// What `DUMP` gave; empty where only the deadline was changed.
+        var dump: [UInt8] = []
+        /// Seconds for which it hadn't been used, and when that was said; nil: the server doesn't tell.
+        var idle: Int64?
+        /// The deadline that it got; nil: none.
+        var newDeadline: Int64?
+        /// What it took.
+        var size = 0
+    }
+
+    /// - Returns: nil if there is none and it isn't to be made.
+    init?(
+        in folder: String, for address: ServerAddress, database: Int, creating: Bool
+    ) throws(SourceError) {
+        let name = UndoArchive.name(address, database)
+        let opened: (Store, Archive)? = try SourceError.translating { () throws(StorageError) in
+            if !creating {
+                let isThere = try Store.isStore(at: folder)
+                if !isThere { return nil }
+            }
+            let store = try Store.open(
+                at: folder, mode: .readWrite, createIfMissing: creating,
+                options: StoreOptions(processName: "vellum"))
+            if !creating {
+                let names = try store.archiveNames()
+                if !names.contains(where: { ExactText($0) == ExactText(name) }) { return nil }
+            }
+            let kept = ArchiveConfiguration(kind: .collection, diskLimit: nil, memoryLimit: 0)
+            return (store, try store.archive(named: name, orCreate: kept))
+        }
+        guard let opened else { return nil }
+        (store, archive) = opened
+    }
+
+    /// Names of archives are shorter than names of hosts may be.
+    private static func name(_ address: ServerAddress, _ database: Int) -> String {
+        let end = "-\(address.port)-db\(database)"
+        let host = address.host.map { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == ".") ? $0 : "-" }
+        guard address.host.utf8.count > 40 else { return String(host) + end }
+        let sum = Array(address.host.utf8).withUnsafeBytes { Checksum.crc32c($0) }
+        return String(host.prefix(30)) + "-\(String(sum, radix: 16))" + end
+    }
+
+    func close() { store.close() }
+
+    /// How many more bytes it takes.
+    func room() throws(SourceError) -> UInt64 {
+        try SourceError.translating { () throws(StorageError) in
+            let used = try archive.status().diskBytes
+            return UndoArchive.most - min(UndoArchive.most, used)
+        }
+    }
+
+    private var attributes: EntryAttributes { EntryAttributes(lifetime: .seconds(UndoArchive.grace)) }
+
+    private static func key(_ id: UInt32) -> String { "action \(id)" }
+
+    /// A new number, which no other process takes.
+    func begin(_ kind: ReversibleAction.Kind, at time: Timestamp) throws(SourceError) -> ReversibleAction {
+        var id = (try actions().map(\.id).max() ?? 0) + 1
+        while true {
+            var action = ReversibleAction(id: id, kind: kind, time: time, entries: 0, bytes: 0)
+            action.pid = getpid()
+            let put = try SourceError.translating { () throws(StorageError) in
+                try archive.put(
+                    UndoArchive.encoded(action), forKey: UndoArchive.key(id), ifSequence: nil,
+                    encoding: .cbor,
+                    attributes: attributes)
+            }
+            if put != .changed { return action }
+            id += 1
+        }
+    }
+
+    /// Says how much it was in the end.
+    func update(_ action: ReversibleAction) throws(SourceError) {
+        try SourceError.translating { () throws(StorageError) in
+            try archive.update(
+                UndoArchive.encoded(action), forKey: UndoArchive.key(action.id), encoding: .cbor,
+                attributes: attributes)
+        }
+    }
+
+    func keep(_ copies: [Copy], from number: Int, of id: UInt32) throws(SourceError) {
+        try SourceError.translating { () throws(StorageError) in
+            for (place, copy) in copies.enumerated() {
+                try archive.put(
+                    UndoArchive.encoded(copy), forKey: "\(id)/\(number + place)", encoding: .cbor,
+                    attributes: attributes)
+            }
+        }
+    }
+
+    /// Copies that aren't needed, since nothing was changed.
+    func forget(_ numbers: Range<Int>, of id: UInt32) throws(SourceError) {
+        try SourceError.translating { () throws(StorageError) in
+            for number in numbers { try archive.delete("\(id)/\(number)") }
+        }
+    }
+
+    func end(_ id: UInt32) throws(SourceError) {
+        try SourceError.translating { () throws(StorageError) in _ = try archive.delete(UndoArchive.key(id)) }
+    }
+
+    func copy(_ number: Int, of id: UInt32) throws(SourceError) -> Copy? {
+        try SourceError.translating { () throws(StorageError) in
+            try archive.peek("\(id)/\(number)").flatMap(UndoArchive.copy)
+        }
+    }
+
+    /// What can be taken back, latest first.
+    func actions() throws(SourceError) -> [ReversibleAction] {
+        try SourceError.translating { () throws(StorageError) in
+            let entries = try archive.entries()
+            var actions: [ReversibleAction] = []
+            for index in entries.indices {
+                guard let metadata = try entries.presentMetadata(at: index),
+                    metadata.key.hasPrefix("action "), let bytes = try archive.peek(metadata.key),
+                    let action = UndoArchive.action(bytes)
+                else { continue }
+                actions.append(action)
+            }
+            return actions.sorted { $0.id > $1.id }
+        }
+    }
+
+    // MARK: Form
+
+    private static func encoded(_ action: ReversibleAction) -> [UInt8] {
+        [
+            Int64(action.id), Int64(action.kind.rawValue), action.time.microseconds, Int64(action.entries),
+            Int64(clamping: action.bytes), Int64(action.pid),
+        ].item.encoded
+    }
+
+    private static func action(_ bytes: [UInt8]) -> ReversibleAction? {
+        guard case .array(let items)? = try? CBORReader.decode(bytes), items.count == 6,
+            let id = items[0].number, let kind = items[1].number.flatMap({ UInt32(exactly: $0) }),
+            let kind = ReversibleAction.Kind(rawValue: kind), let time = items[2].number,
+            let entries = items[3].number, let size = items[4].number, let pid = items[5].number
+        else { return nil }
+        var action = ReversibleAction(
+            id: UInt32(clamping: id), kind: kind, time: Timestamp(microseconds: time),
+            entries: Int(clamping: entries), bytes: UInt64(clamping: size))
+        action.pid = Int32(clamping: pid)
+        return action
+    }
+
+    private static func encoded(_ copy: Copy) -> [UInt8] {
+        func item(_ number: Int64?) -> CBORValue { number.map { [$0].item } ?? .null }
+        return CBORValue.array([
+            .bytes(copy.key), .bytes(copy.dump), item(copy.deadline), item(copy.idle), item(copy.newDeadline),
+            item(Int64(copy.size)),
+        ]).encoded
+    }
+
+    private static func copy(_ bytes: [UInt8]) -> Copy? {
+        guard case .array(let items)? = try? CBORReader.decode(bytes), items.count == 6,
+            case .bytes(let key) = items[0], case .bytes(let dump) = items[1]
+        else { return nil }
+        func number(_ item: CBORValue) -> Int64? {
+            if case .array(let one) = item { one.first?.number } else { nil }
+        }
+        return Copy(
+            key: key, deadline: number(items[2]), dump: dump, idle: number(items[3]),
+            newDeadline: number(items[4]), size: Int(clamping: number(items[5]) ?? 0))
+    }
+}
+
+extension [Int64] {
+    fileprivate var item: CBORValue {
+        .array(map { $0 < 0 ? .negative(UInt64(-1 - $0)) : .unsigned(UInt64($0)) })
+    }
+}
+
+extension CBORValue {
+    fileprivate var number: Int64? {
+        switch self {
+        case .unsigned(let number): Int64(exactly: number)
+        case .negative(let number): Int64(exactly: number).map { -1 - $0 }
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,237 @@
+import RESP
+import StorageEngine
+import StoreInspection
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// A connection to a Valkey or Redis server for looking into it: one request at a time, whoever asks, so that there is never more
+/// than one scan under way. Safe from any thread; its calls wait for the server, each for at most ``seconds``.
+///
+/// It is made with the first request, and anew when it was lost. Reads are then sent once more; changes aren't, since nobody
+/// knows whether they were made.
+package final class ServerConnection: Sendable {
+    package let address: ServerAddress
+    /// That an answer may take.
+    private let seconds: Int
+    private let state = Guarded(State())
+
+    private struct State {
+        /// Guarded by the lock, as all of this.
+        var link: Link?
+        /// What is known of the server once there was a connection.
+        var traits: ServerTraits?
+        /// What ended connections have waited.
+        var waited = 0.0
+
+        mutating func drop() {
+            waited += link?.waited ?? 0
+            link = nil
+        }
+    }
+
+    /// Seconds that were waited for the server so far: about what this program has it work.
+    var waited: Double { state.withLock { $0.waited + ($0.link?.waited ?? 0) } }
+
+    package init(_ address: ServerAddress, seconds: Int = 5) {
+        (self.address, self.seconds) = (address, seconds)
+    }
+
+    /// What the server is; makes the connection if there is none.
+    package func traits() throws(SourceError) -> ServerTraits {
+        try state.withLock { (state) throws(SourceError) in
+            if let traits = state.traits { return traits }
+            let link = try self.link(&state)
+            return link.traits
+        }
+    }
+
+    /// The answers to commands that change nothing, in their order. Errors of the server are among them.
+    package func ask(
+        _ commands: [RESPCommand], in database: Int? = nil
+    ) throws(SourceError) -> [RESPValue] {
+        try exchange(commands, in: database, isRepeatable: true)
+    }
+
+    /// The answer to a command that changes nothing.
+    /// - Throws: also where the server refuses it.
+    package func ask(_ command: RESPCommand, in database: Int? = nil) throws(SourceError) -> RESPValue {
+        try accepted(ask([command], in: database)[0], to: command)
+    }
+
+    /// The answers to commands that change something. Of one that isn't answered nobody knows whether it was carried out.
+    /// - Parameter isContinued: whether they rely on what was sent before, so that another connection won't do.
+    package func change(
+        _ commands: [RESPCommand], in database: Int, isContinued: Bool = false
+    ) throws(SourceError) -> [RESPValue] {
+        try exchange(commands, in: database, isRepeatable: false, isContinued: isContinued)
+    }
+
+    /// An answer, unless it is an error.
+    package func accepted(_ answer: RESPValue, to command: RESPCommand) throws(SourceError) -> RESPValue {
+        guard case .error(let message) = answer else { return answer }
+        throw SourceError("\(address) refuses \(command.name): \(message)")
+    }
+
+    private func exchange(
+        _ commands: [RESPCommand], in database: Int?, isRepeatable: Bool, isContinued: Bool = false
+    ) throws(SourceError) -> [RESPValue] {
+        try state.withLock { (state) throws(SourceError) in
+            let wasThere = state.link != nil
+            if isContinued, !wasThere { throw lost(SourceError("the connection was lost")) }
+            var mayFail = isRepeatable && wasThere
+            while true {
+                let link = try self.link(&state)
+                do throws(SourceError) {
+                    return try link.exchange(commands, in: database)
+                } catch {
+                    if let refusal = link.refusal { throw SourceError("\(address) \(refusal)") }
+                    state.drop()
+                    if !mayFail { throw lost(error) }
+                    mayFail = false
+                }
+            }
+        }
+    }
+
+    private func link(_ state: inout sending State) throws(SourceError) -> Link {
+        if let link = state.link { return link }
+        do throws(SourceError) {
+            let link = try Link(address, seconds: seconds)
+            state.link = link
+            state.traits = link.traits
+            return link
+        } catch {
+            throw SourceError("\(address) can't be reached: \(error)")
+        }
+    }
+
+    private func lost(_ error: SourceError) -> SourceError {
+        SourceError("\(address) doesn't answer: \(error)")
+    }
+}
+
+/// One connection from log-in to its end. Used below the lock of ``ServerConnection`` alone, so by one thread at a time.
+private final class Link: @unchecked Sendable {
+    private let socket: ServerSocket
+    private var decoder: RESPDecoder
+    private var database = 0
+    /// Why the latest commands couldn't be meant, although the connection is all right.
+    private(set) var refusal: String?
+    private(set) var traits = ServerTraits()
+    var waited: Double { socket.waited }
+
+    init(_ address: ServerAddress, seconds: Int) throws(SourceError) {
+        socket = try ServerSocket(host: address.host, port: address.port, seconds: seconds)
+        decoder = RESPDecoder()
+        try logIn(address)
+        let commands = [RESPCommand("CLIENT", "NO-TOUCH", "ON"), RESPCommand("INFO")]
+        let answers = try exchange(commands, in: nil)
+        traits = ServerTraits(info: answers[1])
+        if case .status = answers[0] { traits.keepsIdleTimes = true }
+    }
+
+    private func logIn(_ address: ServerAddress) throws(SourceError) {
+        var hello = RESPCommand("HELLO", "3")
+        if let password = address.password { hello = hello + "AUTH" + (address.user ?? "default") + password }
+        var answer = try exchange([hello + "SETNAME" + "vellum-browser"], in: nil)[0]
+        if case .error(let message) = answer, message.contains("unknown command") {
+            // Before version 6.
+            guard let password = address.password else { return }
+            let words = [address.user, password].compactMap { $0 }
+            answer = try exchange([RESPCommand(words: (["AUTH"] + words).map { Array($0.utf8) })], in: nil)[0]
+        }
+        guard case .error(var message) = answer else { return }
+        // A server may repeat what it was sent.
+        if let password = address.password, !password.isEmpty {
+            message = message.replacing(password, with: "…")
+        }
+        let isOpen = address.password == nil
+        throw SourceError(
+            isOpen && message.hasPrefix("NOAUTH")
+                ? "it wants a password: put it into VALKEYCLI_AUTH, or user:password@ before the host"
+                : "it refuses: \(message)")
+    }
+
+    func exchange(_ commands: [RESPCommand], in database: Int?) throws(SourceError) -> [RESPValue] {
+        refusal = nil
+        if let database, database != self.database {
+            // Answered before anything else is sent, or that would be done in another database.
+            if case .error(let message) = try exchange([RESPCommand("SELECT", "\(database)")])[0] {
+                refusal = "refuses the database \(database): \(message)"
+                throw SourceError(message)
+            }
+            self.database = database
+        }
+        return try exchange(commands)
+    }
+
+    private func exchange(_ commands: [RESPCommand]) throws(SourceError) -> [RESPValue] {
+        var bytes: [UInt8] = []
+        for command in commands { command.encode(into: &bytes) }
+        try socket.send(bytes)
+        var answers: [RESPValue] = []
+        answers.reserveCapacity(commands.count)
+        for _ in commands { answers.append(try receive()) }
+        return answers
+    }
+
+    private func receive() throws(SourceError) -> RESPValue {
+        while true {
+            let value: RESPValue?
+            do throws(RESPError) { value = try decoder.next() } catch {
+                throw SourceError(error.description)
+            }
+            // What is told unasked is no answer.
+            if case .push? = value { continue }
+            if let value { return value }
+            decoder.append(try socket.receive())
+        }
+    }
+}
+
+/// What a server is, as far as looking depends on it. A value; safe to share between threads.
+package struct ServerTraits: Sendable, Hashable {
+    /// `Valkey 8.0.1`, `Redis 7.0.15`.
+    package fileprivate(set) var product = "server"
+    /// Whether reading a value here leaves its key's idle time alone (`CLIENT NO-TOUCH`, from Redis 7.2 and Valkey 7.2 on).
+    package fileprivate(set) var keepsIdleTimes = false
+    /// Whether it is one of a cluster, and has only a part of the keys.
+    package fileprivate(set) var isClustered = false
+
+    /// Whether it counts uses of keys (a policy with LFU) instead of keeping times.
+    package fileprivate(set) var countsUses = false
+
+    fileprivate init() {}
+
+    fileprivate init(info: RESPValue) {
+        let info = ServerInfo(info)
+        product =
+            info["valkey_version"].map { "Valkey \($0)" } ?? info["redis_version"].map { "Redis \($0)" }
+            ?? product
+        countsUses = info["maxmemory_policy"]?.contains("lfu") ?? false
+        isClustered = (info["redis_mode"] ?? info["server_mode"]) == "cluster"
+    }
+}
+
+/// What `INFO` answers. A value; safe to share between threads.
+struct ServerInfo: Sendable {
+    private(set) var fields: [(name: Substring, value: Substring)] = []
+
+    init(_ answer: RESPValue) {
+        for line in (answer.text ?? "").split(whereSeparator: \.isNewline) where !line.hasPrefix("#") {
+            guard let colon = line.firstIndex(of: ":") else { continue }
+            fields.append((line[..<colon], line[line.index(after: colon)...]))
+        }
+    }
+
+    subscript(_ name: String) -> String? { fields.first { $0.name == name }.map { String($0.value) } }
+
+    func number(_ name: String) -> UInt64? { self[name].flatMap { UInt64($0) } }
+
+}

@@ -1,0 +1,139 @@
+import RESP
+import StorageEngine
+import StoreInspection
+
+/// A server at one moment, as `INFO` tells it. A value; safe to share between threads.
+package struct ServerFigures: Sendable, Hashable {
+    /// `Valkey 8.0.1`
+    package var product: String
+    /// `primary` or `replica`, and whether it is one of a cluster.
+    package var role: String
+    package var uptime: Double
+    /// What its data take, in bytes, and the most that they may; nil: no limit.
+    package var memory: UInt64
+    package var memoryLimit: UInt64?
+    /// What happens at the limit: `noeviction`, `allkeys-lru` …
+    package var policy: String
+    package var clients: Int
+    /// Since its start.
+    package var hits: UInt64
+    package var misses: UInt64
+    package var evictions: UInt64
+    package var expirations: UInt64
+    package var commands: UInt64
+    package var databases: [Database]
+    /// What should be known of it; one line.
+    package var remark: String?
+
+    /// A value; safe to share between threads.
+    package struct Database: Sendable, Hashable {
+        package var number: Int
+        package var keys: Int
+        /// Of these, those that expire.
+        package var expiring: Int
+
+        package var name: String { "db\(number)" }
+    }
+
+    package static func number(ofDatabase name: String) -> Int? {
+        name.hasPrefix("db") ? Int(name.dropFirst(2)).flatMap { $0 >= 0 ? $0 : nil } : nil
+    }
+}
+
+/// Somebody who is connected to a server. A value; safe to share between threads.
+package struct ServerClient: Sendable, Hashable {
+    package var id: UInt64
+    package var address: String
+    package var name: String
+    package var database: Int
+    /// Seconds.
+    package var age: Double
+    package var idle: Double
+    /// The latest command.
+    package var command: String
+    package var memory: UInt64
+}
+
+/// A command that took long. A value; safe to share between threads.
+package struct SlowCommand: Sendable, Hashable {
+    package var id: Int64
+    package var time: Timestamp
+    package var microseconds: Int64
+    /// The command with its beginning of arguments, as the server keeps them.
+    package var words: [String]
+    package var client: String
+}
+
+extension ServerConnection {
+    /// One request.
+    package func figures() throws(SourceError) -> ServerFigures {
+        let traits = try traits()
+        let info = ServerInfo(try ask(RESPCommand("INFO")))
+        let limit = info.number("maxmemory") ?? 0
+        var figures = ServerFigures(
+            product: traits.product,
+            role: (info["role"] == "slave" ? "replica" : "primary")
+                + (traits.isClustered ? " of a cluster" : ""),
+            uptime: Double(info.number("uptime_in_seconds") ?? 0), memory: info.number("used_memory") ?? 0,
+            memoryLimit: limit == 0 ? nil : limit, policy: info["maxmemory_policy"] ?? "",
+            clients: Int(clamping: info.number("connected_clients") ?? 0),
+            hits: info.number("keyspace_hits") ?? 0, misses: info.number("keyspace_misses") ?? 0,
+            evictions: info.number("evicted_keys") ?? 0, expirations: info.number("expired_keys") ?? 0,
+            commands: info.number("total_commands_processed") ?? 0, databases: [])
+        for (name, value) in info.fields {
+            guard let number = ServerFigures.number(ofDatabase: String(name)) else { continue }
+            var counts: [Substring: Int] = [:]
+            for part in value.split(separator: ",") {
+                let pair = part.split(separator: "=")
+                if pair.count == 2 { counts[pair[0]] = Int(pair[1]) }
+            }
+            figures.databases.append(
+                .init(number: number, keys: counts["keys"] ?? 0, expiring: counts["expires"] ?? 0))
+        }
+        if let only = address.database {
+            figures.databases.removeAll { $0.number != only }
+            if figures.databases.isEmpty {
+                figures.databases = [.init(number: only, keys: 0, expiring: 0)]
+            }
+        } else if figures.databases.isEmpty {
+            figures.databases = [.init(number: 0, keys: 0, expiring: 0)]
+        }
+        if traits.isClustered {
+            figures.remark = "one of a cluster: only the keys that it has itself are shown"
+        }
+        return figures
+    }
+
+    /// Who is connected.
+    package func clients() throws(SourceError) -> [ServerClient] {
+        let text = try ask(RESPCommand("CLIENT", "LIST")).text ?? ""
+        return text.split(whereSeparator: \.isNewline).map { line in
+            var fields: [Substring: Substring] = [:]
+            for field in line.split(separator: " ") {
+                guard let sign = field.firstIndex(of: "=") else { continue }
+                fields[field[..<sign]] = field[field.index(after: sign)...]
+            }
+            func number(_ name: Substring) -> UInt64 { fields[name].flatMap { UInt64($0) } ?? 0 }
+            return ServerClient(
+                id: number("id"), address: String(fields["addr"] ?? ""), name: String(fields["name"] ?? ""),
+                database: Int(clamping: number("db")), age: Double(number("age")),
+                idle: Double(number("idle")),
+                command: String(fields["cmd"] ?? ""), memory: number("tot-mem"))
+        }
+    }
+
+    /// The latest commands that took longer than the server's own bound, the latest first.
+    package func slowCommands(most: Int = 128) throws(SourceError) -> [SlowCommand] {
+        try ask(RESPCommand("SLOWLOG", "GET", "\(most)")).elements?.compactMap { entry in
+            guard let parts = entry.elements, parts.count >= 4, let id = parts[0].number,
+                let seconds = parts[1].number, let microseconds = parts[2].number
+            else { return nil }
+            let words = (parts[3].elements ?? []).map { word in
+                if case .bytes(let bytes) = word { KeyName.text(bytes) } else { word.text ?? "" }
+            }
+            return SlowCommand(
+                id: id, time: Timestamp(microseconds: 0).adding(milliseconds: seconds * 1000),
+                microseconds: microseconds, words: words, client: parts.count > 4 ? parts[4].text ?? "" : "")
+        } ?? []
+    }
+}

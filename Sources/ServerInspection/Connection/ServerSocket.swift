@@ -1,0 +1,130 @@
+import StoreInspection
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// A connection by TCP whose calls wait, each for a bounded time. For one thread.
+final class ServerSocket {
+    private let descriptor: Int32
+    /// Seconds that went by without anything from the server, all in all.
+    private(set) var waited = 0.0
+    private let clock = ContinuousClock()
+    private var room = [UInt8](repeating: 0, count: 64 << 10)
+
+    /// Tries each address that the name has.
+    /// - Parameter seconds: that a connection and each later call may take.
+    init(host: String, port: Int, seconds: Int) throws(SourceError) {
+        var hints = addrinfo()
+        hints.ai_family = AF_UNSPEC
+        hints.ai_socktype = ServerSocket.stream
+        var found: UnsafeMutablePointer<addrinfo>?
+        let status = getaddrinfo(host, "\(port)", &hints, &found)
+        guard status == 0, let first = found else {
+            let reason = gai_strerror(status).map { String(cString: $0) } ?? "error \(status)"
+            throw SourceError("the name \(host) can't be resolved: \(reason)")
+        }
+        defer { freeaddrinfo(first) }
+        var reason = "no address"
+        var next: UnsafeMutablePointer<addrinfo>? = first
+        while let address = next {
+            switch ServerSocket.opened(address.pointee, seconds: seconds) {
+            case .success(let descriptor):
+                self.descriptor = descriptor
+                return
+            case .failure(let problem): reason = problem.reason
+            }
+            next = address.pointee.ai_next
+        }
+        throw SourceError(reason)
+    }
+
+    deinit { close(descriptor) }
+
+    #if canImport(Glibc)
+    private static let stream = Int32(SOCK_STREAM.rawValue)
+    #else
+    private static let stream = SOCK_STREAM
+    #endif
+
+    private struct Problem: Error {
+        let reason: String
+
+        init(_ code: Int32) { reason = strerror(code).map { String(cString: $0) } ?? "error \(code)" }
+        init(after seconds: Int) { reason = "no connection within \(seconds) s" }
+    }
+
+    private static func opened(_ address: addrinfo, seconds: Int) -> Result<Int32, Problem> {
+        let descriptor = socket(address.ai_family, address.ai_socktype, address.ai_protocol)
+        guard descriptor >= 0 else { return .failure(Problem(errno)) }
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        // Also bounds the connecting, on Linux.
+        var time = timeval(tv_sec: seconds, tv_usec: 0)
+        let size = socklen_t(MemoryLayout<timeval>.size)
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &time, size)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &time, size)
+        var on: Int32 = 1
+        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
+        #if canImport(Darwin)
+        setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &on, socklen_t(MemoryLayout<Int32>.size))
+        #endif
+        while connect(descriptor, address.ai_addr, address.ai_addrlen) != 0 {
+            let code = errno
+            if code == EINTR { continue }
+            close(descriptor)
+            return .failure(code == EINPROGRESS || code == EAGAIN ? Problem(after: seconds) : Problem(code))
+        }
+        return .success(descriptor)
+    }
+
+    func send(_ bytes: [UInt8]) throws(SourceError) {
+        var sent = 0
+        while sent < bytes.count {
+            let written = bytes.withUnsafeBytes { all -> Int in
+                let rest = UnsafeRawBufferPointer(rebasing: all[sent...])
+                #if canImport(Darwin)
+                return Darwin.send(descriptor, rest.baseAddress, rest.count, 0)
+                #else
+                // No signal: the connection may have been closed.
+                return sendWithoutSignal(rest)
+                #endif
+            }
+            if written > 0 {
+                sent += written
+            } else if errno != EINTR {
+                throw ServerSocket.failure(errno, "took")
+            }
+        }
+    }
+
+    #if !canImport(Darwin)
+    private func sendWithoutSignal(_ bytes: UnsafeRawBufferPointer) -> Int {
+        #if canImport(Glibc)
+        Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+        #else
+        Musl.send(descriptor, bytes.baseAddress, bytes.count, MSG_NOSIGNAL)
+        #endif
+    }
+    #endif
+
+    /// What has arrived, at least a byte.
+    func receive() throws(SourceError) -> ArraySlice<UInt8> {
+        let start = clock.now
+        defer { waited += (clock.now - start) / .seconds(1) }
+        while true {
+            let count = room.withUnsafeMutableBytes { recv(descriptor, $0.baseAddress, $0.count, 0) }
+            if count > 0 { return room[..<count] }
+            if count == 0 { throw SourceError("the server closed the connection") }
+            if errno != EINTR { throw ServerSocket.failure(errno, "sent") }
+        }
+    }
+
+    private static func failure(_ code: Int32, _ verb: String) -> SourceError {
+        code == EAGAIN || code == EWOULDBLOCK
+            ? SourceError("it \(verb) nothing for too long") : SourceError(Problem(code).reason)
+    }
+}

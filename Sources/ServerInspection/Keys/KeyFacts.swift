@@ -1,0 +1,85 @@
+import RESP
+import StorageEngine
+import StoreInspection
+
+/// What a server tells of a key without reading its value. A value; safe to share between threads.
+package struct KeyFacts: Sendable, Hashable {
+    /// `string`, `hash`, `list`, `set`, `zset`, `stream`, or what a module calls its own.
+    package var type: String
+    /// How the server keeps the value: `listpack`, `hashtable` … Nil: it doesn't say.
+    package var layout: String?
+    /// What key and value take in the server's memory, in bytes, estimated from some parts of a large one.
+    package var memory: Int
+    package var expires: Timestamp?
+    /// When it was last used, to a second or, on a server that counts uses instead, not known.
+    package var used: Timestamp?
+    /// How often it is used, on the server's scale of 0 to 255; only where it counts that.
+    package var frequency: UInt8?
+
+    /// What key and facts tell, as those of an entry. A key's age and its accesses nobody counts.
+    package func metadata(of key: [UInt8], at now: Timestamp) -> EntryMetadata {
+        var metadata = EntryMetadata(
+            key: KeyName.text(key), valueBytes: memory, recorded: used ?? now, sequence: version)
+        metadata.created = Timestamp(microseconds: 0)
+        metadata.expires = expires
+        metadata.hits = UInt32(frequency ?? 0)
+        return metadata
+    }
+
+    /// Another one if the value is seen to be another; a server numbers nothing.
+    private var version: UInt64 {
+        var hasher = Hasher()
+        hasher.combine(type)
+        hasher.combine(layout)
+        hasher.combine(memory)
+        return UInt64(bitPattern: Int64(hasher.finalize())) | 1
+    }
+}
+
+extension ServerConnection {
+    /// What is known of keys, in their order; nil for one that isn't there. One request of five commands a key, none of which counts
+    /// as a use.
+    package func facts(of keys: [[UInt8]], in database: Int) throws(SourceError) -> [KeyFacts?] {
+        let countsUses = try traits().countsUses
+        var commands: [RESPCommand] = []
+        for key in keys {
+            commands += [
+                RESPCommand("TYPE") + key, RESPCommand("OBJECT", "ENCODING") + key,
+                RESPCommand("MEMORY", "USAGE") + key, RESPCommand("PTTL") + key,
+                RESPCommand("OBJECT", countsUses ? "FREQ" : "IDLETIME") + key,
+            ]
+        }
+        let each = 5
+        let answers = try ask(commands, in: database)
+        let now = Timestamp.now()
+        var facts: [KeyFacts?] = []
+        for place in stride(from: 0, to: answers.count, by: each) {
+            let type = try accepted(answers[place], to: commands[place]).text ?? ""
+            guard type != "none" else {
+                facts.append(nil)
+                continue
+            }
+            let left = answers[place + 3].number ?? -1
+            facts.append(
+                KeyFacts(
+                    type: type, layout: answers[place + 1].text,
+                    memory: Int(clamping: answers[place + 2].number ?? 0),
+                    expires: left < 0 ? nil : now.adding(milliseconds: left),
+                    used: countsUses
+                        ? nil
+                        : answers[place + 4].number.map {
+                            now.adding(milliseconds: -(min(max(0, $0), 1 << 40) * 1000))
+                        },
+                    frequency: countsUses ? answers[place + 4].number.map { UInt8(clamping: $0) } : nil))
+        }
+        return facts
+    }
+}
+
+extension Timestamp {
+    func adding(milliseconds: Int64) -> Timestamp {
+        let (microseconds, isTooFar) = milliseconds.multipliedReportingOverflow(by: 1000)
+        let (sum, overflows) = self.microseconds.addingReportingOverflow(microseconds)
+        return Timestamp(microseconds: isTooFar || overflows ? (milliseconds < 0 ? .min : .max) : sum)
+    }
+}

@@ -1,0 +1,187 @@
+import StorageEngine
+import StoreInspection
+
+/// The keys of a database as a scan found them, in no order. Safe from any thread.
+///
+/// What is known of a key is asked for when it is looked at, and of all of them when something is to be sorted by it
+/// (``learnFigures(_:)``).
+package final class ServerListing: EntryListing {
+    private let connection: ServerConnection
+    private let database: Int
+    private let keys: KeyTable
+    /// Whether there are more keys than are listed.
+    package let isCut: Bool
+    private let state = Guarded(State())
+
+    private struct State {
+        /// Guarded by the lock, as all of this. What was asked lately, by the number of the key.
+        var recent: [Int: KeyFacts?] = [:]
+        /// When.
+        var asked = Timestamp.now()
+        /// Of all keys, once they were asked for.
+        var learnt: Learnt?
+    }
+
+    private struct Learnt {
+        var sizes: [UInt32] = []
+        var hits: [UInt8] = []
+        var used: [Timestamp] = []
+        /// 0: it doesn't expire.
+        var expires: [Timestamp] = []
+        var types: [UInt8] = []
+        var names: [(type: String, layout: String?)] = []
+        var total: UInt64 = 0
+
+        mutating func number(of facts: KeyFacts) -> UInt8 {
+            if let known = names.firstIndex(where: { $0.type == facts.type && $0.layout == facts.layout }) {
+                return UInt8(clamping: known)
+            }
+            names.append((facts.type, facts.layout))
+            return UInt8(clamping: names.count - 1)
+        }
+    }
+
+    /// The most keys that are listed, which take some 100 MB.
+    package static let most = 2_000_000
+    /// Keys whose facts are asked for at once: what a person waits for, and what may take longer than others wait.
+    private static let block = 64
+    private static let smallBlock = 16
+    private static let mostRecent = 4096
+    /// Seconds for which what was asked counts: so long a screen takes to be drawn.
+    private static let fresh = 1.0
+
+    /// Scans a database.
+    /// - Parameters:
+    ///   - most: how many keys are listed at most.
+    ///   - isPaced: whether others come first at the server.
+    ///   - goesOn: is told how many were found, now and then.
+    package init?(
+        _ connection: ServerConnection, database: Int, matching pattern: [UInt8]? = nil,
+        most: Int = ServerListing.most, isPaced: Bool = true, while goesOn: (Int) -> Bool = { _ in true }
+    ) throws(SourceError) {
+        (self.connection, self.database) = (connection, database)
+        var scan = ServerScan(connection, database: database, matching: pattern)
+        var keys = KeyTable()
+        let pace = ScanPace(connection)
+        while keys.count < most, goesOn(keys.count) {
+            let found =
+                isPaced
+                ? try pace.paced { () throws(SourceError) in try scan.next() } : try scan.next()
+            guard let found else { break }
+            for key in found where keys.count < most { keys.insert(key) }
+        }
+        isCut = !scan.isAtEnd
+        if isCut, keys.count < most { return nil }
+        self.keys = keys
+    }
+
+    package var isByRecency: Bool { false }
+    package var count: Int { keys.count }
+    package var valueBytes: UInt64 { state.withLock { $0.learnt?.total ?? 0 } }
+    /// Sizes aren't known before they are asked for.
+    package var knowsFigures: Bool { state.withLock { $0.learnt != nil } }
+
+    package func figures(at index: Int) -> (size: UInt32, hits: UInt32) {
+        state.withLock { state in
+            if let learnt = state.learnt { return (learnt.sizes[index], UInt32(learnt.hits[index])) }
+            let facts = state.recent[index] ?? nil
+            return (UInt32(clamping: facts?.memory ?? 0), UInt32(facts?.frequency ?? 0))
+        }
+    }
+
+    package func terms(at index: Int) -> (expires: Timestamp?, tier: Tier) {
+        state.withLock { state in
+            guard let learnt = state.learnt else { return ((state.recent[index] ?? nil)?.expires, .disk) }
+            return (learnt.expires[index].microseconds == 0 ? nil : learnt.expires[index], .disk)
+        }
+    }
+
+    package func accessed(at index: Int) -> Timestamp {
+        state.withLock { state in
+            state.learnt?.used[index] ?? (state.recent[index] ?? nil)?.used ?? .now()
+        }
+    }
+
+    package func traits(at index: Int) -> (type: String, layout: String?)? {
+        state.withLock { state in
+            if let learnt = state.learnt {
+                let number = Int(learnt.types[index])
+                return number < learnt.names.count ? learnt.names[number] : nil
+            }
+            return (state.recent[index] ?? nil).map { ($0.type, $0.layout) }
+        }
+    }
+
+    package func key(at index: Int) throws(SourceError) -> String? { KeyName.text(keys[index]) }
+
+    package func index(ofKey key: String) -> Int? { keys.index(of: KeyName.bytes(key)) }
+
+    package func entry(at index: Int) throws(SourceError) -> EntryMetadata? {
+        guard let facts = try facts(at: index) else { return nil }
+        var metadata = facts.metadata(of: Array(keys[index]), at: .now())
+        metadata.rank = nil
+        return metadata
+    }
+
+    package func value(at index: Int) throws(SourceError) -> (encoding: ValueEncoding, bytes: [UInt8])? {
+        guard let facts = try facts(at: index) else { return nil }
+        let traits = try connection.traits()
+        guard traits.keepsIdleTimes else {
+            throw SourceError("\(traits.product) counts reading a value as a use of its key")
+        }
+        return try connection.value(of: Array(keys[index]), type: facts.type, in: database)
+            .map { ($0.encoding, $0.bytes) }
+    }
+
+    package func prepare(_ indices: [Int]) throws(SourceError) {
+        state.withLock { state in (state.recent, state.asked) = ([:], .now()) }
+        for start in stride(from: 0, to: indices.count, by: ServerListing.block) {
+            try learn(Array(indices[start..<min(start + ServerListing.block, indices.count)]))
+        }
+    }
+
+    /// Of what was asked lately, or else asked for it and those behind it.
+    private func facts(at index: Int) throws(SourceError) -> KeyFacts? {
+        let known = state.withLock { state in
+            if Timestamp.now().seconds(since: state.asked) > ServerListing.fresh { state.recent = [:] }
+            return state.recent[index]
+        }
+        if let known { return known }
+        let block = Array(index..<min(index + ServerListing.smallBlock, count))
+        try ScanPace(connection).paced { () throws(SourceError) in try learn(block) }
+        return state.withLock { $0.recent[index] ?? nil }
+    }
+
+    private func learn(_ indices: [Int]) throws(SourceError) {
+        let found = try connection.facts(of: indices.map { Array(keys[$0]) }, in: database)
+        state.withLock { state in
+            if state.recent.count > ServerListing.mostRecent { state.recent = [:] }
+            if state.recent.isEmpty { state.asked = .now() }
+            for (index, facts) in zip(indices, found) { state.recent[index] = .some(facts) }
+        }
+    }
+
+    package func learnFigures(_ goesOn: (Double) -> Bool) throws(SourceError) -> Bool {
+        if knowsFigures { return true }
+        var learnt = Learnt()
+        let pace = ScanPace(connection)
+        for start in stride(from: 0, to: count, by: ServerListing.smallBlock) {
+            guard goesOn(Double(start) / Double(count)) else { return false }
+            let block = (start..<min(start + ServerListing.smallBlock, count)).map { Array(keys[$0]) }
+            let found = try pace.paced { () throws(SourceError) in
+                try connection.facts(of: block, in: database)
+            }
+            let now = Timestamp.now()
+            for facts in found {
+                learnt.sizes.append(UInt32(clamping: facts?.memory ?? 0))
+                learnt.total += UInt64(clamping: facts?.memory ?? 0)
+                learnt.hits.append(facts?.frequency ?? 0)
+                learnt.used.append(facts?.used ?? now)
+                learnt.expires.append(facts?.expires ?? Timestamp(microseconds: 0))
+                learnt.types.append(facts.map { learnt.number(of: $0) } ?? .max)
+            }
+        }
+        state.withLock { $0.learnt = learnt }
+        return true
+    }
+}

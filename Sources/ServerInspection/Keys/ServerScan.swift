@@ -1,0 +1,79 @@
+import RESP
+import StoreInspection
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// How much of a server's time one who looks takes: after each request that is one of many, it waits nine times as long as the
+/// answer took, so that others have at least nine tenths. A value; safe to share between threads.
+package struct ScanPace: Sendable {
+    private static let pauses = 9.0
+    /// Seconds; what a stopped server or a slow line makes long is no work.
+    private static let longest = 0.005
+
+    private let connection: ServerConnection
+
+    package init(_ connection: ServerConnection) { self.connection = connection }
+
+    package func paced<Answer>(_ request: () throws(SourceError) -> Answer) throws(SourceError) -> Answer {
+        let before = connection.waited
+        let answer = try request()
+        let seconds = min(ScanPace.longest, ScanPace.pauses * (connection.waited - before))
+        usleep(UInt32(seconds * 1_000_000))
+        return answer
+    }
+}
+
+/// Goes through a database's keys by `SCAN`, which serves others between its steps. A key that is there all the time is found; one
+/// that comes or goes meanwhile may be. Some may be found twice. For one thread.
+package struct ServerScan {
+    /// Buckets that the server looks at in a step: some 40 microseconds, for which others wait.
+    private static let step = 100
+
+    private let connection: ServerConnection
+    private let database: Int
+    private let pattern: [UInt8]?
+    private var cursor: [UInt8]? = Array("0".utf8)
+
+    /// - Parameter pattern: which keys are wanted, as `KEYS` takes it; nil: all.
+    package init(_ connection: ServerConnection, database: Int, matching pattern: [UInt8]? = nil) {
+        (self.connection, self.database, self.pattern) = (connection, database, pattern)
+    }
+
+    /// Whether all keys were seen.
+    package var isAtEnd: Bool { cursor == nil }
+
+    /// The keys of the next step, which may be none; nil at the end.
+    package mutating func next() throws(SourceError) -> [[UInt8]]? {
+        guard let cursor else { return nil }
+        var command = RESPCommand("SCAN") + cursor
+        if let pattern { command = command + "MATCH" + pattern }
+        let parts = try connection.ask(command + "COUNT" + ServerScan.step, in: database).elements ?? []
+        guard parts.count == 2, case .bytes(let next) = parts[0], let keys = parts[1].elements else {
+            throw SourceError("\(connection.address) answers SCAN with what is no step of a scan")
+        }
+        self.cursor = next == Array("0".utf8) ? nil : next
+        return keys.compactMap { if case .bytes(let key) = $0 { key } else { nil } }
+    }
+
+    /// What finds the keys that hold a text, in upper or lower case.
+    package static func pattern(holding text: String) -> [UInt8] {
+        var pattern = "*"
+        for character in text {
+            let (lower, upper) = (character.lowercased(), character.uppercased())
+            let isEither = lower != upper && lower.utf8.count == 1 && upper.utf8.count == 1
+            if isEither {
+                pattern += "[\(lower)\(upper)]"
+            } else {
+                if "*?[]\\^".contains(character) { pattern += "\\" }
+                pattern.append(character)
+            }
+        }
+        return KeyName.bytes(pattern + "*")
+    }
+}

@@ -1,0 +1,223 @@
+import CBOR
+import RESP
+import StorageEngine
+import StoreInspection
+
+/// A key's value as a document: what isn't a string becomes CBOR. A value; safe to share between threads.
+package struct ServerValue: Sendable, Hashable {
+    package var bytes: [UInt8]
+    package var encoding: ValueEncoding
+    /// How many elements the key has, or bytes if it is a string.
+    package var total: Int
+    /// How many of them are here.
+    package var shown: Int
+
+    /// What to say of one of which only a part is here.
+    package var remark: String? {
+        shown < total
+            ? "only \(Figures.count(shown)) of \(Figures.count(total)) \(encoding == .cbor ? "elements" : "bytes") are read"
+            : nil
+    }
+
+    /// The most elements that are read of one key.
+    package static let mostElements = 50_000
+    /// The most bytes that are read of one key.
+    package static let mostBytes = 32 << 20
+}
+
+extension ServerConnection {
+    /// Elements that are asked for at once.
+    private static let step = 1000
+
+    /// Reads a value, as much of it as ``ServerValue`` allows, in steps that are short for the server. Counts as a use of the key
+    /// where ``ServerTraits/keepsIdleTimes`` is false.
+    /// - Returns: nil if there is no such key.
+    /// - Throws: also if the type is none that is known here.
+    package func value(
+        of key: [UInt8], type: String, in database: Int, most: Int = ServerValue.mostElements
+    ) throws(SourceError) -> ServerValue? {
+        var reading = ValueReading(connection: self, key: key, database: database, most: most)
+        switch type {
+        case "string": return try reading.string()
+        case "hash": return try reading.hash()
+        case "set": return try reading.elements("SCARD", scan: "SSCAN")
+        case "list": return try reading.list()
+        case "zset": return try reading.sortedSet()
+        case "stream": return try reading.stream()
+        default:
+            throw SourceError("a value of type \(type), which a module of the server has, isn't shown here")
+        }
+    }
+}
+
+/// One key's value as it is read. For one thread.
+private struct ValueReading {
+    let connection: ServerConnection
+    let key: [UInt8]
+    let database: Int
+    let most: Int
+    /// Of the elements so far.
+    private var bytes = 0
+
+    private static let step = 1000
+
+    init(connection: ServerConnection, key: [UInt8], database: Int, most: Int) {
+        (self.connection, self.key, self.database, self.most) = (connection, key, database, most)
+    }
+
+    private func ask(_ name: String, _ words: String...) throws(SourceError) -> RESPValue {
+        try connection.ask(words.reduce(RESPCommand(name) + key) { $0 + $1 }, in: database)
+    }
+
+    private func length(_ command: String) throws(SourceError) -> Int? {
+        let length = Int(clamping: try ask(command).number ?? 0)
+        return length > 0 ? length : nil
+    }
+
+    private func isEnough(_ count: Int) -> Bool { count >= most || bytes >= ServerValue.mostBytes }
+
+    mutating func string() throws(SourceError) -> ServerValue? {
+        let total = Int(clamping: try ask("STRLEN").number ?? 0)
+        if total == 0 {
+            // There may be an empty one, or none.
+            guard try ask("EXISTS").number == 1 else { return nil }
+            return ServerValue(bytes: [], encoding: .unknown, total: 0, shown: 0)
+        }
+        guard case .bytes(let bytes) = try ask("GETRANGE", "0", "\(ServerValue.mostBytes - 1)") else {
+            return nil
+        }
+        return ServerValue(
+            bytes: bytes, encoding: .unknown, total: max(total, bytes.count), shown: bytes.count)
+    }
+
+    mutating func elements(_ length: String, scan: String) throws(SourceError) -> ServerValue? {
+        guard let total = try self.length(length) else { return nil }
+        // A scan may find one twice.
+        var found = KeyTable()
+        try step(scan) { answers, bytes in
+            for case .bytes(let element) in answers where found.insert(element) { bytes += element.count }
+            return found.count
+        }
+        let elements = (0..<found.count).map { ValueReading.item(Array(found[$0])) }
+        return value(.array(elements), of: total, shown: elements.count)
+    }
+
+    mutating func hash() throws(SourceError) -> ServerValue? {
+        guard let total = try length("HLEN") else { return nil }
+        var entries: [CBORMap.Entry] = []
+        var names = KeyTable()
+        try step("HSCAN") { answers, bytes in
+            for place in stride(from: 0, to: answers.count - 1, by: 2) {
+                guard case .bytes(let name) = answers[place], names.insert(name) else { continue }
+                ValueReading.take(Array(answers[place...place + 1]), &entries, &bytes)
+            }
+            return entries.count
+        }
+        return value(.map(CBORMap(entries)), of: total, shown: entries.count)
+    }
+
+    /// Scans until there is enough. `take` says how many elements there are by then.
+    private mutating func step(
+        _ scan: String, _ take: ([RESPValue], inout Int) -> Int
+    ) throws(SourceError) {
+        var cursor = "0"
+        let pace = ScanPace(connection)
+        repeat {
+            let at = cursor
+            let answer = try pace.paced { () throws(SourceError) in
+                try ask(scan, at, "COUNT", "\(ValueReading.step)")
+            }
+            guard let parts = answer.elements, parts.count == 2, let next = parts[0].text,
+                let elements = parts[1].elements
+            else { throw SourceError("\(connection.address) answers \(scan) with what is no step of a scan") }
+            cursor = next
+            if isEnough(take(elements, &bytes)) { return }
+        } while cursor != "0"
+    }
+
+    mutating func list() throws(SourceError) -> ServerValue? {
+        guard let total = try length("LLEN") else { return nil }
+        var elements: [CBORValue] = []
+        while elements.count < total, !isEnough(elements.count) {
+            let last = min(total, elements.count + ValueReading.step) - 1
+            let answer = try ask("LRANGE", "\(elements.count)", "\(last)").elements ?? []
+            if answer.isEmpty { break }
+            for case .bytes(let element) in answer {
+                bytes += element.count
+                elements.append(ValueReading.item(element))
+            }
+        }
+        return value(.array(elements), of: total, shown: elements.count)
+    }
+
+    /// Members with their scores, by score.
+    mutating func sortedSet() throws(SourceError) -> ServerValue? {
+        guard let total = try length("ZCARD") else { return nil }
+        var entries: [CBORMap.Entry] = []
+        while entries.count < total, !isEnough(entries.count) {
+            let last = min(total, entries.count + ValueReading.step) - 1
+            let answer = try ask("ZRANGE", "\(entries.count)", "\(last)", "WITHSCORES").elements ?? []
+            if answer.isEmpty { break }
+            // By protocol 3 each member has an array of its own.
+            for pair in answer.first?.elements == nil ? [answer] : answer.compactMap(\.elements) {
+                ValueReading.take(pair, &entries, &bytes)
+            }
+        }
+        return value(.map(CBORMap(entries)), of: total, shown: entries.count)
+    }
+
+    /// The fields of each entry under its number, the first first.
+    mutating func stream() throws(SourceError) -> ServerValue? {
+        guard let total = try length("XLEN") else {
+            // One whose entries were all deleted is there.
+            return try ask("EXISTS").number == 1 ? value(.map(CBORMap()), of: 0, shown: 0) : nil
+        }
+        var entries: [CBORMap.Entry] = []
+        var start = "-"
+        while !isEnough(entries.count) {
+            let answer = try ask("XRANGE", start, "+", "COUNT", "\(ValueReading.step)").elements ?? []
+            if answer.isEmpty { break }
+            for entry in answer {
+                guard let parts = entry.elements, parts.count == 2, let id = parts[0].text else { continue }
+                var fields: [CBORMap.Entry] = []
+                ValueReading.take(parts[1].elements ?? [], &fields, &bytes)
+                entries.append(.init(key: .text(id), value: .map(CBORMap(fields))))
+                start = "(\(id)"
+            }
+        }
+        return value(.map(CBORMap(entries)), of: total, shown: entries.count)
+    }
+
+    private static func take(_ pairs: [RESPValue], _ entries: inout [CBORMap.Entry], _ bytes: inout Int) {
+        for place in stride(from: 0, to: pairs.count - 1, by: 2) {
+            guard case .bytes(let name) = pairs[place] else { continue }
+            entries.append(.init(key: item(name), value: item(pairs[place + 1])))
+            if case .bytes(let value) = pairs[place + 1] { bytes += value.count }
+            bytes += name.count
+        }
+    }
+
+    private static func item(_ answer: RESPValue) -> CBORValue {
+        switch answer {
+        case .bytes(let bytes): item(bytes)
+        case .double(let number):
+            number == number.rounded() && abs(number) < 1e15 ? whole(Int64(number)) : .float(number)
+        case .integer(let number): whole(number)
+        default: answer.text.map { .text($0) } ?? .null
+        }
+    }
+
+    private static func whole(_ number: Int64) -> CBORValue {
+        number < 0 ? .negative(UInt64(-1 - number)) : .unsigned(UInt64(number))
+    }
+
+    /// A text where it is one.
+    private static func item(_ bytes: [UInt8]) -> CBORValue {
+        String(validating: bytes, as: UTF8.self).map { .text($0) } ?? .bytes(bytes)
+    }
+
+    private func value(_ document: CBORValue, of total: Int, shown: Int) -> ServerValue {
+        ServerValue(
+            bytes: document.encoded, encoding: .cbor, total: max(total, shown), shown: shown)
+    }
+}

@@ -1,0 +1,21 @@
+/// Bytes that stay where they are until others are kept. Not thread-safe.
+package final class CopiedBytes {
+    private var room = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+    private var count = 0
+
+    package init() {}
+
+    deinit { room.deallocate() }
+
+    package var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: room[..<count]) }
+    package var none: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
+
+    package func keep(_ bytes: [UInt8]) {
+        if room.count < bytes.count || room.count == 0 {
+            room.deallocate()
+            room = .allocate(byteCount: max(4096, bytes.count), alignment: 8)
+        }
+        room.copyBytes(from: bytes)
+        count = bytes.count
+    }
+}

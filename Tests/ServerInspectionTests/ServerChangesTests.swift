@@ -1,0 +1,135 @@
+import RESP
+import ServerInspection
+import ServerSupport
+import StorageEngine
+import StoreInspection
+import TestSupport
+import Testing
+
+@Suite(.serialized, .enabled(if: ValkeyServer.program != nil, "no server is installed"))
+struct ServerChangesTests {
+    @Test func whatWasDeletedComesBack() async throws {
+        let served = try await Served()
+        try served.fill()
+        try served.ask("PEXPIRE", "hash", "500000")
+        let keys = ["text", "hash", "list", "set", "scores", "stream"]
+        let before = try keys.map { try served.ask("DUMP", $0) }
+        let targets = try served.targets(keys)
+        let carried = try served.changes().carryOut(.delete, on: targets)
+        #expect(carried.outcome.entries == 6)
+        #expect(carried.stopped == nil)
+        #expect(try served.ask("DBSIZE").number == 1)
+        let action = try #require(carried.outcome.action)
+        #expect(try served.changes().reversible().map(\.id) == [action.id])
+        // Stored again meanwhile: that stays.
+        try served.ask("SET", "text", "another")
+        let undone = try #require(try served.changes().undo(action.id)).outcome
+        #expect(undone.entries == 5)
+        #expect(undone.skipped == ["text"])
+        #expect(undone.bytes > 0)
+        for (key, dump) in zip(keys.dropFirst(), before.dropFirst()) {
+            #expect(try served.ask("DUMP", key) == dump)
+        }
+        #expect(try served.ask("GET", "text").text == "another")
+        #expect((400_000...500_000).contains(try served.ask("PTTL", "hash").number ?? 0))
+        #expect(try served.changes().reversible().isEmpty)
+        #expect(try served.changes().undo(action.id) == nil)
+    }
+
+    @Test func deadlinesComeBack() async throws {
+        let served = try await Served()
+        try served.fill()
+        try served.ask("PEXPIRE", "hash", "500000")
+        let targets = try served.targets(["hash", "list", "set"])
+        let set = try served.changes().carryOut(.setLifetime(.seconds(100)), on: targets)
+        #expect(set.outcome.entries == 3)
+        #expect((90_000...100_000).contains(try served.ask("PTTL", "list").number ?? 0))
+        // Somebody else has other plans for it.
+        try served.ask("PEXPIRE", "set", "900000")
+        let action = try #require(set.outcome.action)
+        let undone = try #require(try served.changes().undo(action.id)).outcome
+        #expect(undone.entries == 2)
+        #expect(undone.skipped == ["set"])
+        #expect(try served.ask("PTTL", "list").number == -1)
+        #expect((400_000...500_000).contains(try served.ask("PTTL", "hash").number ?? 0))
+        let never = try served.changes().carryOut(.setLifetime(nil), on: targets)
+        #expect(never.outcome.entries == 2)
+        #expect(never.outcome.unchanged == 1)
+        #expect(try served.ask("PTTL", "hash").number == -1)
+    }
+
+    @Test func whatIsGoneOrInUseIsLeftAlone() async throws {
+        let served = try await Served()
+        try served.fill()
+        var targets = try served.targets(["text", "hash"])
+        targets.append(Target(key: "none", sequence: 0, size: 10))
+        let idle = try served.changes().carryOut(
+            .expireIdle(before: Timestamp.now().adding(seconds: -1000)), on: targets)
+        #expect(idle.outcome.entries == 0)
+        #expect(idle.outcome.skips.map(\.reason) == [.used, .used, .absent])
+        #expect(idle.outcome.action == nil)
+        #expect(try served.ask("EXISTS", "text", "hash").number == 2)
+        #expect(try served.changes().reversible().isEmpty)
+    }
+
+    @Test func whatChangesAllTheTimeIsDeletedAsItWasLast() async throws {
+        let served = try await Served()
+        let writer = try served.server.client()
+        for number in 0..<200 { try served.ask("SET", "key \(number)", "0") }
+        let targets = try served.targets((0..<200).map { "key \($0)" })
+        let (port, isOver) = (served.server.port, Guarded(false))
+        let writing = Background {
+            let client = try PlainClient(port: port)
+            var count = 0
+            while !isOver.withLock({ $0 }) {
+                count += 1
+                // Only what exists, so that deleted keys stay away.
+                _ = try client.command("SET", "key 7", "\(count)", "XX")
+            }
+        }
+        let carried = try served.changes().carryOut(.delete, on: targets)
+        isOver.withLock { $0 = true }
+        try writing.wait()
+        withExtendedLifetime(writer) {}
+        #expect(carried.outcome.entries + carried.outcome.skips.count == 200)
+        #expect(try served.ask("DBSIZE").number == Int64(carried.outcome.skips.count))
+        let action = try #require(carried.outcome.action)
+        let undone = try #require(try served.changes().undo(action.id)).outcome
+        #expect(undone.entries == carried.outcome.entries)
+        #expect(try served.ask("DBSIZE").number == 200)
+    }
+
+    @Test func stoppingLeavesTheRest() async throws {
+        let served = try await Served()
+        for number in 0..<300 { try served.ask("SET", "key \(number)", "0") }
+        let targets = try served.targets((0..<300).map { "key \($0)" })
+        let carried = try served.changes().carryOut(.delete, on: targets) { $0 < 100 }
+        #expect((100..<300).contains(carried.outcome.entries))
+        #expect(carried.stopped != nil)
+        #expect(try served.ask("DBSIZE").number == Int64(300 - carried.outcome.entries))
+        let action = try #require(carried.outcome.action)
+        let undone = try #require(try served.changes().undo(action.id)).outcome
+        #expect(undone.entries == carried.outcome.entries)
+        #expect(try served.ask("DBSIZE").number == 300)
+    }
+
+    @Test func aServerThatIsLostMeanwhileLosesNothing() async throws {
+        let served = try await Served()
+        for number in 0..<300 { try served.ask("SET", "key \(number)", "0") }
+        let targets = try served.targets((0..<300).map { "key \($0)" })
+        let carried = try served.changes().carryOut(.delete, on: targets) { done in
+            if done > 100 { served.server.stop() }
+            return true
+        }
+        #expect(
+            carried.stopped?.contains("doesn't answer") == true
+                || carried.stopped?.contains("can't be reached") == true)
+        try await served.server.start()
+        // It has begun empty, so all that was deleted, and what may have been, comes back.
+        let action = try #require(carried.outcome.action)
+        let undone = try #require(try served.changes().undo(action.id)).outcome
+        #expect(undone.entries >= carried.outcome.entries)
+        let left = try served.server.client().command("DBSIZE").number
+        #expect(left == Int64(undone.entries))
+    }
+}

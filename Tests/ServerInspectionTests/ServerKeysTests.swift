@@ -1,0 +1,205 @@
+import ArchiveQuery
+import CBOR
+import RESP
+import ServerInspection
+import ServerSupport
+import StorageEngine
+import StoreInspection
+import TestSupport
+import Testing
+
+@Suite(.serialized, .enabled(if: ValkeyServer.program != nil, "no server is installed"))
+struct ServerKeysTests {
+    @Test func namesOfKeysAreAnyBytes() {
+        var random = SeededGenerator.announced("names of keys")
+        for _ in 0..<2000 {
+            let bytes = (0..<Int.random(in: 0...12, using: &random)).map { _ in
+                [0x00, 0x41, 0x7f, 0x80, 0xc3, 0xa4, 0xf4, 0x8f, 0xbc, 0xff].randomElement(using: &random)
+                    ?? 0
+            }.map { UInt8($0) }
+            #expect(KeyName.bytes(KeyName.text(bytes)) == bytes)
+        }
+        // The characters that stand for bytes, as a key.
+        let mark = Array("\u{10ffff}\u{10ff41}".utf8)
+        #expect(KeyName.bytes(KeyName.text(mark)) == mark)
+        #expect(KeyName.text(Array("Zürich".utf8)) == "Zürich")
+    }
+
+    @Test(arguments: [
+        ("redis://h", "valkey://h"), ("valkey://u:p%40@h:1/3", "valkey://h:1"),
+        ("valkey://[::1]:7", "valkey://[::1]:7"),
+    ])
+    func addresses(text: String, shown: String) throws {
+        #expect(try ServerAddress(text).description == shown)
+    }
+
+    @Test(arguments: ["valkey://", "valkey://h:0", "valkey://h:x", "valkey://h/x", "http://h", "valkeys://h"])
+    func addressesThatAreNone(text: String) {
+        #expect(throws: ServerAddressError.self) { try ServerAddress(text) }
+    }
+
+    @Test(arguments: [
+        ("127.0.0.1", true), ("localhost", true), ("[::1]", true), ("127.evil.example", false),
+        ("10.0.0.1", false),
+    ])
+    func whatIsOnThisMachine(host: String, isLocal: Bool) throws {
+        #expect(try ServerAddress("valkey://\(host)").isLocal == isLocal)
+    }
+
+    @Test func everyKeyIsFoundOnce() async throws {
+        let served = try await Served()
+        for number in 0..<3000 { try served.ask("SET", "key \(number)", "\(number)") }
+        let listing = try #require(try ServerListing(served.connection, database: 0, isPaced: false))
+        let keys = try Set((0..<listing.count).map { try listing.key(at: $0) ?? "" })
+        #expect(listing.count == 3000)
+        #expect(keys == Set((0..<3000).map { "key \($0)" }))
+        #expect(!listing.isCut)
+        let part = try #require(try ServerListing(served.connection, database: 0, most: 500, isPaced: false))
+        #expect(part.count == 500)
+        #expect(part.isCut)
+        let pattern = ServerScan.pattern(holding: "Y 29[9")
+        #expect(String(decoding: pattern, as: UTF8.self) == "*[yY] 29\\[9*")
+        let some = try #require(
+            try ServerListing(
+                served.connection, database: 0, matching: ServerScan.pattern(holding: "KEY 299"),
+                isPaced: false))
+        #expect(some.count == 11)
+    }
+
+    @Test func whatIsToldOfKeysCountsAsNoUse() async throws {
+        let served = try await Served()
+        try served.fill()
+        try served.ask("EXPIRE", "hash", "1000")
+        try await Task.sleep(for: .milliseconds(2100))
+        let names = ["text", "hash", "list", "set", "scores", "stream", "none"]
+        let facts = try served.connection.facts(of: names.map { Array($0.utf8) }, in: 0)
+        #expect(facts.map { $0?.type } == ["string", "hash", "list", "set", "zset", "stream", nil])
+        #expect(facts[0]?.layout == "embstr")
+        #expect(facts.allSatisfy { ($0?.memory ?? 1) > 0 })
+        let left = try #require(facts[1]?.expires).seconds(since: .now())
+        #expect((900...1001).contains(left))
+        #expect(facts[0]?.expires == nil)
+        let listing = try #require(try ServerListing(served.connection, database: 0, isPaced: false))
+        #expect(try listing.learnFigures { _ in true })
+        for name in names.dropLast() {
+            #expect(try (served.ask("OBJECT", "IDLETIME", name).number ?? 0) >= 2)
+        }
+        let text = try #require(listing.index(ofKey: "text"))
+        #expect(Int(listing.figures(at: text).size) == facts[0]?.memory)
+        #expect(listing.traits(at: text)?.type == "string")
+        let hash = try #require(listing.index(ofKey: "hash"))
+        #expect(listing.terms(at: hash).expires != nil)
+    }
+
+    @Test func valuesAreDocuments() async throws {
+        let served = try await Served()
+        try served.fill()
+        func json(_ key: String, _ type: String) throws -> String {
+            let value = try #require(
+                try served.connection.value(of: Array(key.utf8), type: type, in: 0))
+            #expect(value.remark == nil)
+            return String(
+                decoding: try RecognizedValue(value.bytes, encoding: value.encoding).json(.compact),
+                as: UTF8.self)
+        }
+        #expect(try json("number", "string") == "\"42\"")
+        #expect(try json("hash", "hash") == #"{"name":"Ada","born":"1815"}"#)
+        #expect(try json("list", "list") == #"["one","two","one"]"#)
+        #expect(try json("set", "set") == #"["member"]"#)
+        #expect(try json("scores", "zset") == #"{"first":-1,"second":2.5}"#)
+        #expect(try json("stream", "stream") == #"{"7-1":{"event":"login"}}"#)
+        #expect(try served.connection.value(of: Array("none".utf8), type: "hash", in: 0) == nil)
+        #expect(try served.connection.value(of: Array("none".utf8), type: "string", in: 0) == nil)
+    }
+
+    @Test(arguments: ["hash", "set", "list", "zset", "stream"])
+    func ofALongValueABeginningIsReadAndSaidToBe(type: String) async throws {
+        let served = try await Served()
+        for number in 0..<3000 {
+            switch type {
+            case "hash": try served.ask("HSET", "k", "field \(number)", "\(number)")
+            case "set": try served.ask("SADD", "k", "member \(number)")
+            case "list": try served.ask("RPUSH", "k", "\(number)")
+            case "zset": try served.ask("ZADD", "k", "\(number)", "member \(number)")
+            default: try served.ask("XADD", "k", "*", "n", "\(number)")
+            }
+        }
+        func value(_ most: Int) throws -> ServerValue? {
+            try served.connection.value(of: Array("k".utf8), type: type, in: 0, most: most)
+        }
+        let whole = try #require(try value(5000))
+        #expect(whole.shown == 3000)
+        #expect(whole.remark == nil)
+        let part = try #require(try value(1000))
+        #expect((1000..<2500).contains(part.shown))
+        #expect(part.total == 3000)
+        #expect(part.remark != nil)
+    }
+
+    @Test func queriesGoThroughKeys() async throws {
+        let served = try await Served()
+        try served.fill()
+        func rows(_ text: String) throws -> [String] {
+            let plan = QueryPlan(try QueryPipeline(text))
+            let source = try ServerQuery(served.connection, database: 0)
+            return try plan.rows(of: source).rows.compactMap { $0.entry?.key }.sorted()
+        }
+        #expect(try rows("find @type in [\"hash\", \"zset\"]") == ["hash", "scores"])
+        #expect(try rows("find born = \"1815\"") == ["hash"])
+        #expect(try rows("find @encoding = \"embstr\"") == ["text"])
+        #expect(try rows("find @size > 100000") == [])
+        #expect(try rows("find @key = \"set\"") == ["set"])
+        #expect(try rows("find first < 0") == ["scores"])
+        #expect(try rows("sort @size desc | limit 1") == ["stream"])
+    }
+
+    @Test func whatCannotBeReachedIsSaid() async throws {
+        let served = try await Served()
+        try served.ask("CONFIG", "SET", "requirepass", "secret")
+        let problem = #expect(throws: SourceError.self) { try served.connection.figures() }
+        #expect(problem?.description.contains("wants a password") == true)
+        let wrong = ServerConnection(try ServerAddress("valkey://:wrong@127.0.0.1:\(served.server.port)"))
+        let refusal = #expect(throws: SourceError.self) { try wrong.figures() }
+        #expect(refusal?.description.contains("WRONGPASS") == true)
+        #expect(refusal?.description.contains("wrong@") == false)
+        let right = ServerConnection(try ServerAddress("valkey://:secret@127.0.0.1:\(served.server.port)"))
+        #expect(try right.figures().databases.map(\.name) == ["db0"])
+        let database = #expect(throws: SourceError.self) {
+            try right.facts(of: [[1]], in: 99)
+        }
+        #expect(database?.description.contains("refuses the database 99") == true)
+        // That is no reason to lose the connection, or to ask in another database.
+        #expect(try right.facts(of: [[1]], in: 3) == [nil])
+    }
+
+    @Test func aConnectionThatWasLostIsMadeAnew() async throws {
+        let served = try await Served()
+        try served.fill()
+        #expect(try served.connection.figures().databases[0].keys == 7)
+        served.server.stop()
+        #expect(throws: SourceError.self) { try served.connection.figures() }
+        try await served.server.start()
+        #expect(try served.connection.figures().databases[0].keys == 0)
+    }
+
+    @Test func figuresClientsAndSlowCommands() async throws {
+        let served = try await Served([
+            "--slowlog-log-slower-than", "0", "--maxmemory", "50mb", "--databases", "3",
+        ])
+        try served.fill()
+        try served.ask("GET", "text")
+        try served.ask("GET", "none")
+        try served.ask("CLIENT", "SETNAME", "tester")
+        let figures = try served.connection.figures()
+        #expect(figures.memoryLimit == 50 << 20)
+        #expect(figures.hits == 1)
+        #expect(figures.misses == 1)
+        #expect(figures.databases.map(\.keys) == [7])
+        #expect(
+            figures.product.contains("7") || figures.product.contains("8") || figures.product.contains("9"))
+        let clients = try served.connection.clients()
+        #expect(clients.contains { $0.name == "tester" && $0.command.contains("client") })
+        let slow = try served.connection.slowCommands()
+        #expect(slow.contains { $0.words.prefix(2) == ["GET", "none"] })
+    }
+}

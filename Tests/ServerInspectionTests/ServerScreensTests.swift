@@ -1,0 +1,117 @@
+import BrowserCore
+import RESP
+import ServerInspection
+import ServerSupport
+import StorageEngine
+import StoreInspection
+import TerminalKit
+import TestSupport
+import Testing
+
+@Suite(.serialized, .enabled(if: ValkeyServer.program != nil, "no server is installed"))
+struct ServerScreensTests {
+    private func browser(_ served: Served, isReadOnly: Bool = false) -> HeadlessBrowser {
+        let source = ServerSource(served.address, remembers: EngineSource(), undoFolder: served.folder)
+        return HeadlessBrowser(
+            Model(
+                size: Size(columns: 130, rows: 32), look: Look(theme: Theme(.dark, depth: .mono)),
+                store: served.address.description, isReadOnly: isReadOnly, now: .now()),
+            source: source, clock: { .now() })
+    }
+
+    @Test func databasesAndKeys() async throws {
+        let served = try await Served()
+        try served.fill()
+        try served.ask("SELECT", "2")
+        try served.ask("SET", "other", "1")
+        var browser = browser(served)
+        let databases = browser.frame.plainText
+        for word in ["db0", "db2", "no limit", "primary"] { #expect(databases.contains(word), "\(word)") }
+        browser.press(try Key.script("<enter>"))
+        let keys = browser.frame.plainText
+        for word in ["scores", "zset", "stream", "hash", "7 entries", "type", "encoding"] {
+            #expect(keys.contains(word), "\(word)")
+        }
+        for word in ["tier", "owner", "hits", "age"] { #expect(!keys.contains(word), "\(word)") }
+        browser.press(try Key.script("/cor<enter>"))
+        #expect(browser.frame.plainText.contains("1 of 7 entries"))
+        browser.press(try Key.script("<esc><esc>"))
+        #expect(browser.frame.plainText.contains("db2"))
+    }
+
+    /// A server that can't read without touching is asked for a value only when somebody says so.
+    @Test func lookingIsNoUse() async throws {
+        let served = try await Served()
+        try served.ask("SET", "text", "contents to see")
+        try await Task.sleep(for: .milliseconds(2100))
+        let touches = try !served.connection.traits().keepsIdleTimes
+        var browser = browser(served)
+        browser.press(try Key.script("<enter><enter>"))
+        browser.refresh()
+        if touches {
+            #expect(browser.frame.plainText.contains("NO-TOUCH"))
+            #expect(!browser.frame.plainText.contains("contents to see"))
+        } else {
+            #expect(browser.frame.plainText.contains("contents to see"))
+        }
+        #expect(try (served.ask("OBJECT", "IDLETIME", "text").number ?? 0) >= 2)
+        browser.press(try Key.script("<enter>"))
+        #expect(browser.frame.plainText.contains("contents to see"))
+    }
+
+    @Test func deletingAndUndoing() async throws {
+        let served = try await Served()
+        try served.fill()
+        var looking = browser(served, isReadOnly: true)
+        looking.press(try Key.script("<enter>Dy"))
+        #expect(try served.ask("DBSIZE").number == 7)
+        var browser = browser(served)
+        browser.press(try Key.script("<enter>/scores<enter>D"))
+        #expect(browser.frame.plainText.contains("Delete"))
+        browser.press(try Key.script("y"))
+        #expect(try served.ask("EXISTS", "scores").number == 0)
+        browser.press(try Key.script("uy"))
+        #expect(try served.ask("EXISTS", "scores").number == 1, "\(browser.frame.plainText)")
+    }
+
+    @Test func sortingAsksForAllKeys() async throws {
+        let served = try await Served()
+        try served.fill()
+        for number in 0..<200 {
+            try served.ask("SET", "key \(number)", String(repeating: "x", count: number * 10))
+        }
+        let source = ServerSource(served.address, remembers: EngineSource(), undoFolder: nil)
+        let archive = ArchiveAddress("db0", in: served.address.description)
+        var request = ArrangementRequest(in: archive, order: EntryOrder(.size))
+        request.visible = 10
+        let arranged = try #require(try Arranger(source: source, clock: { .now() }).arrange(request))
+        let sizes = (0..<10).compactMap { arranged.rows.entries[$0]?.valueBytes }
+        #expect(sizes.count == 10)
+        #expect(sizes == sizes.sorted(by: >))
+        request.order = EntryOrder(.key)
+        let byKey = try #require(try Arranger(source: source, clock: { .now() }).arrange(request))
+        #expect(byKey.rows.entries[0]?.key == "hash")
+    }
+
+    @Test func monitorShowsClientsAndSlowCommands() async throws {
+        let served = try await Served(["--slowlog-log-slower-than", "0"])
+        try served.fill()
+        var browser = browser(served)
+        browser.press(try Key.script("P"))
+        #expect(browser.frame.plainText.contains("vellum-browser"))
+        browser.press(try Key.script("<esc>E"))
+        #expect(browser.frame.plainText.contains("HSET hash name Ada"), "\(browser.frame.plainText)")
+    }
+
+    @Test func aServerThatIsGoneIsSaid() async throws {
+        let served = try await Served()
+        try served.fill()
+        var browser = browser(served)
+        browser.press(try Key.script("<enter>"))
+        served.server.stop()
+        try await Task.sleep(for: .milliseconds(1100))
+        browser.refresh()
+        #expect(browser.frame.plainText.contains("UNREACHABLE"))
+        #expect(browser.frame.plainText.contains("scores"))
+    }
+}
