@@ -29,6 +29,14 @@ struct SelectionArguments: ParsableArguments {
     @Flag(help: "Don't ask.")
     var yes = false
 
+    @Flag(help: "Let a server that isn't on this machine be changed.")
+    var write = false
+
+    @Flag(
+        help: "Read values of a server although that counts there as a use of every key (before version 7.2)."
+    )
+    var touch = false
+
     var isEmpty: Bool { keys.isEmpty && !all && owner == nil && condition == nil }
 
     mutating func validate() throws {

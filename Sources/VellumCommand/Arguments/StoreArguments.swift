@@ -7,7 +7,7 @@ struct StoreArguments: ParsableArguments {
     @Option(
         name: [.short, .long],
         help: ArgumentHelp(
-            "The store's folder (default: $VELLUM_STORE, else that of the settings, else the only store in the caches folder).",
+            "The store's folder, or valkey://host:port of a server (default: $VELLUM_STORE, else that of the settings, else the only store in the caches folder).",
             valueName: "folder"),
         completion: .directory)
     var store: String?
@@ -45,14 +45,23 @@ struct StoreArguments: ParsableArguments {
     func repairMarker() throws -> String? { try Store.repairMarker(at: try pathForWriting()) }
 
     private func pathForWriting() throws(CommandFailure) -> String {
+        try refuseServer()
         guard let named else {
             throw CommandFailure("say which store to change, with --store or VELLUM_STORE", status: .usage)
         }
         return named
     }
 
+    private func refuseServer() throws(CommandFailure) {
+        guard let server = try server() else { return }
+        throw CommandFailure(
+            "\(server) is a server, and this command works on stores; on servers browse, ls, keys, groups, get, query, "
+                + "stats, rm, expire and undo do", status: .usage)
+    }
+
     /// The folder of the store to look into.
     func pathForLooking() throws -> String {
+        try refuseServer()
         if let named { return named }
         let folder = CachesFolder.path()
         let paths = try StoresFolder.stores(in: folder)

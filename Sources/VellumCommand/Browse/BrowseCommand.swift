@@ -1,5 +1,7 @@
 import ArgumentParser
 import BrowserCore
+import ServerInspection
+import ServerInspection
 import StorageEngine
 import StoreInspection
 import TerminalKit
@@ -19,7 +21,8 @@ struct BrowseCommand: ParsableCommand {
         discussion: """
             Shows archives, entries in LRU order and values while other processes use the store. Without a named store \
             the stores of the caches folder are offered; PATH may be its folder too. With the path of a ring file (such as ./MyCache; one of the \
-            CacheAdvance library is one) its messages are shown. Press ? for help.
+            CacheAdvance library is one) its messages are shown. With valkey://host:port a Valkey or Redis server is shown, its databases \
+            as archives; it is only looked at unless it is on this machine, or --write is said. Press ? for help.
 
             With --size it needs no terminal: it presses --keys, waits for all that they cause, and prints the last \
             screen. Keys type themselves; others are named, as in jj<enter>/foo<esc><ctrl+w>; < itself is <lt>.
@@ -40,6 +43,9 @@ struct BrowseCommand: ParsableCommand {
 
     @Flag(help: "Offer nothing that changes the store.")
     var readOnly = false
+
+    @Flag(help: "Let a server that isn't on this machine be changed.")
+    var write = false
 
     @Option(
         help: ArgumentHelp(
@@ -96,6 +102,16 @@ struct BrowseCommand: ParsableCommand {
 
     func run() throws {
         if let replay { return try play(replay) }
+        let address = try StoreArguments.server(file) ?? (file == nil ? store.server() : nil)
+        if let address {
+            if file != nil, store.store != nil {
+                throw ValidationError("--store and the address of a server exclude each other")
+            }
+            return try show(address)
+        }
+        if write {
+            throw ValidationError("--write is about servers; a store is written unless --read-only is said")
+        }
         // Of one that is no store, opening it says why.
         let folder = file.flatMap { FileKind(of: $0) == .folder ? $0 : nil }
         let file = folder == nil ? file : nil
@@ -120,9 +136,24 @@ struct BrowseCommand: ParsableCommand {
             // Going back from it leads to the stores beside it.
             source = EngineSource(folder: Self.folder(of: path))
         }
-        let session = BrowserSession(
-            store: path, source: source, isReadOnly: readOnly || file != nil,
-            theme: Configuration.current.theme(option: theme).value)
+        try show(
+            BrowserSession(
+                store: path.map(StorePath.whole), source: source, isReadOnly: readOnly || file != nil,
+                theme: Configuration.current.theme(option: theme).value))
+    }
+
+    private func show(_ server: ServerAddress) throws {
+        // That it can't be reached is said here, in one line, and not on a screen.
+        let source = ServerSource(server, remembers: EngineSource(), undoFolder: nil)
+        try source.connect()
+        try show(
+            BrowserSession(
+                store: server.description, source: source,
+                isReadOnly: readOnly || !server.isLocal && !write,
+                theme: Configuration.current.theme(option: theme).value))
+    }
+
+    private func show(_ session: BrowserSession) throws {
         if let size {
             ConfigurationReport.complain()
             let frame = session.frame(size: size.size, keys: keys?.keys ?? [])

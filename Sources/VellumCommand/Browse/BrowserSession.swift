@@ -1,4 +1,5 @@
 import BrowserCore
+import ServerInspection
 import StorageEngine
 import StoreInspection
 import TerminalCurses
@@ -12,7 +13,7 @@ import Foundation
 
 /// Sendable value type. The browser on a store, or on the list of stores: in the terminal or without one.
 struct BrowserSession: Sendable {
-    /// The store's folder, or the ring file; nil: the stores of the caches folder are offered.
+    /// The store's folder, the ring file or the server; nil: the stores of the caches folder are offered.
     let store: String?
     /// Where it reads from; its folder is where stores are offered from.
     var source: any StoreSource = EngineSource()
@@ -77,11 +78,13 @@ struct BrowserSession: Sendable {
     }
 
     private func settled(_ source: any StoreSource, state: StateFolder?) -> any StoreSource {
-        guard source is EngineSource else { return source }
+        let server = source as? ServerSource
+        guard server != nil || source is EngineSource else { return source }
         // What is wrong with them is said with the other settings.
         var problems: [String] = []
         let choices = SettledChoices(Configuration.current, problems: &problems)
-        return EngineSource(folder: source.folder, state: state, settled: choices)
+        let engine = EngineSource(folder: source.folder, state: state, settled: choices)
+        return server?.remembering(by: engine, undoFolder: ServerAddress.undoFolder) ?? engine
     }
 
     /// Presses keys on a screen that nobody sees.
@@ -103,7 +106,7 @@ struct BrowserSession: Sendable {
         var more = keys.problems
         _ = SettledChoices(Configuration.current, problems: &more)
         return Model(
-            size: size, look: look, folder: source.folder, store: store.map(StorePath.whole),
+            size: size, look: look, folder: source.folder, store: store,
             isReadOnly: isReadOnly, now: .now(),
             keyMap: keys.keyMap, problems: problems.map { $0 + more } ?? [],
             surroundings: surroundings)

@@ -1,5 +1,6 @@
 import ArchiveQuery
 import ArgumentParser
+import ServerInspection
 import CBOR
 import StorageEngine
 import StoreInspection
@@ -47,6 +48,18 @@ struct GetCommand: ParsableCommand {
     }
 
     func run() throws {
+        if let server = try store.server() {
+            let database = try ServerDatabase(server, named: archive)
+            guard let (facts, value) = try database.value(of: key) else {
+                throw CommandFailure(
+                    "no key \(TerminalSafe.quoted(key)) in \(archive) of \(server)", status: .nothing)
+            }
+            let members = zip(ServerDatabase.columns, ServerDatabase.cells(key, facts)).map { ($0.name, $1) }
+            try print(value.bytes, value.encoding, members)
+            // Half a value isn't what was asked for.
+            if let remark = value.remark { throw CommandFailure(remark, status: .storeFailure) }
+            return
+        }
         let archive = try store.openForLooking().archive(named: archive)
         try archive.requireEntries()
         let found = try archive.metadata(key)
@@ -60,27 +73,34 @@ struct GetCommand: ParsableCommand {
                 status: hasLost ? .storeFailure : .nothing)
         }
         if meta { metadata.rank = try Self.rank(of: metadata, in: archive) }
+        try print(bytes, metadata.encoding, MetadataColumns.members(metadata))
+    }
+
+    /// `members`: what is known of the entry besides its value.
+    private func print(
+        _ bytes: [UInt8], _ encoding: ValueEncoding, _ members: [(name: String, value: Cell)]
+    ) throws {
         let output = OutputWriter()
         if raw {
             try output.write(bytes)
         } else if text {
-            try output.write(characters(bytes, metadata.encoding))
+            try output.write(characters(bytes, encoding))
         } else if json {
-            try printJSON(RecognizedValue(bytes, encoding: metadata.encoding), metadata, to: output)
+            try printJSON(RecognizedValue(bytes, encoding: encoding), members, to: output)
         } else {
-            if meta { try printMetadata(metadata, to: output) }
+            if meta { try printMetadata(members, to: output) }
             try TerminalSafe.write(
-                hex ? HexText.dump(bytes) : pretty(bytes, metadata.encoding), to: output)
+                hex ? HexText.dump(bytes) : pretty(bytes, encoding), to: output)
         }
         try output.flush()
     }
 
     private func printJSON(
-        _ value: RecognizedValue, _ metadata: EntryMetadata, to output: OutputWriter
+        _ value: RecognizedValue, _ members: [(name: String, value: Cell)], to output: OutputWriter
     ) throws {
         complain(of: value)
         let json = try value.json(.compact)
-        try (meta ? MetadataColumns.entry(metadata, value: json) : .printed(json)).writeLine(to: output)
+        try (meta ? MetadataColumns.entry(members, value: json) : .printed(json)).writeLine(to: output)
     }
 
     private func characters(_ bytes: [UInt8], _ encoding: ValueEncoding) throws -> [UInt8] {
@@ -99,8 +119,10 @@ struct GetCommand: ParsableCommand {
     }
 
     /// A line a property, and an empty line before the value.
-    private func printMetadata(_ metadata: EntryMetadata, to output: OutputWriter) throws {
-        for (name, cell) in MetadataColumns.members(metadata) {
+    private func printMetadata(
+        _ members: [(name: String, value: Cell)], to output: OutputWriter
+    ) throws {
+        for (name, cell) in members {
             try output.write("\(name)\t\(output.isTerminal ? cell.human : cell.plain)\n")
         }
         try output.write("\n")

@@ -1,5 +1,6 @@
 import ArchiveQuery
 import ArgumentParser
+import ServerInspection
 import StorageEngine
 import StoreInspection
 
@@ -91,9 +92,26 @@ struct GroupsCommand: ParsableCommand {
     }
 
     func run() throws {
+        if let server = try store.server() {
+            if by == .owner || by == .kind {
+                throw ValidationError("keys of a server are grouped --by prefix, @type or a property")
+            }
+            Interruption.collect()
+            let listing = try ServerDatabase(server, named: archive).listing()
+            return try print(listing) { groups in
+                guard groups.unreadable > 0 else { return }
+                throw CommandFailure(
+                    "\(Figures.count(groups.unreadable, "value", "values")) could not be read (before version 7.2 that would "
+                        + "count as a use of each key)", status: .storeFailure)
+            }
+        }
         let archive = try store.openForLooking().archive(named: archive)
         try archive.requireEntries()
-        let listing = try StoredListing(archive)
+        try print(StoredListing(archive)) { try complain($0, archive) }
+    }
+
+    /// `complain`: says what may be missing.
+    private func print(_ listing: any EntryListing, complain: (EntryGroups) throws -> Void) throws {
         let keys = by == .prefix ? KeyIndex(listing) { (_) throws(Never) in } : nil
         let chosen = separator?.utf8.first ?? keys?.separator(below: prefix) ?? Grouping.separators[0]
         let grouping: Grouping =
@@ -123,7 +141,7 @@ struct GroupsCommand: ParsableCommand {
             ])
         }
         try printer.end()
-        try complain(groups, archive)
+        try complain(groups)
     }
 
     /// Programs get the beginning itself, and nothing for the keys that have no further part, or for no owner.

@@ -11,7 +11,8 @@ struct KeysCommand: ParsableCommand {
             Columns in a pipe, and properties with --json: key, size, tier, created, accessed, expires, hits, owner, \
             rank. Sizes are bytes, times seconds since 1970; rank 1 is the most recent. In a pipe an entry \
             is a line: control characters and line separators in keys and owners are spelled \\n, \\t or \\u{2028}; \
-            --json gives them exactly. On a terminal expires is the time \
+            --json gives them exactly. Of a server: key, type, encoding, size (in its memory), accessed, expires and, where it \
+            counts uses instead of times, frequency; without --order as its scan finds them. On a terminal expires is the time \
             that is left. --match is a shell's pattern, in quotes so that the shell leaves it alone. --prefix and --owner are compared byte by byte. Exit code 1 if there is no such entry.
 
             Example: vellum keys City --prefix 16 --owner demo --order expires
@@ -28,7 +29,7 @@ struct KeysCommand: ParsableCommand {
             What to sort by: most recently used first, key or owner ascending, largest, latest created, soonest to \
             expire or most hits first, or by tier, what is in memory first.
             """, valueName: "order"))
-    var order = EntryColumn.idle
+    var order: EntryColumn?
 
     @Flag(help: "Turn the order around; what is equal stays most recently used first.")
     var reverse = false
@@ -58,6 +59,7 @@ struct KeysCommand: ParsableCommand {
     }
 
     func run() throws {
+        if let server = try store.server() { return try list(try ServerDatabase(server, named: archive)) }
         let archive = try store.openForLooking().archive(named: archive)
         try archive.requireEntries()
         let listing = try StoredListing(archive)
@@ -71,7 +73,7 @@ struct KeysCommand: ParsableCommand {
         let isFiltered = prefix != nil || owner != nil || match != nil
         let pattern = match.map { KeyPattern($0) }
         let now = Timestamp.now()
-        let order = EntryOrder(order)
+        let order = EntryOrder(order ?? .idle)
         let places = (reverse ? order.reversed : order).positions(in: listing, now: now)
         for row in 0..<places.count {
             let index = places.index(atRow: row)
@@ -105,6 +107,37 @@ struct KeysCommand: ParsableCommand {
         throw CommandFailure(
             "\(archive.name) has no entry \(meant.compactMap { $0 }.joined(separator: " "))", status: .nothing
         )
+    }
+
+    /// The keys of a server's database.
+    private func list(_ database: ServerDatabase) throws {
+        if owner != nil { throw ValidationError("keys of a server have no owners") }
+        if let order, [.tier, .age, .owner].contains(order) {
+            throw ValidationError("a server doesn't tell the \(order.rawValue) of its keys")
+        }
+        let pattern: String? =
+            switch (prefix, match) {
+            case (nil, nil): nil
+            case (let prefix?, nil): ServerDatabase.escaped(prefix) + "*"
+            case (nil, let match?): match
+            case (_?, _?): throw ValidationError("on a server say either --prefix or --match")
+            }
+        let output = OutputWriter()
+        var printer = RowPrinter(
+            ServerDatabase.columns, layout: .fitting(output, json: json ? .jsonLines : nil), output: output)
+        var left = limit ?? .max
+        Interruption.collect()
+        try database.visitKeys(matching: pattern, by: order, reverse: reverse) { key, facts in
+            guard left > 0, !Interruption.isRequested else { return false }
+            left -= 1
+            try printer.print(ServerDatabase.cells(key, facts))
+            return left > 0
+        }
+        try printer.end()
+        if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
+        if pattern != nil, left == limit ?? .max, limit != 0 {
+            throw CommandFailure("\(archive) has no key that matches", status: .nothing)
+        }
     }
 
     /// Byte by byte: two ways to write an accent make two owners.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import ServerInspection
 import StorageEngine
 import StoreInspection
 
@@ -30,6 +31,7 @@ struct ListCommand: ParsableCommand {
     ]
 
     func run() throws {
+        if let server = try store.server() { return try list(server) }
         let store = try store.openForLooking()
         let output = OutputWriter()
         var printer = RowPrinter(
@@ -55,5 +57,26 @@ struct ListCommand: ParsableCommand {
         }
         try printer.end()
         if failed { throw CommandFailure(nil, status: .storeFailure) }
+    }
+
+    private static let databaseColumns = [
+        Column("archive", title: "DATABASE"), Column("entries", title: "KEYS"),
+        Column("expiring", title: "EXPIRING"),
+    ]
+
+    /// The databases of a server.
+    private func list(_ server: ServerAddress) throws {
+        let output = OutputWriter()
+        var printer = RowPrinter(
+            Self.databaseColumns, layout: .fitting(output, json: json ? .jsonArray : nil), output: output)
+        let figures = try ServerConnection(server).figures()
+        for database in figures.databases {
+            try printer.print([
+                .text(database.name), .count(UInt64(clamping: database.keys)),
+                .count(UInt64(clamping: database.expiring)),
+            ])
+        }
+        try printer.end()
+        if let remark = figures.remark { Narration.complain("\(server) is \(remark)") }
     }
 }

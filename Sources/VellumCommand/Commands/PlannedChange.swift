@@ -13,6 +13,11 @@ struct PlannedChange: Sendable {
     private static let listedKeys = 10
 
     func run() throws {
+        if let server = try store.server() {
+            return try ServerChange(
+                database: try ServerDatabase(server, named: selection.archive), plan: self
+            ).run()
+        }
         if selection.dryRun { return try printPlan() }
         let asks = !selection.yes
         guard !asks || Confirmation.isPossible else {

@@ -19,7 +19,7 @@ struct QueryCommand: ParsableCommand {
             contains, icontains, starts with, ends with, like "a%_", ilike and matches (a regular expression) for texts; has, \
             has any [..], has all [..] for lists; count(LIST) = N; is null, is empty, is null or empty, is not …; and, or, \
             not, parentheses. Properties: name, address.city, tags[0], items[].price (of all elements), "odd name", and what \
-            + - * / make of them; metadata: @key @size @created @accessed @idle @age @ttl @expires @hits @tier @owner @rank.
+            + - * / make of them; metadata: @key @size @created @accessed @idle @age @ttl @expires @hits @tier @owner @rank @type @encoding.
 
             On a terminal rows are a table; in a pipe a line a row, the key and the value as JSON, or the selected \
             columns, separated by tabs: there null is nothing, as is an absent property, and an empty text is "". \
@@ -52,6 +52,11 @@ struct QueryCommand: ParsableCommand {
 
     @Flag(help: "Print how the query was carried out instead of its rows; with --json as one object.")
     var explain = false
+
+    @Flag(
+        help: "Read values of a server although that counts there as a use of every key (before version 7.2)."
+    )
+    var touch = false
 
     @Option(
         help: ArgumentHelp(
@@ -86,8 +91,19 @@ struct QueryCommand: ParsableCommand {
 
     func run() throws {
         let plan = QueryPlan(try QueryProblem.pipeline(output.text() ?? pipeline))
+        if let server = try store.server() {
+            let database = try ServerDatabase(server, named: archive)
+            return try run(plan, over: try database.query(plan, touches: touch)) { false }
+        }
         let archive = try store.openForLooking().archive(named: archive)
         try archive.requireEntries()
+        try run(plan, over: archive) { try archive.complainOfLoss() }
+    }
+
+    /// `complainOfLoss`: says what may be missing from what was asked.
+    private func run(
+        _ plan: QueryPlan, over source: some QuerySource, complainOfLoss: () throws -> Bool
+    ) throws {
         Interruption.collect()
         let whole = try self.output.begin()
         defer { whole?.discard() }
@@ -96,7 +112,7 @@ struct QueryCommand: ParsableCommand {
         defer { progress.finish() }
         do {
             if explain {
-                let report = try explain(plan, archive, progress)
+                let report = try explain(plan, source, progress)
                 let explanation = QueryExplanation(plan, report)
                 if json {
                     try explanation.json.writeLine(to: output)
@@ -105,11 +121,11 @@ struct QueryCommand: ParsableCommand {
                 }
                 try output.flush()
                 try whole?.finish()
-                try warn(report, archive)
+                try warn(report, complainOfLoss)
             } else {
-                let report = try print(plan, archive, progress, to: output)
+                let report = try print(plan, source, progress, to: output)
                 try whole?.finish()
-                try warn(report, archive)
+                try warn(report, complainOfLoss)
                 if report.rows == 0 { throw CommandFailure(nil, status: .nothing) }
             }
         } catch QueryError.cancelled {
@@ -131,7 +147,7 @@ struct QueryCommand: ParsableCommand {
     }
 
     private func print(
-        _ plan: QueryPlan, _ archive: Archive, _ progress: QueryProgressLine, to output: OutputWriter
+        _ plan: QueryPlan, _ source: some QuerySource, _ progress: QueryProgressLine, to output: OutputWriter
     ) throws -> QueryReport {
         var options = self.options
         options.progress = progress.update
@@ -149,7 +165,7 @@ struct QueryCommand: ParsableCommand {
             case .tsv: writer(.delimited(.tabs))
             case nil: output.isTerminal ? QueryTable(plan, output) : QueryTabs(plan, output)
             }
-        let report = try plan.run(over: archive, options: options) { row in
+        let report = try plan.run(over: source, options: options) { row in
             progress.finish()
             try writer.write(row)
             if Interruption.isRequested { throw QueryError.cancelled }
@@ -162,20 +178,20 @@ struct QueryCommand: ParsableCommand {
     }
 
     /// Says what a person should know of the result.
-    private func warn(_ report: QueryReport, _ archive: Archive) throws {
+    private func warn(_ report: QueryReport, _ complainOfLoss: () throws -> Bool) throws {
         for warning in report.warnings { Narration.complain(warning) }
-        let hasLost = try archive.complainOfLoss()
+        let hasLost = try complainOfLoss()
         if report.damaged > 0 || hasLost { throw CommandFailure(nil, status: .storeFailure) }
     }
 
     private func explain(
-        _ plan: QueryPlan, _ archive: Archive, _ progress: QueryProgressLine
+        _ plan: QueryPlan, _ source: some QuerySource, _ progress: QueryProgressLine
     ) throws -> QueryReport {
         var options = self.options
         options.measuresStages = true
         options.progress = progress.update
         defer { progress.finish() }
-        return try plan.run(over: archive, options: options) { _ in true }
+        return try plan.run(over: source, options: options) { _ in true }
     }
 }
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import ServerInspection
 import StorageEngine
 import StoreInspection
 
@@ -53,6 +54,7 @@ struct StatsCommand: ParsableCommand {
     }
 
     func run() throws {
+        if let server = try store.server() { return try show(server) }
         let store = try store.openForLooking()
         let output = OutputWriter()
         if watch { return try follow(store, output) }
@@ -76,6 +78,33 @@ struct StatsCommand: ParsableCommand {
         Narration.complainOfMissing(
             samples.reduce(0) { $0 + ($1.figures.owners ?? []).reduce(0) { $0 + $1.unreadable } })
         if failed { throw CommandFailure(nil, status: .storeFailure) }
+    }
+
+    /// Of a server: what `INFO` tells, and what happened since the last look.
+    private func show(_ server: ServerAddress) throws {
+        if archive != nil || owners {
+            throw ValidationError("a server counts for all its databases together, and knows no owners")
+        }
+        let connection = ServerConnection(server)
+        let output = OutputWriter()
+        Interruption.collect()
+        var before: (figures: ServerFigures, time: Timestamp)?
+        repeat {
+            let now = (figures: try connection.figures(), time: Timestamp.now())
+            if watch, let before {
+                try ServerText.write(
+                    now.figures, since: before.figures, now.time, before.time, json, to: output)
+            } else if !watch {
+                try ServerText.write(now.figures, at: now.time, json: json, to: output)
+            }
+            try output.flush()
+            before = now
+            let end = MonotonicClock.seconds() + (interval ?? .seconds(1)) / .seconds(1)
+            while watch, !Interruption.isRequested, !output.isAbandoned, MonotonicClock.seconds() < end {
+                usleep(useconds_t(max(1, min(0.1, end - MonotonicClock.seconds()) * 1e6)))
+            }
+            if output.isAbandoned { return }
+        } while watch && !Interruption.isRequested
     }
 
     /// `hasFailed`: an archive could not be read; it has been reported, and the others are there.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import ServerInspection
 import StorageEngine
 import StoreInspection
 
@@ -44,6 +45,9 @@ struct UndoCommand: ParsableCommand {
     @Flag(help: "Print JSON.")
     var json = false
 
+    @Flag(help: "Let a server that isn't on this machine be changed.")
+    var write = false
+
     private static let columns = [
         Column("id", title: "ID"), Column("time", title: "TIME"), Column("action", title: "ACTION"),
         Column("entries", title: "ENTRIES"), Column("bytes", title: "SIZE"), Column("pid", title: "PID"),
@@ -56,6 +60,7 @@ struct UndoCommand: ParsableCommand {
     }
 
     func run() throws {
+        if let server = try store.server() { return try undo(on: server) }
         if list { return try printList() }
         let store = try store.openForWriting(creating: false)
         defer { store.close() }
@@ -68,6 +73,31 @@ struct UndoCommand: ParsableCommand {
                     ?? UndoOutcome.nothing(in: archive.name),
                 status: try archive.statusOfAbsence())
         }
+        try end(outcome)
+    }
+
+    /// What was deleted on a server is kept on this machine.
+    private func undo(on server: ServerAddress) throws {
+        let changes = try ServerDatabase(server, named: archive).changes()
+        let actions = try changes.reversible()
+        if list {
+            try print(actions) { _ in nil }
+            if actions.isEmpty { throw CommandFailure(UndoOutcome.nothing(in: archive), status: .nothing) }
+            return
+        }
+        try server.requireWritable(write)
+        Interruption.collect()
+        guard let id = id ?? actions.first?.id,
+            let carried = try changes.undo(id, checkpoint: { _ in !Interruption.isRequested })
+        else {
+            throw CommandFailure(
+                id.map { "action \($0) of \(archive) can't be undone; undo --list shows what can be" }
+                    ?? UndoOutcome.nothing(in: archive), status: .nothing)
+        }
+        try end(carried.outcome)
+    }
+
+    private func end(_ outcome: UndoOutcome) throws {
         if json { try printJSON(outcome) }
         report(outcome)
         if !outcome.isComplete {
@@ -100,6 +130,16 @@ struct UndoCommand: ParsableCommand {
         try archive.requireEntries()
         let actions = try archive.reversibleActions()
         var names = ProcessNames()
+        try print(actions) { names.name(of: $0, in: archive) }
+        let hasLost = try archive.complainOfLoss()
+        guard !actions.isEmpty else {
+            throw CommandFailure(
+                UndoOutcome.nothing(in: archive.name), status: hasLost ? .storeFailure : .nothing)
+        }
+        if hasLost { throw CommandFailure(nil, status: .storeFailure) }
+    }
+
+    private func print(_ actions: [ReversibleAction], name: (Int32) -> String?) throws {
         let output = OutputWriter()
         var printer = RowPrinter(
             Self.columns, layout: .fitting(output, json: json ? .jsonArray : nil), output: output)
@@ -109,16 +149,10 @@ struct UndoCommand: ParsableCommand {
                 .count(UInt64(action.id)), .time(action.time), .text(action.kind.word),
                 .count(UInt64(action.entries)), .bytes(action.bytes),
                 action.pid == 0 ? .absent : .count(UInt64(clamping: action.pid)),
-                Cell(names.name(of: action.pid, in: archive)), .deadline(action.end, now: now),
+                Cell(name(action.pid)), .deadline(action.end, now: now),
                 Cell(bytes: action.bytesLeft),
             ])
         }
         try printer.end()
-        let hasLost = try archive.complainOfLoss()
-        guard !actions.isEmpty else {
-            throw CommandFailure(
-                UndoOutcome.nothing(in: archive.name), status: hasLost ? .storeFailure : .nothing)
-        }
-        if hasLost { throw CommandFailure(nil, status: .storeFailure) }
     }
 }

@@ -1,0 +1,43 @@
+import ServerInspection
+import StoreInspection
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// A server where a store could stand: its address, and what may be done there.
+extension StoreArguments {
+    /// The server that was named; nil: a store was, or nothing.
+    func server() throws(CommandFailure) -> ServerAddress? { try Self.server(named) }
+
+    static func server(_ name: String?) throws(CommandFailure) -> ServerAddress? {
+        guard let name, ServerAddress.isAddress(name) else { return nil }
+        let password =
+            SystemText.environment("VALKEYCLI_AUTH") ?? SystemText.environment("REDISCLI_AUTH")
+        do throws(ServerAddressError) {
+            return try ServerAddress(name, password: password)
+        } catch {
+            throw CommandFailure(error.description, status: .usage)
+        }
+    }
+}
+
+extension ServerAddress {
+    /// Of the store that keeps what was deleted on servers; nil where there is no home.
+    static var undoFolder: String? {
+        StateFile.folder(
+            "XDG_STATE_HOME", or: ".local/state", environment: ProcessInfo.processInfo.environment
+        )
+        .map { $0 + "/undo" }
+    }
+
+    /// Refuses to change a server of others unless somebody says that it is meant.
+    func requireWritable(_ isMeant: Bool) throws(CommandFailure) {
+        guard !isLocal, !isMeant else { return }
+        throw CommandFailure(
+            "\(self) isn't on this machine, so it is only looked at; --write lets it be changed",
+            status: .usage)
+    }
+}

@@ -1,0 +1,124 @@
+import ArchiveQuery
+import ServerInspection
+import StorageEngine
+import StoreInspection
+
+/// Sendable value type. A person's plan for keys of a server, from the question to the way back.
+struct ServerChange {
+    let database: ServerDatabase
+    let plan: PlannedChange
+
+    private var selection: SelectionArguments { plan.selection }
+    private var name: String { "db\(database.number) of \(database.server)" }
+
+    func run() throws {
+        if selection.owner != nil { throw CommandFailure("keys of a server have no owners", status: .usage) }
+        if !selection.dryRun {
+            try database.server.requireWritable(selection.write)
+            guard selection.yes || Confirmation.isPossible else {
+                throw CommandFailure(
+                    "nobody is there to be asked; say --yes to \(plan.action.verb)", status: .usage)
+            }
+        }
+        Interruption.collect()
+        let targets = try targets()
+        if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
+        let amount = Figures.amount(
+            targets.count, bytes: targets.reduce(0) { $0 + UInt64(clamping: $1.size) })
+        if selection.dryRun {
+            let output = OutputWriter()
+            try output.write("would \(plan.action.infinitive(amount))\n")
+            try output.flush()
+            if targets.isEmpty { throw CommandFailure(nil, status: .nothing) }
+            return
+        }
+        guard !targets.isEmpty else { throw CommandFailure("\(name) has no such key", status: .nothing) }
+        if !selection.yes,
+            !Confirmation.ask(plan.action.question("\(amount) of \(name)", idle: plan.idle))
+        {
+            throw CommandFailure(plan.action.refusal, status: .nothing)
+        }
+        let carried = try database.changes().carryOut(action, on: targets) { _ in !Interruption.isRequested }
+        let outcome = carried.outcome
+        for remark in outcome.remarks(listing: 10) { Narration.complain(remark) }
+        Narration.say(plan.action.summary(of: outcome))
+        if let action = outcome.action {
+            let command = ShellWord.vellum(
+                "undo", [selection.archive, "\(action.id)"], options: selection.write ? ["--write"] : [],
+                store: database.server.description)
+            Narration.say("to undo it, for ten minutes on this machine: \(command)")
+        }
+        if let stopped = carried.stopped {
+            if Interruption.isRequested {
+                throw CommandFailure("interrupted: \(stopped)", status: Interruption.status)
+            }
+            throw CommandFailure(stopped, status: .storeFailure)
+        }
+        if outcome.entries == 0 { throw CommandFailure(nil, status: .nothing) }
+    }
+
+    private var action: PlannedAction {
+        plan.idle.map { .expireIdle(before: Timestamp.now().adding(seconds: -($0 / .seconds(1)))) }
+            ?? plan.action
+    }
+
+    /// The keys that are meant, with what they take.
+    private func targets() throws -> [Target] {
+        if let condition = selection.condition {
+            // An empty selection yields the keys without their values.
+            let query = QueryPlan(QueryPipeline(try QueryProblem.condition(condition).stages + [.select([])]))
+            var options = QueryOptions()
+            options.looksForMistakes = true
+            options.progress = { _ in !Interruption.isRequested }
+            var targets: [Target] = []
+            let report: QueryReport
+            do {
+                report = try query.run(
+                    over: try database.query(query, touches: selection.touch), options: options
+                ) { row in
+                    if let facts = row.entry {
+                        add(facts.key, facts.valueBytes, facts.accessed, to: &targets)
+                    }
+                    return !Interruption.isRequested
+                }
+            } catch let error as QueryError {
+                if Interruption.isRequested { return [] }
+                throw CommandFailure(error.description, status: .usage)
+            }
+            for warning in report.warnings { Narration.complain(warning) }
+            if report.damaged > 0 {
+                throw CommandFailure(
+                    "\(Figures.count(report.damaged, "value", "values")) could not be read, so nobody knows whether the condition "
+                        + "is met; \(plan.action.refusal)", status: .storeFailure)
+            }
+            if !report.warnings.isEmpty, !targets.isEmpty {
+                throw CommandFailure(plan.action.refusal, status: .usage)
+            }
+            return targets
+        }
+        var targets: [Target] = []
+        if !selection.keys.isEmpty {
+            var seen: Set<ExactText> = []
+            let keys = selection.keys.filter { seen.insert(ExactText($0)).inserted }
+            for (key, facts) in zip(keys, try database.facts(of: keys)) {
+                guard let facts else {
+                    Narration.complain("no key \(TerminalSafe.quoted(key))")
+                    continue
+                }
+                add(key, facts.memory, facts.used, to: &targets)
+            }
+            return targets
+        }
+        try database.visitKeys(matching: nil, by: nil, reverse: false) { key, facts in
+            add(key, facts.memory, facts.used, to: &targets)
+            return !Interruption.isRequested
+        }
+        return targets
+    }
+
+    /// Of what is idle only that is chosen.
+    private func add(_ key: String, _ size: Int, _ used: Timestamp?, to targets: inout [Target]) {
+        if case .expireIdle(let before) = action, used.map({ $0 >= before }) ?? true { return }
+        targets.append(Target(key: key, sequence: 0, size: size))
+    }
+}

@@ -1,0 +1,160 @@
+import ArchiveQuery
+import ServerInspection
+import StorageEngine
+import StoreInspection
+
+/// A database of a server, which stands where an archive does. For one thread.
+struct ServerDatabase {
+    let server: ServerAddress
+    private let connection: ServerConnection
+    let number: Int
+
+    /// - Parameter name: `db0`, or `0`.
+    init(_ server: ServerAddress, named name: String) throws(CommandFailure) {
+        guard let number = ServerFigures.number(ofDatabase: name) ?? Int(name), number >= 0 else {
+            throw CommandFailure(
+                "\(TerminalSafe.quoted(name)) is no database of a server; they are db0, db1 …", status: .usage
+            )
+        }
+        (self.server, self.number) = (server, number)
+        connection = ServerConnection(server)
+        if let only = server.database, only != number {
+            throw CommandFailure("the address names the database \(only), not \(number)", status: .usage)
+        }
+    }
+
+    // MARK: Keys
+
+    static let columns = [
+        Column("key", title: "KEY"), Column("type", title: "TYPE"),
+        Column("encoding", title: "ENCODING", dropped: 1), Column("size", title: "SIZE"),
+        Column("accessed", title: "ACCESSED", dropped: 2), Column("expires", title: "EXPIRES"),
+        Column("frequency", title: "FREQUENCY", dropped: 0),
+    ]
+
+    static func cells(_ key: String, _ facts: KeyFacts) -> [Cell] {
+        [
+            .text(key), .text(facts.type), Cell(facts.layout), .bytes(UInt64(clamping: facts.memory)),
+            Cell(facts.used), facts.expires.map { .deadline($0, now: .now()) } ?? .absent,
+            facts.frequency.map { .count(UInt64($0)) } ?? .absent,
+        ]
+    }
+
+    /// A text as a pattern that is this text alone.
+    static func escaped(_ text: String) -> String {
+        text.map { "*?[]\\^".contains($0) ? "\\\($0)" : String($0) }.joined()
+    }
+
+    private static let block = 16
+
+    /// Calls `body` with keys and what is known of them, until it returns false: as the scan finds them, or in order, for which all
+    /// are asked about first.
+    func visitKeys(
+        matching pattern: String?, by order: EntryColumn?, reverse: Bool,
+        _ body: (String, KeyFacts) throws -> Bool
+    ) throws {
+        let pattern = pattern.map(KeyName.bytes)
+        guard let order else {
+            if reverse { throw CommandFailure("--reverse needs an --order on a server", status: .usage) }
+            var seen = KeyTable()
+            var scan = ServerScan(connection, database: number, matching: pattern)
+            let pace = ScanPace(connection)
+            while let found = try pace.paced({ () throws(SourceError) in try scan.next() }) {
+                let new = found.filter { seen.insert($0) }
+                for start in stride(from: 0, to: new.count, by: Self.block) {
+                    let keys = Array(new[start..<min(start + Self.block, new.count)])
+                    guard try visit(keys, body) else { return }
+                }
+            }
+            return
+        }
+        guard let listing = try list(matching: pattern) else { return }
+        if order != .key {
+            guard try listing.learnFigures({ _ in !Interruption.isRequested }) else { return }
+        }
+        let wanted = EntryOrder(order)
+        let places = (reverse ? wanted.reversed : wanted).positions(in: listing, now: .now())
+        for start in stride(from: 0, to: places.count, by: Self.block) {
+            let keys = try (start..<min(start + Self.block, places.count)).map { row in
+                KeyName.bytes(try listing.key(at: places.index(atRow: row)) ?? "")
+            }
+            guard try visit(keys, body) else { return }
+        }
+    }
+
+    /// All keys, to be sorted; nil: it was interrupted.
+    private func list(matching pattern: [UInt8]?) throws -> ServerListing? {
+        let listing = try ServerListing(connection, database: number, matching: pattern) { _ in
+            !Interruption.isRequested
+        }
+        if listing?.isCut == true {
+            throw CommandFailure(
+                "there are more than \(Figures.count(ServerListing.most)) keys, too many for that; keys without --order and query "
+                    + "go through them one by one", status: .usage)
+        }
+        return listing
+    }
+
+    /// All keys, with what is known of them, to be grouped.
+    func listing() throws -> ServerListing {
+        guard let listing = try list(matching: nil),
+            try listing.learnFigures({ _ in !Interruption.isRequested })
+        else { throw CommandFailure("interrupted", status: Interruption.status) }
+        return listing
+    }
+
+    private func visit(_ keys: [[UInt8]], _ body: (String, KeyFacts) throws -> Bool) throws -> Bool {
+        for (key, facts) in zip(keys, try connection.facts(of: keys, in: number)) {
+            // One that has gone since isn't there.
+            guard let facts else { continue }
+            guard try body(KeyName.text(key), facts) else { return false }
+        }
+        return true
+    }
+
+    /// What is known of keys, in their order.
+    func facts(of keys: [String]) throws -> [KeyFacts?] {
+        try stride(from: 0, to: keys.count, by: Self.block).flatMap { start in
+            try connection.facts(
+                of: keys[start..<min(start + Self.block, keys.count)].map(KeyName.bytes), in: number)
+        }
+    }
+
+    // MARK: Values
+
+    /// Says so if looking at it counted as a use.
+    func value(of key: String) throws -> (facts: KeyFacts, value: ServerValue)? {
+        let name = KeyName.bytes(key)
+        guard let facts = try connection.facts(of: [name], in: number)[0],
+            let value = try connection.value(of: name, type: facts.type, in: number)
+        else { return nil }
+        let traits = try connection.traits()
+        if !traits.keepsIdleTimes {
+            Narration.complain(
+                "\(traits.product) has no CLIENT NO-TOUCH, so this counted as a use of the key")
+        }
+        return (facts, value)
+    }
+
+    /// What a query goes through.
+    /// - Parameter touches: whether values may be read although that counts as a use.
+    func query(_ plan: QueryPlan, touches: Bool) throws -> ServerQuery {
+        let traits = try connection.traits()
+        if plan.readsValues, !traits.keepsIdleTimes, !touches {
+            throw CommandFailure(
+                "\(traits.product) has no CLIENT NO-TOUCH, so reading the values counts as a use of every key; --touch reads "
+                    + "them all the same, and metadata such as @key, @type and @size are told without",
+                status: .usage)
+        }
+        return try ServerQuery(connection, database: number)
+    }
+
+    func changes() throws -> ServerChanges {
+        guard let folder = ServerAddress.undoFolder else {
+            throw CommandFailure(
+                "there is no folder for what is deleted: neither XDG_STATE_HOME nor HOME names one",
+                status: .usage)
+        }
+        return ServerChanges(server, database: number, undoFolder: folder)
+    }
+}
