@@ -8,9 +8,12 @@ import VellumRemote
 /// Sends each command to the server that has its key: the only one, or one of a cluster's. All fields but those that say otherwise
 /// belong to the event loop, as all of its sessions do; the methods that others call say so.
 ///
-/// An archive is covered while every server that has slots tells of changes. The cluster's layout is asked for at the beginning,
-/// when a server redirects, is lost or says that the cluster is down. A key that moves to another server is deleted at the former, which tells
-/// of it; an answer of a server that isn't known yet ends the cover until that one tells of changes too.
+/// An archive is covered while every server that has slots tells of changes, and none of them knows of a newer cluster than the one
+/// that is known here. A key that moves to another server is deleted at the former, which tells of it; an answer of a server that
+/// isn't known yet ends the cover until that one tells of changes too. A server that was cut off and replaced doesn't know that
+/// itself. The others do, with a newer epoch, which each says with each heartbeat; so the layout is asked for then, and only one
+/// of the newest epoch counts. It is also asked for at the beginning, when a server redirects, is lost or says that the cluster is
+/// down, and with each heartbeat of one server, because people may also move slots by hand.
 final class ValkeyRouter: @unchecked Sendable {
     typealias Then = @Sendable (Result<[RESPValue], RemoteError>) -> Void
 
@@ -27,9 +30,13 @@ final class ValkeyRouter: @unchecked Sendable {
     private var sessions: [String: ValkeySession] = [:]
     /// By slot, in a cluster whose layout is known.
     private var slots: [ValkeySession?] = []
+    /// Made since the layout was learned, because a server redirected to them. They may have answered.
+    private var unknown: Set<ObjectIdentifier> = []
     private var isClustered = false
     private var isAsking = false
     private var askedAt = NIODeadline.distantPast
+    /// Of the layout that is known.
+    private var epoch: Int64 = 0
     private var spaces: [ObjectIdentifier: Space] = [:]
     private var isStopped = false
 
@@ -159,6 +166,7 @@ final class ValkeyRouter: @unchecked Sendable {
             self?.note(event, of: session)
         }
         sessions[address.description] = session
+        unknown.insert(ObjectIdentifier(session))
         for space in spaces.values { watch(space.space, session) }
         session.start()
         for space in spaces.keys { judge(space) }
@@ -180,12 +188,12 @@ final class ValkeyRouter: @unchecked Sendable {
     }
 
     private func note(_ event: ValkeySession.Event, of session: ValkeySession) {
-        switch event {
-        case .connected(let clustered):
-            if clustered { isClustered = true }
-            if isClustered { askForLayout() }
-        case .lost: if isClustered { askForLayout() }
+        if session.isClustered { isClustered = true }
+        if isClustered, event != .heard || newestEpoch > epoch || .now() - askedAt > TimeAmount(options.heartbeat)
+        {
+            askForLayout()
         }
+        for space in spaces.keys { judge(space) }
         let trouble = servers.lazy.compactMap(\.trouble).first
         figures.withLock { $0.trouble = trouble }
     }
@@ -246,22 +254,30 @@ final class ValkeyRouter: @unchecked Sendable {
         return session(for: place)
     }
 
+    /// The newest that a server knows of whose cluster works: one that is cut off may have counted on by itself.
+    private var newestEpoch: Int64 { sessions.values.filter(\.isSound).map(\.epoch).max() ?? 0 }
+
     private func askForLayout() {
-        guard !isAsking, let session = sessions.values.filter(\.isConnected).randomElement() else { return }
+        let connected = sessions.values.filter(\.isConnected)
+        let newest = newestEpoch
+        guard !isAsking, let session = connected.filter({ $0.epoch >= newest }).randomElement() else { return }
         let pause = NIODeadline.now() - askedAt
         isAsking = true
         // A cluster in trouble redirects much.
         loop.scheduleTask(in: pause > .milliseconds(200) ? .zero : .milliseconds(200)) { [self] in
             askedAt = .now()
-            session.send(ValkeyRouter.bytes(of: [RESPCommand("CLUSTER", "SLOTS")]), count: 1) {
-                [self] result in
+            // The layout is at least as new as the epoch that is said before it.
+            let questions = [RESPCommand("CLUSTER", "INFO"), RESPCommand("CLUSTER", "SLOTS")]
+            session.send(ValkeyRouter.bytes(of: questions), count: 2) { [self] result in
                 isAsking = false
-                if case .success(let replies) = result { adopt(replies[0]) }
+                guard case .success(let replies) = result else { return }
+                let epoch = ValkeySession.ClusterFacts(replies[0]).epoch
+                if epoch >= newestEpoch { adopt(replies[1], epoch) }
             }
         }
     }
 
-    private func adopt(_ layout: RESPValue) {
+    private func adopt(_ layout: RESPValue, _ epoch: Int64) {
         var found: [ValkeySession?] = Array(repeating: nil, count: ValkeySlot.count)
         for range in layout.elements ?? [] {
             guard let parts = range.elements, parts.count >= 3, let from = parts[0].number,
@@ -273,15 +289,24 @@ final class ValkeyRouter: @unchecked Sendable {
             for slot in Int(from)...Int(to) { found[slot] = session }
         }
         guard found.contains(where: { $0 != nil }) else { return }
+        let former = servers
         slots = found
+        self.epoch = epoch
+        unknown = []
         let used = Set(servers.map { ObjectIdentifier($0) })
-        for (place, session) in sessions where !used.contains(ObjectIdentifier(session)) && session !== first
-        {
+        // One that is connected may know more than the one that gave this layout.
+        for (place, session) in sessions
+        where !used.contains(ObjectIdentifier(session)) && session !== first && !session.isConnected {
             sessions[place] = nil
             for space in spaces.keys { spaces[space]?.watches[ObjectIdentifier(session)] = nil }
             session.stop()
         }
-        for space in spaces.keys { judge(space) }
+        // One that has no slots any more may have been replaced, and then others told nothing of what it had.
+        let isGone = former.contains { !used.contains(ObjectIdentifier($0)) }
+        for space in spaces.keys {
+            if isGone { say(space, isCovered: false) }
+            judge(space)
+        }
     }
 
     // MARK: Being told of changes
@@ -296,14 +321,17 @@ final class ValkeyRouter: @unchecked Sendable {
     fileprivate func judge(_ place: ObjectIdentifier) {
         guard let space = spaces[place] else { return }
         let needed = isClustered && !slots.isEmpty ? servers : first.map { [$0] } ?? []
-        // A session that isn't among them yet may have answered.
-        let others = sessions.values.filter { session in
-            session !== first && !needed.contains { $0 === session }
-        }
+        let others = sessions.values.filter { $0 !== first && unknown.contains(ObjectIdentifier($0)) }
         let isCovered =
-            !needed.isEmpty && !(isClustered && slots.isEmpty)
-            && (needed + others).allSatisfy { space.watches[ObjectIdentifier($0)]?.isTold == true }
-        guard isCovered != space.isCovered else { return }
+            !needed.isEmpty && !(isClustered && (slots.isEmpty || newestEpoch > epoch))
+            && (needed + others).allSatisfy {
+                $0.isSound && space.watches[ObjectIdentifier($0)]?.isTold == true
+            }
+        say(place, isCovered: isCovered)
+    }
+
+    private func say(_ place: ObjectIdentifier, isCovered: Bool) {
+        guard let space = spaces[place], isCovered != space.isCovered else { return }
         spaces[place]?.isCovered = isCovered
         if isCovered { space.space.listener.isCovered() } else { space.space.listener.isUncovered() }
     }

@@ -9,9 +9,10 @@ import VellumRemote
 final class ValkeySession: @unchecked Sendable {
     /// What its owner is told.
     enum Event {
-        /// It is connected, and the server is part of a cluster or not.
-        case connected(isClustered: Bool)
+        case connected
         case lost
+        /// It has said what it is (``ValkeySession/isSound``, ``ValkeySession/epoch``).
+        case heard
     }
 
     let name: String
@@ -42,7 +43,7 @@ final class ValkeySession: @unchecked Sendable {
         var replies: [RESPValue] = []
         let bytes: [UInt8]
         var began = NIODeadline.now()
-        /// Whether the session asks it by itself.
+        /// Whether the session asks it by itself, and looks for errors among the replies.
         var isOwn = false
         /// `nil` once it has timed out.
         var then: (@Sendable (Result<[RESPValue], RemoteError>) -> Void)?
@@ -66,8 +67,16 @@ final class ValkeySession: @unchecked Sendable {
     /// When the latest request was sent that was answered. All changes before that are known: the server tells of them before it
     /// answers, however long the bytes were under way.
     private var confirmed = NIODeadline.now()
-    private var latest = NIODeadline.now()
+    /// When the server was last asked what it is.
+    private var asked = NIODeadline.now()
     private var isFlushDue = false
+    /// Whether the server is part of a cluster.
+    private(set) var isClustered = false
+    private var role = ""
+    /// Whether what it tells of changes is all there is: it is no replica, and its cluster works as it sees it.
+    private(set) var isSound = false
+    /// The newest change of the cluster that it knows of: a server that the others have replaced is behind them.
+    private(set) var epoch: Int64 = 0
     private var timer: RepeatedTask?
 
     /// Those of all servers of a tier, for any thread.
@@ -89,7 +98,7 @@ final class ValkeySession: @unchecked Sendable {
     }
 
     func start() {
-        let pause = TimeAmount(options.timeout / 10)
+        let pause = TimeAmount(options.timeout / 20)
         timer = loop.scheduleRepeatedTask(initialDelay: pause, delay: pause) { [weak self] _ in self?.tick() }
         connect()
     }
@@ -110,9 +119,10 @@ final class ValkeySession: @unchecked Sendable {
     /// Sends commands, and calls `then` with their replies. The first reply that is an error makes it a failure, but the server has
     /// carried out the others.
     func send(
-        _ bytes: [UInt8], count: Int, _ then: @escaping @Sendable (Result<[RESPValue], RemoteError>) -> Void
+        _ bytes: [UInt8], count: Int, began: NIODeadline = .now(),
+        _ then: @escaping @Sendable (Result<[RESPValue], RemoteError>) -> Void
     ) {
-        let request = Request(count: count, bytes: bytes, then: then)
+        let request = Request(count: count, bytes: bytes, began: began, then: then)
         switch state {
         case .connected(let channel): write(request, channel)
         case .connecting, .loggingIn: queued.append(request)
@@ -127,7 +137,6 @@ final class ValkeySession: @unchecked Sendable {
     private func write(_ request: Request, _ channel: any Channel) {
         figures.withLock { $0.requests += 1 }
         channel.write(channel.allocator.buffer(bytes: request.bytes), promise: nil)
-        latest = .now()
         sent.append(
             Request(
                 count: request.count, bytes: [], began: request.began, isOwn: request.isOwn,
@@ -154,22 +163,32 @@ final class ValkeySession: @unchecked Sendable {
         let request = sent.removeFirst()
         confirmed = max(confirmed, request.began)
         guard let then = request.then else { return }
-        for case .error(let message) in request.replies {
+        if !request.isOwn, let message = ValkeySession.error(in: request.replies) {
             figures.withLock { $0.refusals += 1 }
             return then(.failure(.refused(tier: name, message: message)))
         }
         then(.success(request.replies))
     }
 
-    /// Ten times in the time-out.
+    private static func error(in replies: some Sequence<RESPValue>) -> String? {
+        for case .error(let message) in replies { return message }
+        return nil
+    }
+
+    /// Twenty times in the time-out.
     private func tick() {
         let now = NIODeadline.now()
         let timeout = TimeAmount(options.timeout)
+        var isLate = false
         for place in sent.indices {
             guard now - sent[place].began > timeout else { break }
             guard let then = sent[place].then else { continue }
-            // What the session asked itself has no other limit than that of the connection.
-            guard !sent[place].isOwn else { continue }
+            // What the session asked itself has no other limit than that of the connection. But in a cluster, only what another
+            // server says tells that one was replaced.
+            guard !sent[place].isOwn else {
+                isLate = isLate || isClustered
+                continue
+            }
             sent[place].then = nil
             figures.withLock { $0.timeouts += 1 }
             then(.failure(.unanswered(tier: name, reason: "no answer within \(options.timeout)")))
@@ -179,20 +198,71 @@ final class ValkeySession: @unchecked Sendable {
         for request in late { refuse(request) }
         guard let channel = state.channel else { return }
         let longest = options.heartbeat + options.timeout
-        if now - confirmed > TimeAmount(longest) {
-            lose("what was sent \(longest) ago is not answered", for: .paused)
-        } else if now - latest >= TimeAmount(options.heartbeat) {
-            ask([RESPCommand("PING")], channel)
+        if isLate || now - confirmed > TimeAmount(longest) {
+            lose("what was sent \(isLate ? options.timeout : longest) ago is not answered", for: .paused)
+        } else if case .connected = state, now - asked >= TimeAmount(options.heartbeat) {
+            askWhatItIs(channel)
         }
     }
 
+    /// `then` looks for errors itself. It isn't called if the connection is lost.
     private func ask(
-        _ commands: [RESPCommand], _ channel: any Channel,
-        _ then: (@Sendable (Result<[RESPValue], RemoteError>) -> Void)? = nil
+        _ commands: [RESPCommand], _ channel: any Channel, _ then: @escaping @Sendable ([RESPValue]) -> Void
     ) {
         var bytes: [UInt8] = []
         for command in commands { command.encode(into: &bytes) }
-        write(Request(count: commands.count, bytes: bytes, isOwn: true, then: then), channel)
+        let request = Request(count: commands.count, bytes: bytes, isOwn: true) {
+            if case .success(let replies) = $0 { then(replies) }
+        }
+        write(request, channel)
+    }
+
+    // MARK: What the server is
+
+    /// The heartbeat. A server that the others of its cluster have replaced would answer a `PING` for ever.
+    private func askWhatItIs(_ channel: any Channel) {
+        asked = .now()
+        var commands = [RESPCommand("HELLO", "3")]
+        if isClustered { commands.append(RESPCommand("CLUSTER", "INFO")) }
+        ask(commands, channel) { [self] replies in
+            let present = ValkeySession.field("role", of: replies[0]) ?? role
+            guard present == role else { return lose("it was \(role), and is \(present) now", for: .paused) }
+            heard(replies.dropFirst().first)
+        }
+    }
+
+    private func heard(_ cluster: RESPValue?) {
+        if isClustered {
+            let facts = ValkeySession.ClusterFacts(cluster)
+            epoch = facts.epoch
+            trouble = facts.trouble
+        }
+        if role == "slave" || role == "replica" {
+            trouble = "it is a replica, which learns of changes later than others"
+        }
+        isSound = trouble == nil
+        report(self, .heard)
+    }
+
+    /// What a server says of its cluster.
+    struct ClusterFacts {
+        var epoch: Int64 = 0
+        var trouble: String?
+
+        init(_ reply: RESPValue?) {
+            if case .error(let message)? = reply {
+                trouble = "it doesn't say how its cluster is: \(message)"
+                return
+            }
+            for line in (reply?.text ?? "").split(whereSeparator: \.isNewline) {
+                let parts = line.split(separator: ":", maxSplits: 1)
+                guard parts.count == 2 else { continue }
+                if parts[0] == "cluster_current_epoch" { epoch = Int64(parts[1]) ?? 0 }
+                if parts[0] == "cluster_state", parts[1] != "ok" {
+                    trouble = "its cluster doesn't work: \(parts[1])"
+                }
+            }
+        }
     }
 
     // MARK: Changes by others
@@ -221,14 +291,13 @@ final class ValkeySession: @unchecked Sendable {
         var command = RESPCommand("CLIENT", "TRACKING", "ON", "BCAST", "NOLOOP")
         for prefix in new { command = command + "PREFIX" + prefix }
         // Without a new prefix, the answer to anything says that it is tracked.
-        ask([new.isEmpty ? RESPCommand("PING") : command], channel) { [self] result in
-            switch result {
-            case .failure(let error): lose("it doesn't tell of changes: \(error)", for: .paused)
-            case .success:
-                for (place, watch) in watches where prefixes.contains(watch.prefix) && !watch.isCovered {
-                    watches[place]?.isCovered = true
-                    watch.listener.isCovered()
-                }
+        ask([new.isEmpty ? RESPCommand("PING") : command], channel) { [self] replies in
+            if let message = ValkeySession.error(in: replies) {
+                return lose("it doesn't tell of changes: \(message)", for: .paused)
+            }
+            for (place, watch) in watches where prefixes.contains(watch.prefix) && !watch.isCovered {
+                watches[place]?.isCovered = true
+                watch.listener.isCovered()
             }
         }
     }
@@ -276,39 +345,41 @@ final class ValkeySession: @unchecked Sendable {
         if let password = address.password { hello = hello + "AUTH" + (address.user ?? "default") + password }
         var commands = [hello + "SETNAME" + "vellum"]
         if address.database != 0 { commands.append(RESPCommand("SELECT", "\(address.database)")) }
-        ask(commands, channel) { [self] result in
+        ask(commands, channel) { [self] replies in
             guard case .loggingIn(let present) = state, present === channel else { return }
-            switch result {
-            case .failure(let error): lose(refusal(of: error), for: .paused)
-            case .success(let replies):
-                state = .connected(channel)
-                failedAttempts = 0
-                trouble = nil
-                figures.withLock { $0.connections += 1 }
-                let waiting = queued
-                queued = []
-                track(Set(watches.values.map(\.prefix)), channel)
-                for request in waiting { write(request, channel) }
-                report(self, .connected(isClustered: ValkeySession.isClustered(replies[0])))
-            }
+            if let message = ValkeySession.error(in: replies) { return lose(refusal(message), for: .paused) }
+            isClustered = ValkeySession.field("mode", of: replies[0]) == "cluster"
+            role = ValkeySession.field("role", of: replies[0]) ?? ""
+            state = .connected(channel)
+            failedAttempts = 0
+            trouble = nil
+            figures.withLock { $0.connections += 1 }
+            let waiting = queued
+            queued = []
+            track(Set(watches.values.map(\.prefix)), channel)
+            for request in waiting { write(request, channel) }
+            report(self, .connected)
+            if isClustered { askWhatItIs(channel) } else { heard(nil) }
         }
     }
 
     /// A server that doesn't know the command repeats its arguments, and so the password.
-    private func refusal(of error: RemoteError) -> String {
-        if case .refused(_, let message) = error, message.contains("unknown command") {
+    private func refusal(_ message: String) -> String {
+        if message.contains("unknown command") {
             return "\(name) refuses: it doesn't know protocol 3, which version 6 or later does"
         }
-        guard let password = address.password, !password.isEmpty else { return "\(error)" }
-        return "\(error)".replacing(password, with: "…")
+        let whole = "\(name) refuses: \(message)"
+        guard let password = address.password, !password.isEmpty else { return whole }
+        return whole.replacing(password, with: "…")
     }
 
-    private static func isClustered(_ hello: RESPValue) -> Bool {
+    /// Of the reply to `HELLO`.
+    private static func field(_ name: String, of hello: RESPValue) -> String? {
         let parts = hello.elements ?? []
-        guard let place = parts.firstIndex(where: { $0.text == "mode" }), place + 1 < parts.count else {
-            return false
+        guard let place = parts.firstIndex(where: { $0.text == name }), place + 1 < parts.count else {
+            return nil
         }
-        return parts[place + 1].text == "cluster"
+        return parts[place + 1].text
     }
 
     private func fail(_ reason: String) {
@@ -323,6 +394,8 @@ final class ValkeySession: @unchecked Sendable {
         let former = state
         state = next
         trouble = reason
+        isSound = false
+        epoch = 0
         figures.withLock { $0.failures += 1 }
         for (place, watch) in watches where watch.isCovered {
             watches[place]?.isCovered = false

@@ -22,7 +22,7 @@ public final class ValkeyTier: RemoteTier {
         public var prefix = "vellum"
         /// Longest wait for an answer, and for a connection.
         public var timeout: Duration = .seconds(2)
-        /// How often the connection is tried if nothing is heard of it.
+        /// How often each server is asked what it is: whether it answers, is no replica, and what it knows of its cluster.
         public var heartbeat: Duration = .seconds(1)
         /// Longest pause between two attempts to connect. The first are shorter.
         public var longestPause: Duration = .seconds(5)
@@ -79,6 +79,10 @@ public final class ValkeyTier: RemoteTier {
     }
 
     /// A heartbeat and 1.1 time-outs: so long the latest answer may be under way before the connection counts as lost.
+    ///
+    /// In a cluster it counts from when one of the servers to which this process is connected knows of a change of the cluster. Servers tell
+    /// each other of a failover at once. If all that this process reaches are cut off from those that made it, they stop
+    /// after their `cluster-node-timeout`, and it counts from then.
     public var staleness: Duration { options.heartbeat + options.timeout + options.timeout / 10 }
 
     /// Of its connections: one, or one to each server of a cluster.
