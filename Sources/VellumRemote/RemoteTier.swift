@@ -127,6 +127,8 @@ public struct RemoteHealth: Sendable, Hashable {
     public var refusals = 0
     /// Requests that a server of a cluster sent to another one.
     public var redirections = 0
+    /// Requests that were sent again, because a cluster was busy with itself.
+    public var retries = 0
     /// Requests that were not sent, because there was no connection or too many waited.
     public var unsent = 0
     /// Requests whose answer is waited for.

@@ -30,10 +30,13 @@ final class ValkeyRouter: @unchecked Sendable {
     private var sessions: [String: ValkeySession] = [:]
     /// By slot, in a cluster whose layout is known.
     private var slots: [ValkeySession?] = []
+    /// Those that have slots.
+    private var members: [ValkeySession] = []
     /// Made since the layout was learned, because a server redirected to them. They may have answered.
     private var unknown: Set<ObjectIdentifier> = []
     private var isClustered = false
     private var isAsking = false
+    private var layoutTrouble: String?
     private var askedAt = NIODeadline.distantPast
     /// Of the layout that is known.
     private var epoch: Int64 = 0
@@ -74,7 +77,11 @@ final class ValkeyRouter: @unchecked Sendable {
     func add(_ space: ValkeySpace) {
         loop.execute { [self] in
             spaces[ObjectIdentifier(space)] = Space(space: space)
-            for session in sessions.values { watch(space, session) }
+            let used = (isClustered && !slots.isEmpty ? members : []).map { ObjectIdentifier($0) }
+            for session in sessions.values
+            where used.isEmpty || (used + unknown).contains(ObjectIdentifier(session)) {
+                watch(space, session)
+            }
         }
     }
 
@@ -85,65 +92,98 @@ final class ValkeyRouter: @unchecked Sendable {
         }
     }
 
+    /// Commands for one server, and who waits for their replies.
+    private struct Request: Sendable {
+        let commands: [RESPCommand]
+        /// Of which all commands are; `nil`: of none.
+        var key: [UInt8]?
+        /// Whether nothing else is carried out between them.
+        var isAtomic = false
+        let began = NIODeadline.now()
+        var then: Then
+
+        func encoded(asking: Bool = false) -> (bytes: [UInt8], count: Int) {
+            let whole = isAtomic ? [RESPCommand("MULTI")] + commands + [RESPCommand("EXEC")] : commands
+            let all = whole.enumerated().flatMap { place, command in
+                asking && (place == 0 || !isAtomic) ? [RESPCommand("ASKING"), command] : [command]
+            }
+            var bytes: [UInt8] = []
+            for command in all { command.encode(into: &bytes) }
+            return (bytes, all.count)
+        }
+
+        /// Those of the commands, of all replies.
+        func replies(_ all: [RESPValue], asking: Bool, _ tier: String) -> Result<[RESPValue], RemoteError> {
+            guard isAtomic else {
+                return .success(asking ? all.enumerated().filter { $0.offset % 2 == 1 }.map(\.element) : all)
+            }
+            guard let replies = all.last?.elements, replies.count == commands.count else {
+                return .failure(.refused(tier: tier, message: "EXEC was answered with something else"))
+            }
+            // What the last one does is what was asked for. The others look at what is there, which another program may have made.
+            if case .error(let message)? = replies.last {
+                return .failure(.refused(tier: tier, message: message))
+            }
+            return .success(replies)
+        }
+    }
+
     /// Sends commands that are all of one key, and calls `then` on the loop with their replies. The first reply that is an error
-    /// makes it a failure, but the server has carried out the others.
-    func send(_ commands: [RESPCommand], of key: [UInt8], _ then: @escaping Then) {
-        send(commands, then) { $0.session(ofKey: key) }
+    /// makes it a failure, but the server has carried out the others; `atomically`, only if it is the last.
+    func send(_ commands: [RESPCommand], of key: [UInt8], atomically: Bool = false, _ then: @escaping Then) {
+        send(Request(commands: commands, key: key, isAtomic: atomically, then: then)) {
+            $0.session(ofKey: key)
+        }
     }
 
     /// Sends commands to one server of a cluster, or to the only one.
     func send(_ commands: [RESPCommand], to session: ValkeySession, _ then: @escaping Then) {
-        send(commands, then) { _ in session }
+        send(Request(commands: commands, then: then)) { _ in session }
     }
 
     private func send(
-        _ commands: [RESPCommand], _ then: @escaping Then,
-        _ session: @escaping @Sendable (ValkeyRouter) -> ValkeySession?
+        _ request: Request, _ session: @escaping @Sendable (ValkeyRouter) -> ValkeySession?
     ) {
-        let bytes = ValkeyRouter.bytes(of: commands)
+        let (bytes, count) = request.encoded()
         let size = bytes.count
         let before = waiting.add(1, ordering: .relaxed).oldValue
         let bytesBefore = waitingBytes.add(size, ordering: .relaxed).oldValue
-        let answered: Then = { [self] result in
+        var request = request
+        request.then = { [self, then = request.then] result in
             waiting.subtract(1, ordering: .relaxed)
             waitingBytes.subtract(size, ordering: .relaxed)
             then(result)
         }
         let isTooMuch =
             before >= options.mostWaiting || bytesBefore > 0 && bytesBefore + size > options.mostUnsentBytes
-        loop.execute { [self] in
+        loop.execute { [self, request] in
             if isTooMuch {
                 figures.withLock { $0.unsent += 1 }
-                return answered(.failure(.overloaded(tier: name, waiting: before)))
+                return request.then(.failure(.overloaded(tier: name, waiting: before)))
             }
             guard let session = session(self) else {
                 figures.withLock { $0.unsent += 1 }
-                return answered(.failure(.unreachable(tier: name, reason: "the tier was released")))
+                return request.then(.failure(.unreachable(tier: name, reason: "the tier was released")))
             }
-            session.send(bytes, count: commands.count) { [self] result in
-                redirect(commands, result, hops: 0, answered)
+            session.send(bytes, count: count, began: request.began) { [self] result in
+                answered(request, result, asking: false, hops: 0)
             }
         }
     }
 
-    private static func bytes(of commands: [RESPCommand], asking: Bool = false) -> [UInt8] {
-        var bytes: [UInt8] = []
-        for command in commands {
-            if asking { RESPCommand("ASKING").encode(into: &bytes) }
-            command.encode(into: &bytes)
-        }
-        return bytes
-    }
-
-    /// Calls `body` on the loop with the servers that have keys.
-    func withServers(_ body: @escaping @Sendable ([ValkeySession]) -> Void) {
+    /// Calls `body` on the loop with the servers that have keys, once it is known which they are.
+    func withServers(_ body: @escaping @Sendable (Result<[ValkeySession], RemoteError>) -> Void) {
         loop.execute { self.withServers(until: .now() + TimeAmount(self.options.timeout), body) }
     }
 
-    /// Waits until it is known which they are, but not for ever.
-    private func withServers(until end: NIODeadline, _ body: @escaping @Sendable ([ValkeySession]) -> Void) {
-        let isKnown = first?.isConnected == true && (!isClustered || !slots.isEmpty)
-        guard !isKnown, !isStopped, .now() < end else { return body(servers) }
+    private func withServers(
+        until end: NIODeadline, _ body: @escaping @Sendable (Result<[ValkeySession], RemoteError>) -> Void
+    ) {
+        if first?.isConnected == true && !isClustered || !slots.isEmpty { return body(.success(servers)) }
+        guard !isStopped, .now() < end else {
+            let reason = first?.trouble ?? "it isn't known yet which servers its cluster has"
+            return body(.failure(.unreachable(tier: name, reason: reason)))
+        }
         loop.scheduleTask(in: .milliseconds(20)) { [self] in withServers(until: end, body) }
     }
 
@@ -174,12 +214,7 @@ final class ValkeyRouter: @unchecked Sendable {
     }
 
     private var servers: [ValkeySession] {
-        guard isClustered, !slots.isEmpty else { return first.map { [$0] } ?? [] }
-        var seen: Set<ObjectIdentifier> = []
-        return slots.compactMap { session in
-            guard let session, seen.insert(ObjectIdentifier(session)).inserted else { return nil }
-            return session
-        }
+        isClustered && !slots.isEmpty ? members : first.map { [$0] } ?? []
     }
 
     private func session(ofKey key: [UInt8]) -> ValkeySession? {
@@ -194,46 +229,49 @@ final class ValkeyRouter: @unchecked Sendable {
             askForLayout()
         }
         for space in spaces.keys { judge(space) }
-        let trouble = servers.lazy.compactMap(\.trouble).first
+        tellTrouble()
+    }
+
+    private func tellTrouble() {
+        let trouble = servers.lazy.compactMap(\.trouble).first ?? layoutTrouble
         figures.withLock { $0.trouble = trouble }
     }
 
     // MARK: A cluster
 
-    /// Whether the answer was a redirection, the commands go where it says. Not for ever: servers may disagree for a while.
-    private func redirect(
-        _ commands: [RESPCommand], _ result: Result<[RESPValue], RemoteError>, hops: Int,
-        _ then: @escaping Then
+    /// If the answer was a redirection, the commands go where it says. Not for ever: servers may disagree for a while.
+    private func answered(
+        _ request: Request, _ result: Result<[RESPValue], RemoteError>, asking: Bool, hops: Int
     ) {
-        guard case .failure(.refused(_, let message)) = result, hops < 8 else { return then(result) }
+        let result = result.flatMap { request.replies($0, asking: asking, name) }
+        guard let key = request.key, case .failure(.refused(_, let message)) = result, hops < 8 else {
+            return request.then(result)
+        }
         let words = message.split(separator: " ")
         guard words.count == 3, words[0] == "MOVED" || words[0] == "ASK",
             let target = session(named: String(words[2]))
         else {
-            guard words.first == "TRYAGAIN" || words.first == "CLUSTERDOWN" else { return then(result) }
+            let pause = TimeAmount.milliseconds(50 << Int64(hops))
+            guard words.first == "TRYAGAIN" || words.first == "CLUSTERDOWN",
+                .now() + pause < request.began + TimeAmount(options.timeout)
+            else { return request.then(result) }
             askForLayout()
-            return again(in: .milliseconds(50 << Int64(hops)), commands, hops: hops, then)
+            figures.withLock { $0.retries += 1 }
+            loop.scheduleTask(in: pause) { [self] in
+                guard let session = session(ofKey: key) else { return request.then(result) }
+                send(request, to: session, hops: hops + 1)
+            }
+            return
         }
         figures.withLock { $0.redirections += 1 }
-        let isAsking = words[0] == "ASK"
-        if !isAsking { askForLayout() }
-        let bytes = ValkeyRouter.bytes(of: commands, asking: isAsking)
-        target.send(bytes, count: isAsking ? 2 * commands.count : commands.count) { [self] result in
-            let answer = result.map { replies in
-                isAsking ? replies.enumerated().filter { $0.offset % 2 == 1 }.map(\.element) : replies
-            }
-            redirect(commands, answer, hops: hops + 1, then)
-        }
+        if words[0] == "MOVED" { askForLayout() }
+        send(request, to: target, asking: words[0] == "ASK", hops: hops + 1)
     }
 
-    private func again(in pause: TimeAmount, _ commands: [RESPCommand], hops: Int, _ then: @escaping Then) {
-        loop.scheduleTask(in: pause) { [self] in
-            guard let key = commands.first?.words.dropFirst().first, let session = session(ofKey: key) else {
-                return then(.failure(.unreachable(tier: name, reason: "the tier was released")))
-            }
-            session.send(ValkeyRouter.bytes(of: commands), count: commands.count) { [self] result in
-                redirect(commands, result, hops: hops + 1, then)
-            }
+    private func send(_ request: Request, to session: ValkeySession, asking: Bool = false, hops: Int) {
+        let (bytes, count) = request.encoded(asking: asking)
+        session.send(bytes, count: count, began: request.began) { [self] result in
+            answered(request, result, asking: asking, hops: hops)
         }
     }
 
@@ -268,12 +306,18 @@ final class ValkeyRouter: @unchecked Sendable {
             askedAt = .now()
             // The layout is at least as new as the epoch that is said before it.
             let questions = [RESPCommand("CLUSTER", "INFO"), RESPCommand("CLUSTER", "SLOTS")]
-            session.send(ValkeyRouter.bytes(of: questions), count: 2) { [self] result in
+            let request = Request(commands: questions) { [self] result in
                 isAsking = false
-                guard case .success(let replies) = result else { return }
-                let epoch = ValkeySession.ClusterFacts(replies[0]).epoch
-                if epoch >= newestEpoch { adopt(replies[1], epoch) }
+                switch result {
+                case .failure(let error): layoutTrouble = "its cluster's layout isn't known: \(error)"
+                case .success(let replies):
+                    layoutTrouble = nil
+                    let epoch = ValkeySession.ClusterFacts(replies[0]).epoch
+                    if epoch >= newestEpoch { adopt(replies[1], epoch) }
+                }
+                tellTrouble()
             }
+            send(request, to: session, hops: 0)
         }
     }
 
@@ -293,7 +337,8 @@ final class ValkeyRouter: @unchecked Sendable {
         slots = found
         self.epoch = epoch
         unknown = []
-        let used = Set(servers.map { ObjectIdentifier($0) })
+        var used: Set<ObjectIdentifier> = []
+        members = found.compactMap { $0 }.filter { used.insert(ObjectIdentifier($0)).inserted }
         // One that is connected may know more than the one that gave this layout.
         for (place, session) in sessions
         where !used.contains(ObjectIdentifier(session)) && session !== first && !session.isConnected {
@@ -303,9 +348,17 @@ final class ValkeyRouter: @unchecked Sendable {
         }
         // One that has no slots any more may have been replaced, and then others told nothing of what it had.
         let isGone = former.contains { !used.contains(ObjectIdentifier($0)) }
-        for space in spaces.keys {
-            if isGone { say(space, isCovered: false) }
-            judge(space)
+        for (place, space) in spaces {
+            if isGone { say(place, isCovered: false) }
+            // One without slots may be one of the others under another name, and would tell of what this process asks of that.
+            for session in sessions.values {
+                if used.contains(ObjectIdentifier(session)) {
+                    if space.watches[ObjectIdentifier(session)] == nil { watch(space.space, session) }
+                } else if let watch = spaces[place]?.watches.removeValue(forKey: ObjectIdentifier(session)) {
+                    session.unwatch(watch)
+                }
+            }
+            judge(place)
         }
     }
 
@@ -320,7 +373,7 @@ final class ValkeyRouter: @unchecked Sendable {
     /// Says whether an archive is covered, if that has changed.
     fileprivate func judge(_ place: ObjectIdentifier) {
         guard let space = spaces[place] else { return }
-        let needed = isClustered && !slots.isEmpty ? servers : first.map { [$0] } ?? []
+        let needed = servers
         let others = sessions.values.filter { $0 !== first && unknown.contains(ObjectIdentifier($0)) }
         let isCovered =
             !needed.isEmpty && !(isClustered && (slots.isEmpty || newestEpoch > epoch))

@@ -64,6 +64,11 @@ final class ValkeySession: @unchecked Sendable {
     /// Prefixes that the server tracks for this connection. It can't be told to forget one.
     private var tracked: Set<[UInt8]> = []
     private var failedAttempts = 0
+    /// What the server calls this connection: its number there, and the address from which it comes. Servers count anew when they are
+    /// started, so both together name it.
+    private var connection: (number: Int64, address: String)?
+    /// Lost connections of which the server may get more, now or when the network works again.
+    private var lost: [(number: Int64, address: String)] = []
     /// When the latest request was sent that was answered. All changes before that are known: the server tells of them before it
     /// answers, however long the bytes were under way.
     private var confirmed = NIODeadline.now()
@@ -114,7 +119,12 @@ final class ValkeySession: @unchecked Sendable {
         if case .connected(let channel) = state { track([prefix], channel) }
     }
 
-    func unwatch(_ listener: any RemoteListener) { watches[ObjectIdentifier(listener)] = nil }
+    func unwatch(_ listener: any RemoteListener) {
+        watches[ObjectIdentifier(listener)] = nil
+        guard watches.isEmpty, case .connected(let channel) = state else { return }
+        tracked = []
+        ask([RESPCommand("CLIENT", "TRACKING", "OFF")], channel) { _ in }
+    }
 
     /// Sends commands, and calls `then` with their replies. The first reply that is an error makes it a failure, but the server has
     /// carried out the others.
@@ -125,7 +135,8 @@ final class ValkeySession: @unchecked Sendable {
         let request = Request(count: count, bytes: bytes, began: began, then: then)
         switch state {
         case .connected(let channel): write(request, channel)
-        case .connecting, .loggingIn: queued.append(request)
+        // Nobody waits for a server that several attempts in a row didn't reach.
+        case .connecting, .loggingIn: if failedAttempts < 2 { queued.append(request) } else { refuse(request) }
         case .paused, .stopped: refuse(request)
         }
     }
@@ -181,8 +192,8 @@ final class ValkeySession: @unchecked Sendable {
         let timeout = TimeAmount(options.timeout)
         var isLate = false
         for place in sent.indices {
-            guard now - sent[place].began > timeout else { break }
-            guard let then = sent[place].then else { continue }
+            // Not in the order of their beginnings: some were sent elsewhere first.
+            guard now - sent[place].began > timeout, let then = sent[place].then else { continue }
             // What the session asked itself has no other limit than that of the connection. But in a cluster, only what another
             // server says tells that one was replaced.
             guard !sent[place].isOwn else {
@@ -193,8 +204,8 @@ final class ValkeySession: @unchecked Sendable {
             figures.withLock { $0.timeouts += 1 }
             then(.failure(.unanswered(tier: name, reason: "no answer within \(options.timeout)")))
         }
-        let late = queued.prefix { now - $0.began > timeout }
-        queued.removeFirst(late.count)
+        let late = queued.filter { now - $0.began > timeout }
+        queued.removeAll { now - $0.began > timeout }
         for request in late { refuse(request) }
         guard let channel = state.channel else { return }
         let longest = options.heartbeat + options.timeout
@@ -345,9 +356,13 @@ final class ValkeySession: @unchecked Sendable {
         if let password = address.password { hello = hello + "AUTH" + (address.user ?? "default") + password }
         var commands = [hello + "SETNAME" + "vellum"]
         if address.database != 0 { commands.append(RESPCommand("SELECT", "\(address.database)")) }
-        ask(commands, channel) { [self] replies in
+        ask(commands + [RESPCommand("CLIENT", "INFO")], channel) { [self] replies in
             guard case .loggingIn(let present) = state, present === channel else { return }
-            if let message = ValkeySession.error(in: replies) { return lose(refusal(message), for: .paused) }
+            if let message = ValkeySession.error(in: replies.dropLast()) {
+                return lose(refusal(message), for: .paused)
+            }
+            connection = ValkeySession.connection(replies.last?.text)
+            forgetLost(channel)
             isClustered = ValkeySession.field("mode", of: replies[0]) == "cluster"
             role = ValkeySession.field("role", of: replies[0]) ?? ""
             state = .connected(channel)
@@ -361,6 +376,25 @@ final class ValkeySession: @unchecked Sendable {
             report(self, .connected)
             if isClustered { askWhatItIs(channel) } else { heard(nil) }
         }
+    }
+
+    /// What a former connection has sent may still be under way, and must not come behind what is sent now. Where that isn't
+    /// allowed, or the server is too old, the closed socket alone keeps it back.
+    private func forgetLost(_ channel: any Channel) {
+        let number = lost.count
+        guard number > 0 else { return }
+        let commands = lost.map { RESPCommand("CLIENT", "KILL", "ID", "\($0.number)", "ADDR", $0.address) }
+        ask(commands, channel) { [self] _ in lost.removeFirst(min(number, lost.count)) }
+    }
+
+    private static func connection(_ facts: String?) -> (number: Int64, address: String)? {
+        var fields: [Substring: Substring] = [:]
+        for fact in (facts ?? "").split(whereSeparator: \.isWhitespace) {
+            let parts = fact.split(separator: "=", maxSplits: 1)
+            if parts.count == 2 { fields[parts[0]] = parts[1] }
+        }
+        guard let number = fields["id"].flatMap({ Int64($0) }), let address = fields["addr"] else { return nil }
+        return (number, String(address))
     }
 
     /// A server that doesn't know the command repeats its arguments, and so the password.
@@ -406,7 +440,13 @@ final class ValkeySession: @unchecked Sendable {
         let unsent = queued
         sent.removeAll()
         queued = []
-        former.channel?.close(promise: nil)
+        if let connection { lost = lost.suffix(15) + [connection] }
+        connection = nil
+        if let channel = former.channel {
+            // What the kernel hasn't sent yet must not be sent when the network works again.
+            _ = (channel as? any SocketOptionProvider)?.setSoLinger(linger(l_onoff: 1, l_linger: 0))
+            channel.close(promise: nil)
+        }
         for request in unanswered { request.then?(.failure(.unanswered(tier: name, reason: reason))) }
         for request in unsent { refuse(request) }
         report(self, .lost)

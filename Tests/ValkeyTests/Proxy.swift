@@ -18,6 +18,10 @@ final class Proxy: Sendable {
     /// Nothing passes, and nobody is told.
     private let isSilent = Atomic(false)
 
+    /// Connections up to this number are stranded.
+    private let stranded = Atomic(0)
+    private let begun = Atomic(0)
+
     init(to target: Int) throws {
         self.target = target
         (listener, port) = try Loopback.listen()
@@ -55,6 +59,11 @@ final class Proxy: Sendable {
     func hold(_ isHeld: Bool) { self.isHeld.store(isHeld, ordering: .releasing) }
     func silence(_ isSilent: Bool) { self.isSilent.store(isSilent, ordering: .releasing) }
 
+    /// What has been sent on the connections that there are now is kept back, whatever becomes of them. New ones work.
+    func strand(_ isStranded: Bool) {
+        stranded.store(isStranded ? begun.load(ordering: .acquiring) : 0, ordering: .releasing)
+    }
+
     var url: String { "valkey://127.0.0.1:\(port)" }
 
     private func take(_ client: Int32) -> Bool {
@@ -64,7 +73,8 @@ final class Proxy: Sendable {
             return true
         }
         state.withLock { $0.connections.append((client, server)) }
-        let pair = Pair(client: client, server: server)
+        let number = begun.add(1, ordering: .acquiringAndReleasing).newValue
+        let pair = Pair(client: client, server: server, number: number)
         Thread.detachNewThread { self.pass(from: client, to: server, isReply: false, pair) }
         Thread.detachNewThread { self.pass(from: server, to: client, isReply: true, pair) }
         return true
@@ -73,11 +83,13 @@ final class Proxy: Sendable {
     private final class Pair: Sendable {
         let client: Int32
         let server: Int32
+        let number: Int
         private let open = Atomic(2)
 
-        init(client: Int32, server: Int32) {
+        init(client: Int32, server: Int32, number: Int) {
             self.client = client
             self.server = server
+            self.number = number
         }
 
         func end() {
@@ -101,6 +113,11 @@ final class Proxy: Sendable {
             if count < 0, errno == EAGAIN { continue }
             guard count > 0 else { return }
             while isReply && isHeld.load(ordering: .acquiring), !state.withLock({ $0.isClosed }) {
+                usleep(1000)
+            }
+            while !isReply, pair.number <= stranded.load(ordering: .acquiring),
+                !state.withLock({ $0.isClosed })
+            {
                 usleep(1000)
             }
             if isSilent.load(ordering: .acquiring) { continue }

@@ -252,24 +252,6 @@ struct ValkeyTierTests {
         #expect(try machine.parcels.access("k") == nil)
     }
 
-    /// It learns of changes whenever the other sends them, so it promises nothing.
-    @Test func aServerThatBecomesAReplicaIsNoticed() async throws {
-        let server = try await ValkeyServer()
-        defer { withExtendedLifetime(server) {} }
-        let machine = try Machine(server.url) { $0.heartbeat = .milliseconds(100) }
-        #expect(try await machine.isCovered())
-        let client = try server.client()
-        try client.command("REPLICAOF", "127.0.0.1", "\(server.port)")
-        #expect(try await eventually { !machine.parcels.isCovered })
-        #expect(
-            try await eventually {
-                try machine.parcels.statistics().health.trouble?.contains("replica") == true
-            })
-        try client.command("REPLICAOF", "NO", "ONE")
-        #expect(try await machine.isCovered())
-        #expect(try machine.parcels.statistics().health.trouble == nil)
-    }
-
     @Test func passwords() async throws {
         let server = try await ValkeyServer()
         defer { withExtendedLifetime(server) {} }
