@@ -18,6 +18,7 @@ final class Proxy: Sendable {
     /// Nothing passes, and nobody is told.
     private let isSilent = Atomic(false)
 
+    private let delay = Atomic(0)
     /// Connections up to this number are stranded.
     private let stranded = Atomic(0)
     private let begun = Atomic(0)
@@ -57,6 +58,8 @@ final class Proxy: Sendable {
     }
 
     func hold(_ isHeld: Bool) { self.isHeld.store(isHeld, ordering: .releasing) }
+    /// Each answer takes so much longer.
+    func slow(_ milliseconds: Int) { delay.store(milliseconds, ordering: .releasing) }
     func silence(_ isSilent: Bool) { self.isSilent.store(isSilent, ordering: .releasing) }
 
     /// What has been sent on the connections that there are now is kept back, whatever becomes of them. New ones work.
@@ -107,17 +110,28 @@ final class Proxy: Sendable {
             pair.end()
         }
         var buffer = [UInt8](repeating: 0, count: 65_536)
+        var kept: [UInt8] = []
         while true {
             let count = recv(source, &buffer, buffer.count, 0)
             // A silent one is none that has ended.
             if count < 0, errno == EAGAIN { continue }
-            guard count > 0 else { return }
-            while isReply && isHeld.load(ordering: .acquiring), !state.withLock({ $0.isClosed }) {
-                usleep(1000)
+            let isStranded = !isReply && pair.number <= stranded.load(ordering: .acquiring)
+            if isStranded, count > 0 {
+                kept += buffer[..<count]
+                continue
             }
-            while !isReply, pair.number <= stranded.load(ordering: .acquiring),
-                !state.withLock({ $0.isClosed })
-            {
+            if count <= 0, !kept.isEmpty {
+                // The client is gone, but what it has sent may arrive.
+                while pair.number <= stranded.load(ordering: .acquiring), !state.withLock({ $0.isClosed }) {
+                    usleep(1000)
+                }
+                _ = kept.withUnsafeBytes { send(target, $0.baseAddress!, $0.count, Int32(MSG_NOSIGNAL)) }
+                // Its answers are read by nobody.
+                usleep(50_000)
+            }
+            guard count > 0 else { return }
+            if isReply { usleep(UInt32(delay.load(ordering: .acquiring)) * 1000) }
+            while isReply && isHeld.load(ordering: .acquiring), !state.withLock({ $0.isClosed }) {
                 usleep(1000)
             }
             if isSilent.load(ordering: .acquiring) { continue }

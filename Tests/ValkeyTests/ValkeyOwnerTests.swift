@@ -99,24 +99,30 @@ struct ValkeyOwnerTests {
     @Test func deletingAllOfAnOwnerEnds() async throws {
         let server = try await ValkeyServer()
         defer { withExtendedLifetime(server) {} }
-        let (machine, other) = (try Machine(server.url), try Machine(server.url))
+        let proxy = try Proxy(to: server.port)
+        defer { withExtendedLifetime(proxy) {} }
+        let (machine, other) = (try Machine(proxy.url), try Machine(server.url))
         #expect(try await machine.isCovered())
         for number in 0..<1000 { try machine.parcels.record(Parcel(number: "\(number)"), owner: "o") }
         let isOver = Atomic(false)
+        let ranOut = Atomic(0)
+        proxy.slow(10)
         let writers = (0..<4).map { lane in
             Background {
                 var number = 0
-                while !isOver.load(ordering: .relaxed), number < 100_000 {
+                while !isOver.load(ordering: .relaxed), number < 20_000 {
                     try other.parcels.record(Parcel(number: "new \(lane) \(number % 500)"), owner: "o")
                     number += 1
                 }
-                return
+                if number == 20_000 { ranOut.add(1, ordering: .relaxed) }
             }
         }
         let deletion = Background { _ = try machine.parcels.deleteAll(ofOwner: "o") }
         try deletion.wait()
         isOver.store(true, ordering: .relaxed)
         for writer in writers { try writer.wait() }
+        #expect(ranOut.load(ordering: .relaxed) == 0)
+        proxy.slow(0)
         for number in 0..<1000 { #expect(try machine.parcels.access("\(number)") == nil) }
         // All that is there is known to be the owner's.
         try machine.parcels.deleteAll(ofOwner: "o")
