@@ -130,7 +130,10 @@ public final class RemoteArchives<Object: Archivable>: @unchecked Sendable {
     }
 
     /// Deletes all objects, or those of an owner, for all machines. Returns their number. Not in one step: one that is recorded
-    /// meanwhile may stay or not, and what waits to be sent is sent first. Costs the tier a pass over all keys it has, or over those of the owner.
+    /// meanwhile may stay or not (and may be left without its owner, if all are deleted), and what waits to be sent is sent
+    /// first. Costs the tier a pass over all keys it has, or over those of the owner; in a cluster at least two over all,
+    /// because keys may move.
+    /// - Throws: ``RemoteError``: with `unanswered` some may be deleted; call it again then.
     @discardableResult
     public func deleteAll(ofOwner owner: String? = nil) throws -> Int {
         try EntryAttributes(owner: owner).validate()

@@ -224,7 +224,8 @@ final class ValkeyRouter: @unchecked Sendable {
 
     private func note(_ event: ValkeySession.Event, of session: ValkeySession) {
         if session.isClustered { isClustered = true }
-        if isClustered, event != .heard || newestEpoch > epoch || .now() - askedAt > TimeAmount(options.heartbeat)
+        if isClustered,
+            event != .heard || newestEpoch > epoch || .now() - askedAt > TimeAmount(options.heartbeat)
         {
             askForLayout()
         }
@@ -298,7 +299,9 @@ final class ValkeyRouter: @unchecked Sendable {
     private func askForLayout() {
         let connected = sessions.values.filter(\.isConnected)
         let newest = newestEpoch
-        guard !isAsking, let session = connected.filter({ $0.epoch >= newest }).randomElement() else { return }
+        guard !isAsking, let session = connected.filter({ $0.epoch >= newest }).randomElement() else {
+            return
+        }
         let pause = NIODeadline.now() - askedAt
         isAsking = true
         // A cluster in trouble redirects much.

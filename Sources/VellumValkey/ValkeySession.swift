@@ -136,7 +136,8 @@ final class ValkeySession: @unchecked Sendable {
         switch state {
         case .connected(let channel): write(request, channel)
         // Nobody waits for a server that several attempts in a row didn't reach.
-        case .connecting, .loggingIn: if failedAttempts < 2 { queued.append(request) } else { refuse(request) }
+        case .connecting, .loggingIn:
+            if failedAttempts < 2 { queued.append(request) } else { refuse(request) }
         case .paused, .stopped: refuse(request)
         }
     }
@@ -393,7 +394,9 @@ final class ValkeySession: @unchecked Sendable {
             let parts = fact.split(separator: "=", maxSplits: 1)
             if parts.count == 2 { fields[parts[0]] = parts[1] }
         }
-        guard let number = fields["id"].flatMap({ Int64($0) }), let address = fields["addr"] else { return nil }
+        guard let number = fields["id"].flatMap({ Int64($0) }), let address = fields["addr"] else {
+            return nil
+        }
         return (number, String(address))
     }
 

@@ -111,7 +111,11 @@ private final class Deletion: Sendable {
                 if !keys.isEmpty { hasBegun.store(true, ordering: .relaxed) }
                 space.each(keys, { RESPCommand("UNLINK") + $0 }) { [self] result in
                     count(result, then) { [self] in
-                        if next == "0" { then(.success(())) } else { scan(prefix, at: server, from: next, then) }
+                        if next == "0" {
+                            then(.success(()))
+                        } else {
+                            scan(prefix, at: server, from: next, then)
+                        }
                     }
                 }
             }

@@ -163,7 +163,8 @@ final class ValkeySpace: RemoteSpace {
     ) -> RESPCommand {
         let now = Timestamp.now().microseconds / 1000
         let end = left.map { "\(now + $0)" } ?? "+inf"
-        return RESPCommand("EVAL", StoredObject.noteOwned, "1") + ownerKey(owner) + end + name + (now - 60_000)
+        return RESPCommand("EVAL", StoredObject.noteOwned, "1") + ownerKey(owner) + end + name
+            + (now - 60_000)
             + Int.random(in: 0..<1 << 48) + (unlessThere ? "NX" : "")
     }
 
