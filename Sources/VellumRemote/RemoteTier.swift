@@ -113,7 +113,7 @@ extension RemoteError: CustomStringConvertible {
 
 /// What a tier's connection has done in this process.
 public struct RemoteHealth: Sendable, Hashable {
-    /// `nil` while it is connected; otherwise why not.
+    /// `nil` while it is connected and tells of all changes; otherwise why not.
     public var trouble: String?
     /// How often a connection was made.
     public var connections = 0

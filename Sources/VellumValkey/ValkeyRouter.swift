@@ -336,15 +336,15 @@ final class ValkeyRouter: @unchecked Sendable {
             for slot in Int(from)...Int(to) { found[slot] = session }
         }
         guard found.contains(where: { $0 != nil }) else { return }
-        let former = servers
+        let former = slots.isEmpty ? [] : servers
         slots = found
         self.epoch = epoch
         unknown = []
         var used: Set<ObjectIdentifier> = []
         members = found.compactMap { $0 }.filter { used.insert(ObjectIdentifier($0)).inserted }
-        // One that is connected may know more than the one that gave this layout.
+        // One that can be reached may know more than the one that gave this layout.
         for (place, session) in sessions
-        where !used.contains(ObjectIdentifier(session)) && session !== first && !session.isConnected {
+        where !used.contains(ObjectIdentifier(session)) && session !== first && session.isUnreachable {
             sessions[place] = nil
             for space in spaces.keys { spaces[space]?.watches[ObjectIdentifier(session)] = nil }
             session.stop()
@@ -363,6 +363,8 @@ final class ValkeyRouter: @unchecked Sendable {
             }
             judge(place)
         }
+        // What it was asked before, it may answer with what others have replaced since, of which nobody tells.
+        for session in former where !used.contains(ObjectIdentifier(session)) { session.startAnew() }
     }
 
     // MARK: Being told of changes

@@ -113,6 +113,11 @@ final class ValkeySession: @unchecked Sendable {
         lose("the tier was released", for: .stopped)
     }
 
+    /// What waits for an answer gets none.
+    func startAnew() {
+        if state.channel != nil { lose("it has none of its cluster's keys any more", for: .paused) }
+    }
+
     /// Tells the listener of changes of keys that begin with these bytes.
     func watch(_ prefix: [UInt8], _ listener: any RemoteListener) {
         watches[ObjectIdentifier(listener)] = Watch(prefix: prefix, listener: listener)
@@ -141,6 +146,9 @@ final class ValkeySession: @unchecked Sendable {
         case .paused, .stopped: refuse(request)
         }
     }
+
+    /// Several attempts in a row have failed.
+    var isUnreachable: Bool { failedAttempts > 1 && !isConnected }
 
     var isConnected: Bool { if case .connected = state { true } else { false } }
 
