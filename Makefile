@@ -147,7 +147,7 @@ define sanitize
 	    $(2) --scratch-path .build-$(1) --filter '$(SANITIZED)' $(if $(UNFIT_$(1)),--skip '$(UNFIT_$(1))')
 endef
 
-PRODUCTS := Vellum VellumTesting VellumMetrics VellumLifecycle VellumRemote VellumValkey ArchiveQuery CacheAdvance Nest Papyrus StorageEngine CBOR
+PRODUCTS := Vellum VellumTesting VellumMetrics VellumLifecycle VellumRemote VellumValkey ArchiveQuery CacheAdvance Nest NestRemote Papyrus StorageEngine CBOR
 docs: deps ## make web pages of the libraries' documentation: .build/docs
 	$(SWIFT) build -c release
 	sh Assets/build/docs.sh .build/release .build/docs $(PRODUCTS)

@@ -21,6 +21,7 @@ let package = Package(
         .library(name: "VellumMetrics", targets: ["VellumMetrics"]),
         .library(name: "VellumLifecycle", targets: ["VellumLifecycle"]),
         .library(name: "VellumValkey", targets: ["VellumValkey", "VellumRemote"]),
+        .library(name: "NestValkey", targets: ["NestRemote", "VellumValkey", "VellumRemote"]),
         .library(name: "ArchiveQuery", targets: ["ArchiveQuery"]),
         .library(name: "CacheAdvance", targets: ["CacheAdvance"]),
         .library(name: "Nest", targets: ["Nest"]),
@@ -33,7 +34,9 @@ let package = Package(
         .trait(
             name: "ServiceLifecycle",
             description: "The product VellumLifecycle, for which swift-service-lifecycle is fetched."),
-        .trait(name: "Valkey", description: "The product VellumValkey, for which swift-nio is fetched."),
+        .trait(
+            name: "Valkey",
+            description: "The products VellumValkey and NestValkey, for which swift-nio is fetched."),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.6.0"),
@@ -44,7 +47,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
         // Of the product VellumLifecycle alone, and only where its trait is on.
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.0.0"),
-        // Of the product VellumValkey alone, and only where its trait is on.
+        // Of the products VellumValkey and NestValkey alone, and only where its trait is on.
         .package(url: "https://github.com/apple/swift-nio", from: "2.80.0"),
         // Of the product Papyrus alone, on platforms without Combine.
         .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
@@ -97,6 +100,9 @@ let package = Package(
             swiftSettings: strict),
         .target(name: "RESP", swiftSettings: strict),
         .target(name: "VellumRemote", dependencies: ["Vellum", "StorageEngine"], swiftSettings: strict),
+        .target(
+            name: "NestRemote", dependencies: ["Nest", "VellumRemote", "Vellum", "StorageEngine"],
+            swiftSettings: strict),
         .target(
             name: "VellumValkey",
             dependencies: [
@@ -241,8 +247,8 @@ let package = Package(
         .testTarget(
             name: "ValkeyTests",
             dependencies: [
-                "VellumValkey", "VellumRemote", "Vellum", "StorageEngine", "RESP", "ValkeyWorker",
-                "ServerSupport", "TestSupport",
+                "VellumValkey", "VellumRemote", "Vellum", "StorageEngine", "RESP", "ValkeyWorker", "Nest",
+                "NestRemote", "ServerSupport", "TestSupport",
             ],
             swiftSettings: strict),
         // One of the machines that share a server.

@@ -9,7 +9,7 @@ struct ItemProblem: Error, CustomStringConvertible {
 }
 
 /// Stored together with the item.
-struct StoredTerms: Codable {
+package struct StoredTerms: Codable {
     /// The type's name, for people, and as the mangled name from which a program finds the type.
     var type: String
     var code: String?
@@ -21,7 +21,7 @@ struct StoredTerms: Codable {
 
 /// Encodes and decodes items, with the name of their type. `Codable` items and collections (``ItemFormer``) are stored as CBOR,
 /// other `NSSecureCoding` objects as a keyed archive inside CBOR.
-enum ItemCoding {
+package enum ItemCoding {
     private struct Coded<Item: Codable>: Codable {
         var terms: StoredTerms
         var item: Item
@@ -35,15 +35,15 @@ enum ItemCoding {
     private struct Head: Decodable { var terms: StoredTerms }
 
     /// An encoded item.
-    struct Encoded {
-        var bytes: [UInt8]
+    package struct Encoded {
+        package var bytes: [UInt8]
         /// The classes of the objects in its keyed archive.
-        var classes: [AnyClass] = []
+        package var classes: [AnyClass] = []
     }
 
     /// Runs code of the item and of its parts.
     /// - Throws: `ItemProblem`, or what the item's own coding throws.
-    static func encode(_ item: Any, memory: Double, mirror: Bool) throws -> Encoded {
+    package static func encode(_ item: Any, memory: Double, mirror: Bool) throws -> Encoded {
         // What isn't more than zero means at once.
         let seconds = memory > 0 ? memory : 0
         var terms = StoredTerms(
@@ -91,7 +91,7 @@ enum ItemCoding {
     }
 
     /// - Parameter classes: the classes that a keyed archive may have objects of.
-    static func decode(_ bytes: [UInt8], allowing classes: [AnyClass]) throws -> (
+    package static func decode(_ bytes: [UInt8], allowing classes: [AnyClass]) throws -> (
         item: Any, terms: StoredTerms
     ) {
         let terms = try CBORDecoder().decode(Head.self, from: bytes).terms
@@ -116,7 +116,7 @@ enum ItemCoding {
     }
 
     /// Foundation's plain classes, whose decoding has no side effects.
-    static let plainClasses: [AnyClass] = [
+    package static let plainClasses: [AnyClass] = [
         NSArray.self, NSDictionary.self, NSString.self, NSNumber.self, NSData.self, NSDate.self, NSURL.self,
         NSUUID.self, NSSet.self, NSNull.self,
     ]

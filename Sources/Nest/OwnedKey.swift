@@ -1,17 +1,17 @@
 /// A key that names its item's owner: `owner-first|second`. To keep keys unique, `-` in an owner is written `%2D`,
 /// `|` in a parameter `%7C`, and `%` in either `%25`.
-enum OwnedKey {
+package enum OwnedKey {
     static func key(owner: String, parameters: [String]) -> String {
         escaped(owner, "-", "%2D") + "-" + parameters.map { escaped($0, "|", "%7C") }.joined(separator: "|")
     }
 
     /// The owner in a key, which ends at the first `-`; `nil` if there is none.
-    static func owner(of key: String) -> String? {
+    package static func owner(of key: String) -> String? {
         key.utf8.firstIndex(of: UInt8(ascii: "-")).map { unescaped(key[..<$0]) }
     }
 
     /// Whether an entry can store this owner. If not, only the key tells it.
-    static func canBeNamed(_ owner: String) -> Bool { (1...255).contains(owner.utf8.count) }
+    package static func canBeNamed(_ owner: String) -> Bool { (1...255).contains(owner.utf8.count) }
 
     private static func escaped(_ text: String, _ sign: Character, _ code: String) -> String {
         guard text.utf8.contains(where: { $0 == UInt8(ascii: "%") || $0 == sign.asciiValue }) else {

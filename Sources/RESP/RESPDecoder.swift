@@ -17,6 +17,8 @@ package struct RESPDecoder {
         package var depth = 32
         /// Of all elements of one value.
         package var elements = 16 << 20
+        /// Of one value with all its elements.
+        package var bytes = 1 << 30
 
         package init() {}
     }
@@ -31,6 +33,8 @@ package struct RESPDecoder {
     private var open: [Container] = []
     /// Elements of the outermost one that have been announced.
     private var announced = 0
+    /// Bytes of the outermost one that have been announced.
+    private var announcedBytes = 0
     /// A string whose length is known, but which hasn't arrived.
     private var string: (length: Int, kind: UInt8)?
 
@@ -61,6 +65,7 @@ package struct RESPDecoder {
             guard let value = try nextElement() else { return nil }
             if let whole = place(value) {
                 announced = 0
+                announcedBytes = 0
                 return whole
             }
         }
@@ -96,18 +101,27 @@ package struct RESPDecoder {
         while true {
             if let value = try nextString() { return value }
             guard string == nil, let line = try nextLine() else { return nil }
+            try announce(bytes: line.count)
             let kind = bytes[line.lowerBound]
             let content = bytes[line.dropFirst()]
             switch kind {
             case UInt8(ascii: "$"), UInt8(ascii: "="), UInt8(ascii: "!"):
                 let length = try count(content, most: limits.stringBytes, "string")
                 guard let length else { return .null }
+                try announce(bytes: length)
                 string = (length, kind)
             case UInt8(ascii: "*"), UInt8(ascii: "~"), UInt8(ascii: "%"), UInt8(ascii: ">"),
                 UInt8(ascii: "|"):
                 if let value = try begin(kind, content) { return value }
             default: return try simple(kind, content)
             }
+        }
+    }
+
+    private mutating func announce(bytes count: Int) throws(RESPError) {
+        announcedBytes += count
+        guard announcedBytes <= limits.bytes else {
+            throw RESPError(reason: "a value of more than \(limits.bytes) bytes")
         }
     }
 

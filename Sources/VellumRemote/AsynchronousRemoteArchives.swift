@@ -21,13 +21,21 @@ public struct AsynchronousRemoteArchives<Object: Archivable>: @unchecked Sendabl
         if let object = try await archives.near.elsewhere({ try archives.accessOnDisk($0, key) }) {
             return object
         }
-        let outcome = await withCheckedContinuation { continuation in
-            archives.fetch(key) { continuation.resume(returning: $0) }
+        var outcome = await withCheckedContinuation { continuation in
+            archives.fetch(key, blocking: false) { continuation.resume(returning: $0) }
         }
-        switch outcome {
-        case .finished(let result): return try archives.object(of: result, key)
-        case .answered(let fetch, let answer):
-            return try await Elsewhere.run { try archives.finish(fetch, answer) }
+        while true {
+            switch outcome {
+            case .finished(let result): return try archives.object(of: result, key)
+            case .answered(let fetch, let answer):
+                if let result = try await Elsewhere.run({ archives.finish(fetch, answer) }) {
+                    return try archives.object(of: result, key)
+                }
+                outcome = await withCheckedContinuation { continuation in
+                    let present = fetch.join(false) { continuation.resume(returning: $0) }
+                    if let present { continuation.resume(returning: present) }
+                }
+            }
         }
     }
 

@@ -44,6 +44,8 @@ final class Coverage: Sendable {
         /// When the cover ended, or this process began; nanoseconds of the monotonic clock.
         var uncoveredSince = Coverage.now()
         var trusted = TrustedCopies()
+        /// Those that were trusted when the cover ended.
+        var formerly = TrustedCopies()
         var underWay: [ExactText: [Ticket]] = [:]
     }
 
@@ -51,13 +53,21 @@ final class Coverage: Sendable {
 
     // MARK: What the server tells
 
-    func cover() { state.withLock { $0.isCovered = true } }
+    func cover() {
+        state.withLock { state in
+            state.isCovered = true
+            state.formerly = TrustedCopies()
+        }
+    }
 
     func uncover() {
         state.withLock { state in
-            if state.isCovered { state.uncoveredSince = Coverage.now() }
+            if state.isCovered {
+                state.uncoveredSince = Coverage.now()
+                state.formerly = state.trusted
+            }
             state.isCovered = false
-            state.trusted.removeAll()
+            state.trusted = TrustedCopies()
             outdateAll(&state)
         }
     }
@@ -66,13 +76,15 @@ final class Coverage: Sendable {
     func change(_ key: String) -> UInt64? {
         state.withLock { state in
             for ticket in state.underWay[ExactText(key)] ?? [] { ticket.declareOutdated() }
+            state.formerly.remove(key)
             return state.trusted.remove(key)
         }
     }
 
     func changeAll() {
         state.withLock { state in
-            state.trusted.removeAll()
+            state.trusted = TrustedCopies()
+            state.formerly = TrustedCopies()
             outdateAll(&state)
         }
     }
@@ -108,6 +120,7 @@ final class Coverage: Sendable {
     func change(by ticket: Ticket) {
         let others = state.withLock { state in
             state.trusted.remove(ticket.key.text)
+            state.formerly.remove(ticket.key.text)
             let others = (state.underWay[ticket.key] ?? []).filter { $0 !== ticket }
             for other in others { other.declareOutdated() }
             return others
@@ -129,6 +142,11 @@ final class Coverage: Sendable {
 
     func trusts(_ key: String, _ sequence: UInt64) -> Bool {
         state.withLock { $0.trusted.sequence(of: key) == sequence }
+    }
+
+    /// Whether it was trusted when the cover ended, as far as is known.
+    func formerlyTrusted(_ key: String, _ sequence: UInt64) -> Bool {
+        state.withLock { $0.formerly.sequence(of: key) == sequence }
     }
 
     var isCovered: Bool { state.withLock { $0.isCovered } }
@@ -178,10 +196,5 @@ private struct TrustedCopies {
         let hash = TrustedCopies.hash(key)
         let older = former.removeValue(forKey: hash)
         return recent.removeValue(forKey: hash) ?? older
-    }
-
-    mutating func removeAll() {
-        recent = [:]
-        former = [:]
     }
 }

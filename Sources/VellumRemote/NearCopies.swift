@@ -1,5 +1,6 @@
 import Dispatch
 import StorageEngine
+import Synchronization
 import Vellum
 
 /// What is done with near copies when the tier tells of changes. Memory is left at once, on the thread that tells; the disk may
@@ -7,6 +8,7 @@ import Vellum
 final class NearCopies<Object: Archivable>: RemoteListener {
     let coverage = Coverage()
     private let near: ArchiveHandle<Object>
+    private let isToBeEmptied = Atomic(false)
     private let queue = DispatchQueue(label: "vellum.near-copies")
 
     init(_ near: ArchiveHandle<Object>) { self.near = near }
@@ -16,7 +18,7 @@ final class NearCopies<Object: Archivable>: RemoteListener {
     func isUncovered() {
         coverage.uncover()
         // Whatever is in memory was trusted.
-        attempt("empty memory of", nil) { try near.core.leaveMemory() }
+        leaveMemory()
     }
 
     func changed(_ key: String) {
@@ -30,8 +32,18 @@ final class NearCopies<Object: Archivable>: RemoteListener {
 
     func changedAll() {
         coverage.changeAll()
-        attempt("empty memory of", nil) { try near.core.leaveMemory() }
-        queue.async { [self] in attempt("empty", nil) { try near.perform { try $0.deleteAll() } } }
+        leaveMemory()
+        // Once for all that are told before it begins.
+        guard !isToBeEmptied.exchange(true, ordering: .relaxed) else { return }
+        queue.async { [self] in
+            isToBeEmptied.store(false, ordering: .relaxed)
+            attempt("empty", nil) { try near.perform { try $0.deleteAll() } }
+        }
+    }
+
+    /// However many there are, others are told further.
+    private func leaveMemory() {
+        attempt("empty memory of", nil) { queue.async(execute: try near.core.leaveMemory()) }
     }
 
     /// A copy that can't be dropped is not trusted, so this costs only a question to the tier.

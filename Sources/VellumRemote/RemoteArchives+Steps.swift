@@ -88,7 +88,7 @@ extension RemoteArchives {
     ) throws -> Int {
         // Even if it failed, some may be deleted. What was asked before may be answered with one of them.
         coverage.changeAll()
-        try near.perform { try $0.leaveMemory() }
+        try near.perform { try $0.leaveMemory()() }
         if let owner {
             try near.perform { try $0.deleteAll(ofOwner: owner) }
         } else {
@@ -105,7 +105,6 @@ extension RemoteArchives {
         try wait(
             with: .init(remote: remote, kept: change.prepared.kept), for: name, change.ticket, behind
         ) {
-            counts.records.add(1, ordering: .relaxed)
             change.prepared.storeProperties()
             return try near.perform { try $0.keepNear(change.prepared, remote.attributes()) }
         }
@@ -158,58 +157,43 @@ extension RemoteArchives {
 
     // MARK: Fetching
 
-    /// A question under way. The caller that began it finishes it, and others wait for that.
-    final class Fetch: Sendable {
-        enum Outcome: Sendable {
-            /// For the caller that began it, which must finish it.
-            case answered(Fetch, Result<RemoteObject?, RemoteError>)
-            /// For the others.
-            case finished(Result<HeldObject?, any Error>)
-        }
-
-        let key: String
-        let ticket: Coverage.Ticket
-        fileprivate let waiting = Guarded<[@Sendable (Outcome) -> Void]>([])
-
-        init(_ key: String, _ ticket: Coverage.Ticket) {
-            self.key = key
-            self.ticket = ticket
-        }
-    }
-
     /// Joins or begins the question for a key. Nobody joins one whose answer is outdated.
-    func fetch(_ key: String, _ then: @escaping @Sendable (Fetch.Outcome) -> Void) {
+    /// - Parameter blocking: whether a thread waits for it, which can finish it.
+    func fetch(_ key: String, blocking: Bool, _ then: @escaping @Sendable (Fetch.Outcome) -> Void) {
         let name = ExactText(key)
-        let (fetch, isNew) = fetches.withLock { fetches -> (Fetch, Bool) in
+        let (fetch, isNew, outcome) = fetches.withLock { fetches -> (Fetch, Bool, Fetch.Outcome?) in
             if let fetch = fetches[name], !fetch.ticket.isOutdated {
-                fetch.waiting.withLock { $0.append(then) }
-                return (fetch, false)
+                return (fetch, false, fetch.join(blocking, then))
             }
             let fetch = Fetch(key, coverage.begin(key))
             fetches[name] = fetch
-            return (fetch, true)
+            return (fetch, true, fetch.join(blocking, then))
         }
-        guard isNew else { return }
+        if let outcome { then(outcome) }
+        guard isNew else {
+            counts.shared.add(1, ordering: .relaxed)
+            return
+        }
         counts.fetches.add(1, ordering: .relaxed)
         space.fetch(key) { [coverage] answer in
             coverage.answer(fetch.ticket)
-            then(.answered(fetch, answer))
+            fetch.answer(answer)
         }
     }
 
-    /// Fills the near tiers with the answer, and tells those that wait for it.
+    /// Fills the near tiers with the answer, and tells those that wait for it. `nil` if another caller does that.
     func finish(
         _ fetch: Fetch, _ answer: Result<RemoteObject?, RemoteError>
-    ) throws -> Object? {
+    ) -> Result<HeldObject?, any Error>? {
+        guard fetch.begin() else { return nil }
         let result = Result<HeldObject?, any Error> { try fill(fetch, answer) }
         // Unless a copy was kept for it.
         _ = coverage.end(fetch.ticket, keptAs: nil)
-        let waiting = fetches.withLock { fetches in
+        fetches.withLock { fetches in
             if fetches[ExactText(fetch.key)] === fetch { fetches[ExactText(fetch.key)] = nil }
-            return fetch.waiting.withLock { $0 }
         }
-        for then in waiting { then(.finished(result)) }
-        return try object(of: result, fetch.key)
+        fetch.end(result)
+        return result
     }
 
     func object(of result: Result<HeldObject?, any Error>, _ key: String) throws -> Object? {
@@ -264,10 +248,19 @@ extension RemoteArchives {
         _ key: String, insteadOf error: RemoteError
     ) throws -> HeldObject? {
         guard case .serveStale(let longest) = uncovered, let gap = coverage.gap, gap <= longest,
-            let copy = try near.perform({ try $0.nearCopy(key) })
+            let copy = try near.perform({ try $0.nearCopy(key) }),
+            try coverage.formerlyTrusted(key, copy.sequence) || isYounger(than: longest, key)
         else { throw error }
         counts.staleHits.add(1, ordering: .relaxed)
         return try near.perform { try $0.received(copy.bytes, .unknown, key).kept }
+    }
+}
+
+extension RemoteArchives {
+    /// Whether the copy was stored at most so long ago, by whomever.
+    private func isYounger(than longest: Duration, _ key: String) throws -> Bool {
+        guard let found = try near.perform({ try $0.archive.metadata(key) }) else { return false }
+        return .microseconds(Timestamp.now().microseconds - found.created.microseconds) <= longest
     }
 }
 

@@ -9,7 +9,9 @@ public enum UncoveredBehavior: Sendable, Hashable {
     /// Looks nothing up in near copies: asks the tier, and fails while that can't be reached.
     case refuse
     /// If the tier can't be reached, answers from near copies, for at most this time since the connection was lost (or, if there
-    /// was none yet, since the archive was requested). Each such answer is counted (``RemoteStatistics/staleHits``).
+    /// was none yet, since the archive was requested). Only from those that were known then to be what the tier has, and from
+    /// those that a process of this machine stored at most this time ago. Each such answer is counted
+    /// (``RemoteStatistics/staleHits``).
     case serveStale(for: Duration)
 }
 
@@ -51,7 +53,7 @@ public final class RemoteArchives<Object: Archivable>: @unchecked Sendable {
         space = tier.space(named: name, listener)
         behind =
             if case .behind(let keys, let bytes) = writes {
-                WriteBehind(near, coverage, space, tier: tier.name, mostKeys: keys, mostBytes: bytes)
+                WriteBehind(near, coverage, space, counts, tier: tier.name, mostKeys: keys, mostBytes: bytes)
             } else {
                 nil
             }
@@ -79,10 +81,14 @@ public final class RemoteArchives<Object: Archivable>: @unchecked Sendable {
     func accessElsewhere(_ key: String) throws -> Object? {
         if let write = behind?.write(of: key) { return try object(of: .success(write.kept), key) }
         if let object = try near.perform({ try self.accessOnDisk($0, key) }) { return object }
-        switch waiting({ fetch(key, $0) }) {
-        case .finished(let result): return try object(of: result, key)
-        case .answered(let fetch, let answer):
-            return try finish(fetch, answer)
+        var outcome = waiting { fetch(key, blocking: true, $0) }
+        while true {
+            switch outcome {
+            case .finished(let result): return try object(of: result, key)
+            case .answered(let fetch, let answer):
+                if let result = finish(fetch, answer) { return try object(of: result, key) }
+                outcome = waiting { then in fetch.join(true, then).map(then) }
+            }
         }
     }
 
@@ -124,7 +130,10 @@ public final class RemoteArchives<Object: Archivable>: @unchecked Sendable {
     }
 
     /// Deletes all objects, or those of an owner, for all machines. Returns their number. Not in one step: one that is recorded
-    /// meanwhile may stay or not, and what waits to be sent is sent first. Costs the tier a pass over all keys it has, or over those of the owner.
+    /// meanwhile may stay or not (and may be left without its owner, if all are deleted), and what waits to be sent is sent
+    /// first. Costs the tier a pass over all keys it has, or over those of the owner; in a cluster at least two over all,
+    /// because keys may move.
+    /// - Throws: ``RemoteError``: with `unanswered` some may be deleted; call it again then.
     @discardableResult
     public func deleteAll(ofOwner owner: String? = nil) throws -> Int {
         try EntryAttributes(owner: owner).validate()

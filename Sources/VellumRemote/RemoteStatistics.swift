@@ -15,7 +15,9 @@ public struct RemoteStatistics: Sendable, Hashable {
     public var confirmed: Int
     /// Of these, those for which the tier had none.
     public var missing: Int
-    /// Objects that were stored at the tier.
+    /// Look-ups that another one's question answered.
+    public var shared: Int
+    /// Objects that the tier has taken.
     public var records: Int
     /// Questions and changes that failed.
     public var failures: Int
@@ -26,6 +28,8 @@ public struct RemoteStatistics: Sendable, Hashable {
     public var waitingKeys: Int
     /// The bytes that these take in this process's memory.
     public var waitingBytes: Int
+    /// Changes that waited, and were sent again because the tier couldn't be reached or was full.
+    public var resent: Int
     /// Changes that waited, and that the tier refused for good.
     public var lostChanges: Int
 
@@ -38,6 +42,8 @@ public struct RemoteStatistics: Sendable, Hashable {
         self.health = health
         self.isCovered = isCovered
         fetches = counts.fetches.load(ordering: .relaxed)
+        shared = counts.shared.load(ordering: .relaxed)
+        resent = counts.resent.load(ordering: .relaxed)
         confirmed = counts.confirmed.load(ordering: .relaxed)
         missing = counts.missing.load(ordering: .relaxed)
         records = counts.records.load(ordering: .relaxed)
@@ -49,6 +55,8 @@ public struct RemoteStatistics: Sendable, Hashable {
 /// Counts that any thread adds to.
 final class RemoteCounts: Sendable {
     let fetches = Atomic(0)
+    let shared = Atomic(0)
+    let resent = Atomic(0)
     let confirmed = Atomic(0)
     let missing = Atomic(0)
     let records = Atomic(0)

@@ -113,7 +113,7 @@ extension RemoteError: CustomStringConvertible {
 
 /// What a tier's connection has done in this process.
 public struct RemoteHealth: Sendable, Hashable {
-    /// `nil` while it is connected; otherwise why not.
+    /// `nil` while it is connected and tells of all changes; otherwise why not.
     public var trouble: String?
     /// How often a connection was made.
     public var connections = 0
@@ -127,6 +127,8 @@ public struct RemoteHealth: Sendable, Hashable {
     public var refusals = 0
     /// Requests that a server of a cluster sent to another one.
     public var redirections = 0
+    /// Requests that were sent again, because a cluster was busy with itself.
+    public var retries = 0
     /// Requests that were not sent, because there was no connection or too many waited.
     public var unsent = 0
     /// Requests whose answer is waited for.

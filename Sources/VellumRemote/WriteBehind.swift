@@ -67,16 +67,17 @@ final class WriteBehind<Object: Archivable>: Sendable {
     private let near: ArchiveHandle<Object>
     private let coverage: Coverage
     private let space: any RemoteSpace
+    private let figures: RemoteCounts
     private let tier: String
     private let state = Guarded(State())
     private let isEmpty = Atomic(true)
     private let queue = DispatchQueue(label: "vellum.write-behind")
 
     init(
-        _ near: ArchiveHandle<Object>, _ coverage: Coverage, _ space: any RemoteSpace, tier: String,
-        mostKeys: Int,
-        mostBytes: Int
+        _ near: ArchiveHandle<Object>, _ coverage: Coverage, _ space: any RemoteSpace,
+        _ figures: RemoteCounts, tier: String, mostKeys: Int, mostBytes: Int
     ) {
+        self.figures = figures
         self.near = near
         self.coverage = coverage
         self.space = space
@@ -185,6 +186,7 @@ final class WriteBehind<Object: Archivable>: Sendable {
             if error.isLasting { giveUp(key, write, error) } else { pause(key, write) }
             return send()
         }
+        if write.remote != nil { figures.records.add(1, ordering: .relaxed) }
         coverage.change(by: ticket)
         let (isLatest, sequence, keeper) = state.withLock { state in
             state.failures = 0
@@ -228,6 +230,7 @@ final class WriteBehind<Object: Archivable>: Sendable {
 
     /// It waits again, and all others with it.
     private func pause(_ key: String, _ write: Write) {
+        figures.resent.add(1, ordering: .relaxed)
         let pause = state.withLock { state -> Int? in
             state.queue(ExactText(key))
             guard !state.isPaused else { return nil }

@@ -8,9 +8,12 @@ import VellumRemote
 /// Sends each command to the server that has its key: the only one, or one of a cluster's. All fields but those that say otherwise
 /// belong to the event loop, as all of its sessions do; the methods that others call say so.
 ///
-/// An archive is covered while every server that has slots tells of changes. The cluster's layout is asked for at the beginning,
-/// when a server redirects, is lost or says that the cluster is down. A key that moves to another server is deleted at the former, which tells
-/// of it; an answer of a server that isn't known yet ends the cover until that one tells of changes too.
+/// An archive is covered while every server that has slots tells of changes, and none of them knows of a newer cluster than the one
+/// that is known here. A key that moves to another server is deleted at the former, which tells of it; an answer of a server that
+/// isn't known yet ends the cover until that one tells of changes too. A server that was cut off and replaced doesn't know that
+/// itself. The others do, with a newer epoch, which each says with each heartbeat; so the layout is asked for then, and only one
+/// of the newest epoch counts. It is also asked for at the beginning, when a server redirects, is lost or says that the cluster is
+/// down, and with each heartbeat of one server, because people may also move slots by hand.
 final class ValkeyRouter: @unchecked Sendable {
     typealias Then = @Sendable (Result<[RESPValue], RemoteError>) -> Void
 
@@ -27,9 +30,16 @@ final class ValkeyRouter: @unchecked Sendable {
     private var sessions: [String: ValkeySession] = [:]
     /// By slot, in a cluster whose layout is known.
     private var slots: [ValkeySession?] = []
+    /// Those that have slots.
+    private var members: [ValkeySession] = []
+    /// Made since the layout was learned, because a server redirected to them. They may have answered.
+    private var unknown: Set<ObjectIdentifier> = []
     private var isClustered = false
     private var isAsking = false
+    private var layoutTrouble: String?
     private var askedAt = NIODeadline.distantPast
+    /// Of the layout that is known.
+    private var epoch: Int64 = 0
     private var spaces: [ObjectIdentifier: Space] = [:]
     private var isStopped = false
 
@@ -67,7 +77,11 @@ final class ValkeyRouter: @unchecked Sendable {
     func add(_ space: ValkeySpace) {
         loop.execute { [self] in
             spaces[ObjectIdentifier(space)] = Space(space: space)
-            for session in sessions.values { watch(space, session) }
+            let used = (isClustered && !slots.isEmpty ? members : []).map { ObjectIdentifier($0) }
+            for session in sessions.values
+            where used.isEmpty || (used + unknown).contains(ObjectIdentifier(session)) {
+                watch(space, session)
+            }
         }
     }
 
@@ -78,65 +92,98 @@ final class ValkeyRouter: @unchecked Sendable {
         }
     }
 
+    /// Commands for one server, and who waits for their replies.
+    private struct Request: Sendable {
+        let commands: [RESPCommand]
+        /// Of which all commands are; `nil`: of none.
+        var key: [UInt8]?
+        /// Whether nothing else is carried out between them.
+        var isAtomic = false
+        let began = NIODeadline.now()
+        var then: Then
+
+        func encoded(asking: Bool = false) -> (bytes: [UInt8], count: Int) {
+            let whole = isAtomic ? [RESPCommand("MULTI")] + commands + [RESPCommand("EXEC")] : commands
+            let all = whole.enumerated().flatMap { place, command in
+                asking && (place == 0 || !isAtomic) ? [RESPCommand("ASKING"), command] : [command]
+            }
+            var bytes: [UInt8] = []
+            for command in all { command.encode(into: &bytes) }
+            return (bytes, all.count)
+        }
+
+        /// Those of the commands, of all replies.
+        func replies(_ all: [RESPValue], asking: Bool, _ tier: String) -> Result<[RESPValue], RemoteError> {
+            guard isAtomic else {
+                return .success(asking ? all.enumerated().filter { $0.offset % 2 == 1 }.map(\.element) : all)
+            }
+            guard let replies = all.last?.elements, replies.count == commands.count else {
+                return .failure(.refused(tier: tier, message: "EXEC was answered with something else"))
+            }
+            // What the last one does is what was asked for. The others look at what is there, which another program may have made.
+            if case .error(let message)? = replies.last {
+                return .failure(.refused(tier: tier, message: message))
+            }
+            return .success(replies)
+        }
+    }
+
     /// Sends commands that are all of one key, and calls `then` on the loop with their replies. The first reply that is an error
-    /// makes it a failure, but the server has carried out the others.
-    func send(_ commands: [RESPCommand], of key: [UInt8], _ then: @escaping Then) {
-        send(commands, then) { $0.session(ofKey: key) }
+    /// makes it a failure, but the server has carried out the others; `atomically`, only if it is the last.
+    func send(_ commands: [RESPCommand], of key: [UInt8], atomically: Bool = false, _ then: @escaping Then) {
+        send(Request(commands: commands, key: key, isAtomic: atomically, then: then)) {
+            $0.session(ofKey: key)
+        }
     }
 
     /// Sends commands to one server of a cluster, or to the only one.
     func send(_ commands: [RESPCommand], to session: ValkeySession, _ then: @escaping Then) {
-        send(commands, then) { _ in session }
+        send(Request(commands: commands, then: then)) { _ in session }
     }
 
     private func send(
-        _ commands: [RESPCommand], _ then: @escaping Then,
-        _ session: @escaping @Sendable (ValkeyRouter) -> ValkeySession?
+        _ request: Request, _ session: @escaping @Sendable (ValkeyRouter) -> ValkeySession?
     ) {
-        let bytes = ValkeyRouter.bytes(of: commands)
+        let (bytes, count) = request.encoded()
         let size = bytes.count
         let before = waiting.add(1, ordering: .relaxed).oldValue
         let bytesBefore = waitingBytes.add(size, ordering: .relaxed).oldValue
-        let answered: Then = { [self] result in
+        var request = request
+        request.then = { [self, then = request.then] result in
             waiting.subtract(1, ordering: .relaxed)
             waitingBytes.subtract(size, ordering: .relaxed)
             then(result)
         }
         let isTooMuch =
             before >= options.mostWaiting || bytesBefore > 0 && bytesBefore + size > options.mostUnsentBytes
-        loop.execute { [self] in
+        loop.execute { [self, request] in
             if isTooMuch {
                 figures.withLock { $0.unsent += 1 }
-                return answered(.failure(.overloaded(tier: name, waiting: before)))
+                return request.then(.failure(.overloaded(tier: name, waiting: before)))
             }
             guard let session = session(self) else {
                 figures.withLock { $0.unsent += 1 }
-                return answered(.failure(.unreachable(tier: name, reason: "the tier was released")))
+                return request.then(.failure(.unreachable(tier: name, reason: "the tier was released")))
             }
-            session.send(bytes, count: commands.count) { [self] result in
-                redirect(commands, result, hops: 0, answered)
+            session.send(bytes, count: count, began: request.began) { [self] result in
+                answered(request, result, asking: false, hops: 0)
             }
         }
     }
 
-    private static func bytes(of commands: [RESPCommand], asking: Bool = false) -> [UInt8] {
-        var bytes: [UInt8] = []
-        for command in commands {
-            if asking { RESPCommand("ASKING").encode(into: &bytes) }
-            command.encode(into: &bytes)
-        }
-        return bytes
-    }
-
-    /// Calls `body` on the loop with the servers that have keys.
-    func withServers(_ body: @escaping @Sendable ([ValkeySession]) -> Void) {
+    /// Calls `body` on the loop with the servers that have keys, once it is known which they are.
+    func withServers(_ body: @escaping @Sendable (Result<[ValkeySession], RemoteError>) -> Void) {
         loop.execute { self.withServers(until: .now() + TimeAmount(self.options.timeout), body) }
     }
 
-    /// Waits until it is known which they are, but not for ever.
-    private func withServers(until end: NIODeadline, _ body: @escaping @Sendable ([ValkeySession]) -> Void) {
-        let isKnown = first?.isConnected == true && (!isClustered || !slots.isEmpty)
-        guard !isKnown, !isStopped, .now() < end else { return body(servers) }
+    private func withServers(
+        until end: NIODeadline, _ body: @escaping @Sendable (Result<[ValkeySession], RemoteError>) -> Void
+    ) {
+        if first?.isConnected == true && !isClustered || !slots.isEmpty { return body(.success(servers)) }
+        guard !isStopped, .now() < end else {
+            let reason = first?.trouble ?? "it isn't known yet which servers its cluster has"
+            return body(.failure(.unreachable(tier: name, reason: reason)))
+        }
         loop.scheduleTask(in: .milliseconds(20)) { [self] in withServers(until: end, body) }
     }
 
@@ -159,6 +206,7 @@ final class ValkeyRouter: @unchecked Sendable {
             self?.note(event, of: session)
         }
         sessions[address.description] = session
+        unknown.insert(ObjectIdentifier(session))
         for space in spaces.values { watch(space.space, session) }
         session.start()
         for space in spaces.keys { judge(space) }
@@ -166,12 +214,7 @@ final class ValkeyRouter: @unchecked Sendable {
     }
 
     private var servers: [ValkeySession] {
-        guard isClustered, !slots.isEmpty else { return first.map { [$0] } ?? [] }
-        var seen: Set<ObjectIdentifier> = []
-        return slots.compactMap { session in
-            guard let session, seen.insert(ObjectIdentifier(session)).inserted else { return nil }
-            return session
-        }
+        isClustered && !slots.isEmpty ? members : first.map { [$0] } ?? []
     }
 
     private func session(ofKey key: [UInt8]) -> ValkeySession? {
@@ -180,52 +223,56 @@ final class ValkeyRouter: @unchecked Sendable {
     }
 
     private func note(_ event: ValkeySession.Event, of session: ValkeySession) {
-        switch event {
-        case .connected(let clustered):
-            if clustered { isClustered = true }
-            if isClustered { askForLayout() }
-        case .lost: if isClustered { askForLayout() }
+        if session.isClustered { isClustered = true }
+        if isClustered,
+            event != .heard || newestEpoch > epoch || .now() - askedAt > TimeAmount(options.heartbeat)
+        {
+            askForLayout()
         }
-        let trouble = servers.lazy.compactMap(\.trouble).first
+        for space in spaces.keys { judge(space) }
+        tellTrouble()
+    }
+
+    private func tellTrouble() {
+        let trouble = servers.lazy.compactMap(\.trouble).first ?? layoutTrouble
         figures.withLock { $0.trouble = trouble }
     }
 
     // MARK: A cluster
 
-    /// Whether the answer was a redirection, the commands go where it says. Not for ever: servers may disagree for a while.
-    private func redirect(
-        _ commands: [RESPCommand], _ result: Result<[RESPValue], RemoteError>, hops: Int,
-        _ then: @escaping Then
+    /// If the answer was a redirection, the commands go where it says. Not for ever: servers may disagree for a while.
+    private func answered(
+        _ request: Request, _ result: Result<[RESPValue], RemoteError>, asking: Bool, hops: Int
     ) {
-        guard case .failure(.refused(_, let message)) = result, hops < 8 else { return then(result) }
+        let result = result.flatMap { request.replies($0, asking: asking, name) }
+        guard let key = request.key, case .failure(.refused(_, let message)) = result, hops < 8 else {
+            return request.then(result)
+        }
         let words = message.split(separator: " ")
         guard words.count == 3, words[0] == "MOVED" || words[0] == "ASK",
             let target = session(named: String(words[2]))
         else {
-            guard words.first == "TRYAGAIN" || words.first == "CLUSTERDOWN" else { return then(result) }
+            let pause = TimeAmount.milliseconds(50 << Int64(hops))
+            guard words.first == "TRYAGAIN" || words.first == "CLUSTERDOWN",
+                .now() + pause < request.began + TimeAmount(options.timeout)
+            else { return request.then(result) }
             askForLayout()
-            return again(in: .milliseconds(50 << Int64(hops)), commands, hops: hops, then)
+            figures.withLock { $0.retries += 1 }
+            loop.scheduleTask(in: pause) { [self] in
+                guard let session = session(ofKey: key) else { return request.then(result) }
+                send(request, to: session, hops: hops + 1)
+            }
+            return
         }
         figures.withLock { $0.redirections += 1 }
-        let isAsking = words[0] == "ASK"
-        if !isAsking { askForLayout() }
-        let bytes = ValkeyRouter.bytes(of: commands, asking: isAsking)
-        target.send(bytes, count: isAsking ? 2 * commands.count : commands.count) { [self] result in
-            let answer = result.map { replies in
-                isAsking ? replies.enumerated().filter { $0.offset % 2 == 1 }.map(\.element) : replies
-            }
-            redirect(commands, answer, hops: hops + 1, then)
-        }
+        if words[0] == "MOVED" { askForLayout() }
+        send(request, to: target, asking: words[0] == "ASK", hops: hops + 1)
     }
 
-    private func again(in pause: TimeAmount, _ commands: [RESPCommand], hops: Int, _ then: @escaping Then) {
-        loop.scheduleTask(in: pause) { [self] in
-            guard let key = commands.first?.words.dropFirst().first, let session = session(ofKey: key) else {
-                return then(.failure(.unreachable(tier: name, reason: "the tier was released")))
-            }
-            session.send(ValkeyRouter.bytes(of: commands), count: commands.count) { [self] result in
-                redirect(commands, result, hops: hops + 1, then)
-            }
+    private func send(_ request: Request, to session: ValkeySession, asking: Bool = false, hops: Int) {
+        let (bytes, count) = request.encoded(asking: asking)
+        session.send(bytes, count: count, began: request.began) { [self] result in
+            answered(request, result, asking: asking, hops: hops)
         }
     }
 
@@ -246,22 +293,38 @@ final class ValkeyRouter: @unchecked Sendable {
         return session(for: place)
     }
 
+    /// The newest that a server knows of whose cluster works: one that is cut off may have counted on by itself.
+    private var newestEpoch: Int64 { sessions.values.filter(\.isSound).map(\.epoch).max() ?? 0 }
+
     private func askForLayout() {
-        guard !isAsking, let session = sessions.values.filter(\.isConnected).randomElement() else { return }
+        let connected = sessions.values.filter(\.isConnected)
+        let newest = newestEpoch
+        guard !isAsking, let session = connected.filter({ $0.epoch >= newest }).randomElement() else {
+            return
+        }
         let pause = NIODeadline.now() - askedAt
         isAsking = true
         // A cluster in trouble redirects much.
         loop.scheduleTask(in: pause > .milliseconds(200) ? .zero : .milliseconds(200)) { [self] in
             askedAt = .now()
-            session.send(ValkeyRouter.bytes(of: [RESPCommand("CLUSTER", "SLOTS")]), count: 1) {
-                [self] result in
+            // The layout is at least as new as the epoch that is said before it.
+            let questions = [RESPCommand("CLUSTER", "INFO"), RESPCommand("CLUSTER", "SLOTS")]
+            let request = Request(commands: questions) { [self] result in
                 isAsking = false
-                if case .success(let replies) = result { adopt(replies[0]) }
+                switch result {
+                case .failure(let error): layoutTrouble = "its cluster's layout isn't known: \(error)"
+                case .success(let replies):
+                    layoutTrouble = nil
+                    let epoch = ValkeySession.ClusterFacts(replies[0]).epoch
+                    if epoch >= newestEpoch { adopt(replies[1], epoch) }
+                }
+                tellTrouble()
             }
+            send(request, to: session, hops: 0)
         }
     }
 
-    private func adopt(_ layout: RESPValue) {
+    private func adopt(_ layout: RESPValue, _ epoch: Int64) {
         var found: [ValkeySession?] = Array(repeating: nil, count: ValkeySlot.count)
         for range in layout.elements ?? [] {
             guard let parts = range.elements, parts.count >= 3, let from = parts[0].number,
@@ -273,15 +336,35 @@ final class ValkeyRouter: @unchecked Sendable {
             for slot in Int(from)...Int(to) { found[slot] = session }
         }
         guard found.contains(where: { $0 != nil }) else { return }
+        let former = slots.isEmpty ? [] : servers
         slots = found
-        let used = Set(servers.map { ObjectIdentifier($0) })
-        for (place, session) in sessions where !used.contains(ObjectIdentifier(session)) && session !== first
-        {
+        self.epoch = epoch
+        unknown = []
+        var used: Set<ObjectIdentifier> = []
+        members = found.compactMap { $0 }.filter { used.insert(ObjectIdentifier($0)).inserted }
+        // One that can be reached may know more than the one that gave this layout.
+        for (place, session) in sessions
+        where !used.contains(ObjectIdentifier(session)) && session !== first && session.isUnreachable {
             sessions[place] = nil
             for space in spaces.keys { spaces[space]?.watches[ObjectIdentifier(session)] = nil }
             session.stop()
         }
-        for space in spaces.keys { judge(space) }
+        // One that has no slots any more may have been replaced, and then others told nothing of what it had.
+        let isGone = former.contains { !used.contains(ObjectIdentifier($0)) }
+        for (place, space) in spaces {
+            if isGone { say(place, isCovered: false) }
+            // One without slots may be one of the others under another name, and would tell of what this process asks of that.
+            for session in sessions.values {
+                if used.contains(ObjectIdentifier(session)) {
+                    if space.watches[ObjectIdentifier(session)] == nil { watch(space.space, session) }
+                } else if let watch = spaces[place]?.watches.removeValue(forKey: ObjectIdentifier(session)) {
+                    session.unwatch(watch)
+                }
+            }
+            judge(place)
+        }
+        // What it was asked before, it may answer with what others have replaced since, of which nobody tells.
+        for session in former where !used.contains(ObjectIdentifier(session)) { session.startAnew() }
     }
 
     // MARK: Being told of changes
@@ -295,15 +378,18 @@ final class ValkeyRouter: @unchecked Sendable {
     /// Says whether an archive is covered, if that has changed.
     fileprivate func judge(_ place: ObjectIdentifier) {
         guard let space = spaces[place] else { return }
-        let needed = isClustered && !slots.isEmpty ? servers : first.map { [$0] } ?? []
-        // A session that isn't among them yet may have answered.
-        let others = sessions.values.filter { session in
-            session !== first && !needed.contains { $0 === session }
-        }
+        let needed = servers
+        let others = sessions.values.filter { $0 !== first && unknown.contains(ObjectIdentifier($0)) }
         let isCovered =
-            !needed.isEmpty && !(isClustered && slots.isEmpty)
-            && (needed + others).allSatisfy { space.watches[ObjectIdentifier($0)]?.isTold == true }
-        guard isCovered != space.isCovered else { return }
+            !needed.isEmpty && !(isClustered && (slots.isEmpty || newestEpoch > epoch))
+            && (needed + others).allSatisfy {
+                $0.isSound && space.watches[ObjectIdentifier($0)]?.isTold == true
+            }
+        say(place, isCovered: isCovered)
+    }
+
+    private func say(_ place: ObjectIdentifier, isCovered: Bool) {
+        guard let space = spaces[place], isCovered != space.isCovered else { return }
         spaces[place]?.isCovered = isCovered
         if isCovered { space.space.listener.isCovered() } else { space.space.listener.isUncovered() }
     }

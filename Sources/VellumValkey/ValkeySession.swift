@@ -9,9 +9,10 @@ import VellumRemote
 final class ValkeySession: @unchecked Sendable {
     /// What its owner is told.
     enum Event {
-        /// It is connected, and the server is part of a cluster or not.
-        case connected(isClustered: Bool)
+        case connected
         case lost
+        /// It has said what it is (``ValkeySession/isSound``, ``ValkeySession/epoch``).
+        case heard
     }
 
     let name: String
@@ -42,7 +43,7 @@ final class ValkeySession: @unchecked Sendable {
         var replies: [RESPValue] = []
         let bytes: [UInt8]
         var began = NIODeadline.now()
-        /// Whether the session asks it by itself.
+        /// Whether the session asks it by itself, and looks for errors among the replies.
         var isOwn = false
         /// `nil` once it has timed out.
         var then: (@Sendable (Result<[RESPValue], RemoteError>) -> Void)?
@@ -63,11 +64,24 @@ final class ValkeySession: @unchecked Sendable {
     /// Prefixes that the server tracks for this connection. It can't be told to forget one.
     private var tracked: Set<[UInt8]> = []
     private var failedAttempts = 0
+    /// What the server calls this connection: its number there, and the address from which it comes. Servers count anew when they are
+    /// started, so both together name it.
+    private var connection: (number: Int64, address: String)?
+    /// Lost connections of which the server may get more, now or when the network works again.
+    private var lost: [(number: Int64, address: String)] = []
     /// When the latest request was sent that was answered. All changes before that are known: the server tells of them before it
     /// answers, however long the bytes were under way.
     private var confirmed = NIODeadline.now()
-    private var latest = NIODeadline.now()
+    /// When the server was last asked what it is.
+    private var asked = NIODeadline.now()
     private var isFlushDue = false
+    /// Whether the server is part of a cluster.
+    private(set) var isClustered = false
+    private var role = ""
+    /// Whether what it tells of changes is all there is: it is no replica, and its cluster works as it sees it.
+    private(set) var isSound = false
+    /// The newest change of the cluster that it knows of: a server that the others have replaced is behind them.
+    private(set) var epoch: Int64 = 0
     private var timer: RepeatedTask?
 
     /// Those of all servers of a tier, for any thread.
@@ -89,7 +103,7 @@ final class ValkeySession: @unchecked Sendable {
     }
 
     func start() {
-        let pause = TimeAmount(options.timeout / 10)
+        let pause = TimeAmount(options.timeout / 20)
         timer = loop.scheduleRepeatedTask(initialDelay: pause, delay: pause) { [weak self] _ in self?.tick() }
         connect()
     }
@@ -99,26 +113,42 @@ final class ValkeySession: @unchecked Sendable {
         lose("the tier was released", for: .stopped)
     }
 
+    /// What waits for an answer gets none.
+    func startAnew() {
+        if state.channel != nil { lose("it has none of its cluster's keys any more", for: .paused) }
+    }
+
     /// Tells the listener of changes of keys that begin with these bytes.
     func watch(_ prefix: [UInt8], _ listener: any RemoteListener) {
         watches[ObjectIdentifier(listener)] = Watch(prefix: prefix, listener: listener)
         if case .connected(let channel) = state { track([prefix], channel) }
     }
 
-    func unwatch(_ listener: any RemoteListener) { watches[ObjectIdentifier(listener)] = nil }
+    func unwatch(_ listener: any RemoteListener) {
+        watches[ObjectIdentifier(listener)] = nil
+        guard watches.isEmpty, case .connected(let channel) = state else { return }
+        tracked = []
+        ask([RESPCommand("CLIENT", "TRACKING", "OFF")], channel) { _ in }
+    }
 
     /// Sends commands, and calls `then` with their replies. The first reply that is an error makes it a failure, but the server has
     /// carried out the others.
     func send(
-        _ bytes: [UInt8], count: Int, _ then: @escaping @Sendable (Result<[RESPValue], RemoteError>) -> Void
+        _ bytes: [UInt8], count: Int, began: NIODeadline = .now(),
+        _ then: @escaping @Sendable (Result<[RESPValue], RemoteError>) -> Void
     ) {
-        let request = Request(count: count, bytes: bytes, then: then)
+        let request = Request(count: count, bytes: bytes, began: began, then: then)
         switch state {
         case .connected(let channel): write(request, channel)
-        case .connecting, .loggingIn: queued.append(request)
+        // Nobody waits for a server that several attempts in a row didn't reach.
+        case .connecting, .loggingIn:
+            if failedAttempts < 2 { queued.append(request) } else { refuse(request) }
         case .paused, .stopped: refuse(request)
         }
     }
+
+    /// Several attempts in a row have failed.
+    var isUnreachable: Bool { failedAttempts > 1 && !isConnected }
 
     var isConnected: Bool { if case .connected = state { true } else { false } }
 
@@ -127,7 +157,6 @@ final class ValkeySession: @unchecked Sendable {
     private func write(_ request: Request, _ channel: any Channel) {
         figures.withLock { $0.requests += 1 }
         channel.write(channel.allocator.buffer(bytes: request.bytes), promise: nil)
-        latest = .now()
         sent.append(
             Request(
                 count: request.count, bytes: [], began: request.began, isOwn: request.isOwn,
@@ -154,45 +183,106 @@ final class ValkeySession: @unchecked Sendable {
         let request = sent.removeFirst()
         confirmed = max(confirmed, request.began)
         guard let then = request.then else { return }
-        for case .error(let message) in request.replies {
+        if !request.isOwn, let message = ValkeySession.error(in: request.replies) {
             figures.withLock { $0.refusals += 1 }
             return then(.failure(.refused(tier: name, message: message)))
         }
         then(.success(request.replies))
     }
 
-    /// Ten times in the time-out.
+    private static func error(in replies: some Sequence<RESPValue>) -> String? {
+        for case .error(let message) in replies { return message }
+        return nil
+    }
+
+    /// Twenty times in the time-out.
     private func tick() {
         let now = NIODeadline.now()
         let timeout = TimeAmount(options.timeout)
+        var isLate = false
         for place in sent.indices {
-            guard now - sent[place].began > timeout else { break }
-            guard let then = sent[place].then else { continue }
-            // What the session asked itself has no other limit than that of the connection.
-            guard !sent[place].isOwn else { continue }
+            // Not in the order of their beginnings: some were sent elsewhere first.
+            guard now - sent[place].began > timeout, let then = sent[place].then else { continue }
+            // What the session asked itself has no other limit than that of the connection. But in a cluster, only what another
+            // server says tells that one was replaced.
+            guard !sent[place].isOwn else {
+                isLate = isLate || isClustered
+                continue
+            }
             sent[place].then = nil
             figures.withLock { $0.timeouts += 1 }
             then(.failure(.unanswered(tier: name, reason: "no answer within \(options.timeout)")))
         }
-        let late = queued.prefix { now - $0.began > timeout }
-        queued.removeFirst(late.count)
+        let late = queued.filter { now - $0.began > timeout }
+        queued.removeAll { now - $0.began > timeout }
         for request in late { refuse(request) }
         guard let channel = state.channel else { return }
         let longest = options.heartbeat + options.timeout
-        if now - confirmed > TimeAmount(longest) {
-            lose("what was sent \(longest) ago is not answered", for: .paused)
-        } else if now - latest >= TimeAmount(options.heartbeat) {
-            ask([RESPCommand("PING")], channel)
+        if isLate || now - confirmed > TimeAmount(longest) {
+            lose("what was sent \(isLate ? options.timeout : longest) ago is not answered", for: .paused)
+        } else if case .connected = state, now - asked >= TimeAmount(options.heartbeat) {
+            askWhatItIs(channel)
         }
     }
 
+    /// `then` looks for errors itself. It isn't called if the connection is lost.
     private func ask(
-        _ commands: [RESPCommand], _ channel: any Channel,
-        _ then: (@Sendable (Result<[RESPValue], RemoteError>) -> Void)? = nil
+        _ commands: [RESPCommand], _ channel: any Channel, _ then: @escaping @Sendable ([RESPValue]) -> Void
     ) {
         var bytes: [UInt8] = []
         for command in commands { command.encode(into: &bytes) }
-        write(Request(count: commands.count, bytes: bytes, isOwn: true, then: then), channel)
+        let request = Request(count: commands.count, bytes: bytes, isOwn: true) {
+            if case .success(let replies) = $0 { then(replies) }
+        }
+        write(request, channel)
+    }
+
+    // MARK: What the server is
+
+    /// The heartbeat. A server that the others of its cluster have replaced would answer a `PING` for ever.
+    private func askWhatItIs(_ channel: any Channel) {
+        asked = .now()
+        var commands = [RESPCommand("HELLO", "3")]
+        if isClustered { commands.append(RESPCommand("CLUSTER", "INFO")) }
+        ask(commands, channel) { [self] replies in
+            let present = ValkeySession.field("role", of: replies[0]) ?? role
+            guard present == role else { return lose("it was \(role), and is \(present) now", for: .paused) }
+            heard(replies.dropFirst().first)
+        }
+    }
+
+    private func heard(_ cluster: RESPValue?) {
+        if isClustered {
+            let facts = ValkeySession.ClusterFacts(cluster)
+            epoch = facts.epoch
+            trouble = facts.trouble
+        }
+        if role == "slave" || role == "replica" {
+            trouble = "it is a replica, which learns of changes later than others"
+        }
+        isSound = trouble == nil
+        report(self, .heard)
+    }
+
+    /// What a server says of its cluster.
+    struct ClusterFacts {
+        var epoch: Int64 = 0
+        var trouble: String?
+
+        init(_ reply: RESPValue?) {
+            if case .error(let message)? = reply {
+                trouble = "it doesn't say how its cluster is: \(message)"
+                return
+            }
+            for line in (reply?.text ?? "").split(whereSeparator: \.isNewline) {
+                let parts = line.split(separator: ":", maxSplits: 1)
+                guard parts.count == 2 else { continue }
+                if parts[0] == "cluster_current_epoch" { epoch = Int64(parts[1]) ?? 0 }
+                if parts[0] == "cluster_state", parts[1] != "ok" {
+                    trouble = "its cluster doesn't work: \(parts[1])"
+                }
+            }
+        }
     }
 
     // MARK: Changes by others
@@ -221,14 +311,13 @@ final class ValkeySession: @unchecked Sendable {
         var command = RESPCommand("CLIENT", "TRACKING", "ON", "BCAST", "NOLOOP")
         for prefix in new { command = command + "PREFIX" + prefix }
         // Without a new prefix, the answer to anything says that it is tracked.
-        ask([new.isEmpty ? RESPCommand("PING") : command], channel) { [self] result in
-            switch result {
-            case .failure(let error): lose("it doesn't tell of changes: \(error)", for: .paused)
-            case .success:
-                for (place, watch) in watches where prefixes.contains(watch.prefix) && !watch.isCovered {
-                    watches[place]?.isCovered = true
-                    watch.listener.isCovered()
-                }
+        ask([new.isEmpty ? RESPCommand("PING") : command], channel) { [self] replies in
+            if let message = ValkeySession.error(in: replies) {
+                return lose("it doesn't tell of changes: \(message)", for: .paused)
+            }
+            for (place, watch) in watches where prefixes.contains(watch.prefix) && !watch.isCovered {
+                watches[place]?.isCovered = true
+                watch.listener.isCovered()
             }
         }
     }
@@ -276,39 +365,66 @@ final class ValkeySession: @unchecked Sendable {
         if let password = address.password { hello = hello + "AUTH" + (address.user ?? "default") + password }
         var commands = [hello + "SETNAME" + "vellum"]
         if address.database != 0 { commands.append(RESPCommand("SELECT", "\(address.database)")) }
-        ask(commands, channel) { [self] result in
+        ask(commands + [RESPCommand("CLIENT", "INFO")], channel) { [self] replies in
             guard case .loggingIn(let present) = state, present === channel else { return }
-            switch result {
-            case .failure(let error): lose(refusal(of: error), for: .paused)
-            case .success(let replies):
-                state = .connected(channel)
-                failedAttempts = 0
-                trouble = nil
-                figures.withLock { $0.connections += 1 }
-                let waiting = queued
-                queued = []
-                track(Set(watches.values.map(\.prefix)), channel)
-                for request in waiting { write(request, channel) }
-                report(self, .connected(isClustered: ValkeySession.isClustered(replies[0])))
+            if let message = ValkeySession.error(in: replies.dropLast()) {
+                return lose(refusal(message), for: .paused)
             }
+            connection = ValkeySession.connection(replies.last?.text)
+            forgetLost(channel)
+            isClustered = ValkeySession.field("mode", of: replies[0]) == "cluster"
+            role = ValkeySession.field("role", of: replies[0]) ?? ""
+            state = .connected(channel)
+            failedAttempts = 0
+            trouble = nil
+            figures.withLock { $0.connections += 1 }
+            let waiting = queued
+            queued = []
+            track(Set(watches.values.map(\.prefix)), channel)
+            for request in waiting { write(request, channel) }
+            report(self, .connected)
+            if isClustered { askWhatItIs(channel) } else { heard(nil) }
         }
+    }
+
+    /// What a former connection has sent may still be under way, and must not come behind what is sent now. Where that isn't
+    /// allowed, or the server is too old, the closed socket alone keeps it back.
+    private func forgetLost(_ channel: any Channel) {
+        let number = lost.count
+        guard number > 0 else { return }
+        let commands = lost.map { RESPCommand("CLIENT", "KILL", "ID", "\($0.number)", "ADDR", $0.address) }
+        ask(commands, channel) { [self] _ in lost.removeFirst(min(number, lost.count)) }
+    }
+
+    private static func connection(_ facts: String?) -> (number: Int64, address: String)? {
+        var fields: [Substring: Substring] = [:]
+        for fact in (facts ?? "").split(whereSeparator: \.isWhitespace) {
+            let parts = fact.split(separator: "=", maxSplits: 1)
+            if parts.count == 2 { fields[parts[0]] = parts[1] }
+        }
+        guard let number = fields["id"].flatMap({ Int64($0) }), let address = fields["addr"] else {
+            return nil
+        }
+        return (number, String(address))
     }
 
     /// A server that doesn't know the command repeats its arguments, and so the password.
-    private func refusal(of error: RemoteError) -> String {
-        if case .refused(_, let message) = error, message.contains("unknown command") {
+    private func refusal(_ message: String) -> String {
+        if message.contains("unknown command") {
             return "\(name) refuses: it doesn't know protocol 3, which version 6 or later does"
         }
-        guard let password = address.password, !password.isEmpty else { return "\(error)" }
-        return "\(error)".replacing(password, with: "…")
+        let whole = "\(name) refuses: \(message)"
+        guard let password = address.password, !password.isEmpty else { return whole }
+        return whole.replacing(password, with: "…")
     }
 
-    private static func isClustered(_ hello: RESPValue) -> Bool {
+    /// Of the reply to `HELLO`.
+    private static func field(_ name: String, of hello: RESPValue) -> String? {
         let parts = hello.elements ?? []
-        guard let place = parts.firstIndex(where: { $0.text == "mode" }), place + 1 < parts.count else {
-            return false
+        guard let place = parts.firstIndex(where: { $0.text == name }), place + 1 < parts.count else {
+            return nil
         }
-        return parts[place + 1].text == "cluster"
+        return parts[place + 1].text
     }
 
     private func fail(_ reason: String) {
@@ -323,6 +439,8 @@ final class ValkeySession: @unchecked Sendable {
         let former = state
         state = next
         trouble = reason
+        isSound = false
+        epoch = 0
         figures.withLock { $0.failures += 1 }
         for (place, watch) in watches where watch.isCovered {
             watches[place]?.isCovered = false
@@ -333,7 +451,13 @@ final class ValkeySession: @unchecked Sendable {
         let unsent = queued
         sent.removeAll()
         queued = []
-        former.channel?.close(promise: nil)
+        if let connection { lost = lost.suffix(15) + [connection] }
+        connection = nil
+        if let channel = former.channel {
+            // What the kernel hasn't sent yet must not be sent when the network works again.
+            _ = (channel as? any SocketOptionProvider)?.setSoLinger(linger(l_onoff: 1, l_linger: 0))
+            channel.close(promise: nil)
+        }
         for request in unanswered { request.then?(.failure(.unanswered(tier: name, reason: reason))) }
         for request in unsent { refuse(request) }
         report(self, .lost)

@@ -8,8 +8,8 @@ final class ValkeySpace: RemoteSpace {
     let listener: any RemoteListener
     /// What the archive's keys begin with.
     let prefix: [UInt8]
-    private let router: ValkeyRouter
-    private let tier: String
+    let router: ValkeyRouter
+    let tier: String
 
     init(_ router: ValkeyRouter, archive: String, in prefix: String, _ listener: any RemoteListener) {
         self.router = router
@@ -27,13 +27,15 @@ final class ValkeySpace: RemoteSpace {
     private func key(_ name: String) -> [UInt8] { prefix + name.utf8 }
 
     /// The sorted set of an owner's keys, by the time at which they expire.
-    private func ownerKey(_ owner: String) -> [UInt8] { prefix.dropLast() + ";owner:".utf8 + owner.utf8 }
+    func ownerKey(_ owner: String) -> [UInt8] { prefix.dropLast() + ";owner:".utf8 + owner.utf8 }
 
     // MARK: One object
 
     func fetch(_ key: String, _ then: @escaping @Sendable (Result<RemoteObject?, RemoteError>) -> Void) {
         let name = self.key(key)
-        router.send([RESPCommand("PTTL") + name, RESPCommand("GET") + name], of: name) { [tier] result in
+        // In one step: what another stores between the two would get the former one's lifetime.
+        let commands = [RESPCommand("PTTL") + name, RESPCommand("GET") + name]
+        router.send(commands, of: name, atomically: true) { [tier] result in
             then(result.flatMap { ValkeySpace.object(in: $0, key, tier) })
         }
     }
@@ -64,39 +66,33 @@ final class ValkeySpace: RemoteSpace {
             guard lifetime >= .milliseconds(1) else { return delete(key) { then($0.map { _ in }) } }
             command = command + "PX" + ValkeySpace.milliseconds(lifetime)
         }
-        guard let owner = object.owner else { return set(command, key, then) }
+        guard let owner = object.owner else {
+            return router.send([command], of: self.key(key)) { [self] result in
+                told(key, result)
+                then(result.map { _ in })
+            }
+        }
         // Known to be the owner's before it is there, so that it is deleted with the others.
-        let set = ownerKey(owner)
-        let now = Timestamp.now().microseconds / 1000
-        let end = object.lifetime.map { "\(now + ValkeySpace.milliseconds($0))" } ?? "+inf"
-        // Clocks differ. A minute is more than they should.
-        let commands = [
-            RESPCommand("ZADD") + set + end + Array(key.utf8),
-            RESPCommand("ZREMRANGEBYSCORE") + set + "-inf" + (now - 60_000),
-        ]
-        router.send(commands, of: set) { [self, command] result in
+        note(key, of: owner, object.lifetime) { [self, command] result in
             if case .failure(let error) = result { return then(.failure(error)) }
-            self.set(command, key) { [self] result in
-                guard case .success = result else { return then(result) }
+            router.send([head(of: key), command], of: self.key(key), atomically: true) { [self] result in
+                told(key, result)
+                guard case .success(let replies) = result else { return then(result.map { _ in }) }
+                if let former = ValkeySpace.owner(in: replies), former != owner { forget(key, of: former) }
                 // Who deletes the owner's may have taken it out of the set before it was there.
-                router.send([commands[0]], of: set) { then($0.map { _ in }) }
+                note(key, of: owner, object.lifetime) { [tier] in then($0.begun(at: tier)) }
             }
         }
     }
 
-    private func set(
-        _ command: RESPCommand, _ key: String, _ then: @escaping @Sendable (Result<Void, RemoteError>) -> Void
-    ) {
-        router.send([command], of: self.key(key)) { [self] result in
-            told(key, result)
-            then(result.map { _ in })
-        }
-    }
-
     func delete(_ key: String, _ then: @escaping @Sendable (Result<Bool, RemoteError>) -> Void) {
-        router.send([RESPCommand("UNLINK") + self.key(key)], of: self.key(key)) { [self] result in
+        let commands = [head(of: key), RESPCommand("UNLINK") + self.key(key)]
+        router.send(commands, of: self.key(key), atomically: true) { [self] result in
             told(key, result)
-            then(result.map { $0[0].number != 0 })
+            if case .success(let replies) = result, let owner = ValkeySpace.owner(in: replies) {
+                forget(key, of: owner)
+            }
+            then(result.map { $0[1].number != 0 })
         }
     }
 
@@ -110,9 +106,13 @@ final class ValkeySpace: RemoteSpace {
             } else {
                 RESPCommand("PERSIST") + name
             }
-        router.send([RESPCommand("EXISTS") + name, command], of: name) { [self] result in
+        let commands = [head(of: key), RESPCommand("EXISTS") + name, command]
+        router.send(commands, of: name, atomically: true) { [self] result in
             told(key, result)
-            then(result.map { $0[0].number != 0 })
+            guard case .success(let replies) = result, let owner = ValkeySpace.owner(in: replies) else {
+                return then(result.map { $0[1].number != 0 })
+            }
+            note(key, of: owner, lifetime) { [tier] in then($0.begun(at: tier).map { _ in true }) }
         }
     }
 
@@ -128,142 +128,83 @@ final class ValkeySpace: RemoteSpace {
         duration.clampedMicroseconds / 1000
     }
 
-    // MARK: Many
+    // MARK: Owners
 
-    func deleteAll(ofOwner owner: String?, _ then: @escaping @Sendable (Result<Int, RemoteError>) -> Void) {
-        let whole: @Sendable (Result<Int, RemoteError>) -> Void = { [self] result in
-            router.tell(allBut: self) { $0.changedAll() }
-            then(result)
-        }
-        if let owner { return deleteNext(of: owner, 0, whole) }
-        router.withServers { [self] servers in
-            deleteAll(beginningWith: prefix, at: servers, 0) { [self] result in
-                guard case .success(let count) = result else { return whole(result) }
-                router.withServers { [self] servers in
-                    deleteAll(beginningWith: ownerKey(""), at: servers, 0) { whole($0.map { _ in count }) }
-                }
-            }
-        }
+    private func head(of key: String) -> RESPCommand {
+        RESPCommand("GETRANGE") + self.key(key) + 0 + (StoredObject.longestHead - 1)
     }
 
-    /// At most so many are looked at or deleted at once.
-    private static let portion = 1000
+    /// Of the object whose head the first reply is.
+    private static func owner(in replies: [RESPValue]) -> String? {
+        replies.first?.blob.flatMap { StoredObject.owner(ofHead: $0) }
+    }
 
-    /// One server after the other.
-    private func deleteAll(
-        beginningWith prefix: [UInt8], at servers: [ValkeySession], _ deleted: Int,
-        _ then: @escaping @Sendable (Result<Int, RemoteError>) -> Void
+    /// Notes that an object is the owner's.
+    private func note(
+        _ key: String, of owner: String, _ lifetime: Duration?,
+        _ then: @escaping @Sendable (Result<Void, RemoteError>) -> Void
     ) {
-        guard let server = servers.first else { return then(.success(deleted)) }
-        deleteAll(beginningWith: prefix, at: server, from: "0", deleted) { [self] result in
-            guard case .success(let deleted) = result else { return then(result) }
-            deleteAll(beginningWith: prefix, at: Array(servers.dropFirst()), deleted, then)
-        }
-    }
-
-    private func deleteAll(
-        beginningWith prefix: [UInt8], at server: ValkeySession, from cursor: String, _ deleted: Int,
-        _ then: @escaping @Sendable (Result<Int, RemoteError>) -> Void
-    ) {
-        let command =
-            RESPCommand("SCAN", cursor, "MATCH") + ValkeySpace.pattern(prefix) + "COUNT" + ValkeySpace.portion
-        router.send([command], to: server) { [self] result in
-            guard case .success(let replies) = result else { return then(.failure(result.failure!)) }
-            guard let parts = replies[0].elements, parts.count == 2, let next = parts[0].text else {
-                return then(.failure(.refused(tier: tier, message: "SCAN was answered with something else")))
-            }
-            let goesOn: @Sendable (Int) -> Void = { [self] deleted in
-                if next == "0" { return then(.success(deleted)) }
-                deleteAll(beginningWith: prefix, at: server, from: next, deleted, then)
-            }
-            let keys = (parts[1].elements ?? []).compactMap(ValkeySpace.bytes)
-            guard !keys.isEmpty else { return goesOn(deleted) }
-            // One by one: keys of several slots are refused.
-            router.send(keys.map { RESPCommand("UNLINK") + $0 }, to: server) { result in
-                switch result {
-                case .success(let replies): goesOn(deleted + ValkeySpace.sum(replies))
-                case .failure(let error): then(.failure(error))
-                }
+        let name = Array(key.utf8)
+        let left = lifetime.map { ValkeySpace.milliseconds($0) }
+        router.send([note(name, of: owner, left)], of: ownerKey(owner)) { [self] result in
+            then(result.map { _ in })
+            guard case .success(let replies) = result else { return }
+            let looked = (replies[0].elements ?? []).compactMap(\.blob).filter { $0 != name }
+            each(looked, StoredObject.lifeIfOwned, owner) { [self] result in
+                guard case .success(let lives) = result else { return }
+                let gone = zip(looked, lives).filter { $0.1 < -1 }.map(\.0)
+                if !gone.isEmpty { forget(gone, of: owner) { _ in } }
             }
         }
     }
 
-    private static func bytes(_ value: RESPValue) -> [UInt8]? {
-        if case .bytes(let bytes) = value { bytes } else { nil }
+    private func note(
+        _ name: [UInt8], of owner: String, _ left: Int64?, unlessThere: Bool = false
+    ) -> RESPCommand {
+        let now = Timestamp.now().microseconds / 1000
+        let end = left.map { "\(now + $0)" } ?? "+inf"
+        return RESPCommand("EVAL", StoredObject.noteOwned, "1") + ownerKey(owner) + end + name
+            + (now - 60_000)
+            + Int.random(in: 0..<1 << 48) + (unlessThere ? "NX" : "")
     }
 
-    private static func sum(_ replies: [RESPValue]) -> Int {
-        replies.count { $0.number ?? 0 > 0 }
-    }
-
-    private func deleteNext(
-        of owner: String, _ deleted: Int, _ then: @escaping @Sendable (Result<Int, RemoteError>) -> Void
-    ) {
-        let set = ownerKey(owner)
-        let range = [RESPCommand("ZRANGE") + set + 0 + (ValkeySpace.portion - 1)]
-        router.send(range, of: set) { [self] result in
-            guard case .success(let replies) = result else { return then(.failure(result.failure!)) }
-            let names = (replies[0].elements ?? []).compactMap(ValkeySpace.bytes)
-            guard !names.isEmpty else { return then(.success(deleted)) }
-            each(names, StoredObject.deleteIfOwned, owner) { [self] result in
-                guard case .success(let counts) = result else { return then(.failure(result.failure!)) }
-                let count = deleted + counts.reduce(0, +)
-                forget(names, of: owner) { [self] result in
-                    if case .failure(let error) = result { return then(.failure(error)) }
-                    deleteNext(of: owner, count, then)
-                }
-            }
-        }
-    }
+    /// The name of what was deleted, or is another's. Nobody waits for it: names of nothing do no harm.
+    private func forget(_ key: String, of owner: String) { forget([Array(key.utf8)], of: owner) { _ in } }
 
     /// Takes the names out of the owner's set, but for those that were recorded in the meantime.
-    private func forget(
+    func forget(
         _ names: [[UInt8]], of owner: String, _ then: @escaping @Sendable (Result<Void, RemoteError>) -> Void
     ) {
+        guard !names.isEmpty else { return then(.success(())) }
         let set = ownerKey(owner)
         router.send([RESPCommand(words: [Array("ZREM".utf8), set] + names)], of: set) { [self] result in
             if case .failure(let error) = result { return then(.failure(error)) }
-            each(names, StoredObject.isOwned, owner) { [self] result in
-                guard case .success(let counts) = result else { return then(.failure(result.failure!)) }
-                let present = zip(names, counts).filter { $0.1 > 0 }.map(\.0)
-                guard !present.isEmpty else { return then(.success(())) }
-                let additions = present.map { RESPCommand("ZADD") + set + "NX" + "+inf" + $0 }
+            each(names, StoredObject.lifeIfOwned, owner) { [self] result in
+                guard case .success(let lives) = result else { return then(result.map { _ in }) }
+                let additions = zip(names, lives).filter { $0.1 >= -1 }.map { name, life in
+                    note(name, of: owner, life < 0 ? nil : life, unlessThere: true)
+                }
+                guard !additions.isEmpty else { return then(.success(())) }
                 router.send(additions, of: set) { then($0.map { _ in }) }
             }
         }
     }
-
-    /// Runs a script on each of these keys, all at once, each where it is; returns what they return.
-    private func each(
-        _ names: [[UInt8]], _ script: String, _ owner: String,
-        _ then: @escaping @Sendable (Result<[Int], RemoteError>) -> Void
-    ) {
-        let all = Guarded((missing: names.count, counts: Array(repeating: 0, count: names.count)))
-        let failure = Guarded<RemoteError?>(nil)
-        for (place, name) in names.enumerated() {
-            let key = prefix + name
-            router.send([RESPCommand("EVAL", script, "1") + key + owner], of: key) { result in
-                if case .failure(let error) = result { failure.withLock { $0 = error } }
-                let whole = all.withLock { all -> [Int]? in
-                    all.missing -= 1
-                    if case .success(let replies) = result { all.counts[place] = ValkeySpace.sum(replies) }
-                    return all.missing == 0 ? all.counts : nil
-                }
-                guard let whole else { return }
-                then(failure.withLock { $0 }.map { .failure($0) } ?? .success(whole))
-            }
-        }
-    }
-
-    /// A pattern for what begins with these bytes.
-    private static func pattern(_ bytes: [UInt8]) -> [UInt8] {
-        bytes.flatMap { Array("*?[]\\".utf8).contains($0) ? [UInt8(ascii: "\\"), $0] : [$0] } + [
-            UInt8(ascii: "*")
-        ]
-    }
 }
 
-extension Result {
-    fileprivate var failure: Failure? { if case .failure(let error) = self { error } else { nil } }
+extension RESPValue {
+    /// The bytes of a string.
+    var blob: [UInt8]? { if case .bytes(let bytes) = self { bytes } else { nil } }
+}
+
+extension Result<Void, RemoteError> {
+    /// Behind a change that was made: whatever this is, the caller can't take it for nothing.
+    fileprivate func begun(at tier: String) -> Self { mapError { $0.begun(at: tier) } }
+}
+
+extension RemoteError {
+    /// Something else of the same change was made.
+    func begun(at tier: String) -> RemoteError {
+        isUncertain ? self : .unanswered(tier: tier, reason: "it was begun, and then: \(self)")
+    }
 }
 #endif

@@ -13,16 +13,21 @@ import VellumRemote
 ///
 /// If the server belongs to a cluster, its others are found, and each key is asked for where it is. One connection to each serves all archives of the tier in this process: requests are sent without waiting for the answers to former
 /// ones, and the server's notes of changes come among the answers (`CLIENT TRACKING … BCAST`, protocol 3), so their order is the
-/// server's. It is connected at once, and again when it is lost, after a random time of up to ``Options/longestPause``. Safe from
-/// any thread.
+/// server's. It is connected at once, and again when it is lost, after a random time of up to ``Options/longestPause``. Once two
+/// attempts have failed, requests are refused at once until one succeeds. Safe from any thread.
+///
+/// The server tells of all changes but `SWAPDB`: don't swap a database whose objects have near copies. It must keep the
+/// owners' sets, so let it evict only what has a lifetime (`volatile-…`), or nothing, if objects have owners. A user of its
+/// own needs `HELLO`, `SELECT`, `CLIENT`, `MULTI`, `EXEC`, `CLUSTER`, `SCAN`, and those for strings; with owners `EVAL` and
+/// those for sorted sets.
 public final class ValkeyTier: RemoteTier {
     /// Times and limits.
     public struct Options: Sendable, Hashable {
         /// What keys begin with, before the archive's name.
         public var prefix = "vellum"
-        /// Longest wait for an answer, and for a connection.
+        /// Longest wait for an answer, with all retries in a cluster, and for a connection.
         public var timeout: Duration = .seconds(2)
-        /// How often the connection is tried if nothing is heard of it.
+        /// How often each server is asked what it is: whether it answers, is no replica, and what it knows of its cluster.
         public var heartbeat: Duration = .seconds(1)
         /// Longest pause between two attempts to connect. The first are shorter.
         public var longestPause: Duration = .seconds(5)
@@ -79,6 +84,10 @@ public final class ValkeyTier: RemoteTier {
     }
 
     /// A heartbeat and 1.1 time-outs: so long the latest answer may be under way before the connection counts as lost.
+    ///
+    /// In a cluster it counts from when one of the servers to which this process is connected knows of a failover. They tell each
+    /// other at once. If all that this process reaches are cut off from those that made it, they stop after their
+    /// `cluster-node-timeout`, and it counts from then.
     public var staleness: Duration { options.heartbeat + options.timeout + options.timeout / 10 }
 
     /// Of its connections: one, or one to each server of a cluster.

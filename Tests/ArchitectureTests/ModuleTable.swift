@@ -26,6 +26,7 @@ struct ModuleTable {
             "Papyrus": ["StorageEngine", "CBOR"],
             "CacheAdvance": ["StorageEngine"],
             "Nest": ["StorageEngine", "CBOR"],
+            "NestRemote": ["Nest", "VellumRemote", "Vellum", "StorageEngine"],
             "TerminalKit": [],
             "TerminalCurses": ["TerminalKit", "CNcurses"],
             "StoreInspection": ["StorageEngine", "ArchiveQuery", "CBOR", "TerminalKit"],

@@ -59,6 +59,18 @@ import Testing
         limits.elements = 3
         limits.lineBytes = 10
         #expect(try decode("$3\r\nabc\r\n", by: .max, limits) == [.bytes(Array("abc".utf8))])
+        limits.bytes = 20
+        let three = "$3\r\nabc\r\n"
+        // Of one value, not of all; elements and their lengths count.
+        #expect(try decode(three + three + three + three, by: .max, limits).count == 4)
+        #expect(try decode("*2\r\n\(three)\(three)", by: .max, limits).count == 1)
+        for element in [three, "+abc\r\n"] {
+            limits.elements = 5
+            let value = "*5\r\n" + String(repeating: element, count: 5)
+            #expect(throws: RESPError.self) { try decode(value, by: .max, limits) }
+        }
+        limits.elements = 3
+        limits.bytes = 1000
         #expect(throws: RESPError.self) { try decode("$4\r\n", by: .max, limits) }
         #expect(try decode("*1\r\n*1\r\n:1\r\n", by: .max, limits).count == 1)
         #expect(throws: RESPError.self) { try decode("*1\r\n*1\r\n*1\r\n", by: .max, limits) }

@@ -65,11 +65,12 @@ package final class ValkeyServer {
     package var url: String { "valkey://127.0.0.1:\(port)" }
 
     /// Three servers that share the slots.
-    package static func cluster() async throws -> [ValkeyServer] {
+    package static func cluster(_ options: [String] = []) async throws -> [ValkeyServer] {
         var servers: [ValkeyServer] = []
         for _ in 0..<3 {
             servers.append(
-                try await ValkeyServer(["--cluster-enabled", "yes", "--cluster-node-timeout", "2000"]))
+                try await ValkeyServer(
+                    ["--cluster-enabled", "yes", "--cluster-node-timeout", "2000"] + options))
         }
         for (place, server) in servers.enumerated() {
             let client = try server.client()

@@ -19,6 +19,11 @@ final class Proxy: Sendable {
     /// Nothing passes, and nobody is told.
     private let isSilent = Atomic(false)
 
+    private let delay = Atomic(0)
+    /// Connections up to this number are stranded.
+    private let stranded = Atomic(0)
+    private let begun = Atomic(0)
+
     init(to target: Int) throws {
         self.target = target
         (listener, port) = try Loopback.listen()
@@ -54,7 +59,14 @@ final class Proxy: Sendable {
     }
 
     func hold(_ isHeld: Bool) { self.isHeld.store(isHeld, ordering: .releasing) }
+    /// Each answer takes so much longer.
+    func slow(_ milliseconds: Int) { delay.store(milliseconds, ordering: .releasing) }
     func silence(_ isSilent: Bool) { self.isSilent.store(isSilent, ordering: .releasing) }
+
+    /// What has been sent on the connections that there are now is kept back, whatever becomes of them. New ones work.
+    func strand(_ isStranded: Bool) {
+        stranded.store(isStranded ? begun.load(ordering: .acquiring) : 0, ordering: .releasing)
+    }
 
     var url: String { "valkey://127.0.0.1:\(port)" }
 
@@ -65,7 +77,8 @@ final class Proxy: Sendable {
             return true
         }
         state.withLock { $0.connections.append((client, server)) }
-        let pair = Pair(client: client, server: server)
+        let number = begun.add(1, ordering: .acquiringAndReleasing).newValue
+        let pair = Pair(client: client, server: server, number: number)
         Thread.detachNewThread { self.pass(from: client, to: server, isReply: false, pair) }
         Thread.detachNewThread { self.pass(from: server, to: client, isReply: true, pair) }
         return true
@@ -74,11 +87,13 @@ final class Proxy: Sendable {
     private final class Pair: Sendable {
         let client: Int32
         let server: Int32
+        let number: Int
         private let open = Atomic(2)
 
-        init(client: Int32, server: Int32) {
+        init(client: Int32, server: Int32, number: Int) {
             self.client = client
             self.server = server
+            self.number = number
         }
 
         func end() {
@@ -96,11 +111,27 @@ final class Proxy: Sendable {
             pair.end()
         }
         var buffer = [UInt8](repeating: 0, count: 65_536)
+        var kept: [UInt8] = []
         while true {
             let count = recv(source, &buffer, buffer.count, 0)
             // A silent one is none that has ended.
             if count < 0, errno == EAGAIN { continue }
+            let isStranded = !isReply && pair.number <= stranded.load(ordering: .acquiring)
+            if isStranded, count > 0 {
+                kept += buffer[..<count]
+                continue
+            }
+            if count <= 0, !kept.isEmpty {
+                // The client is gone, but what it has sent may arrive.
+                while pair.number <= stranded.load(ordering: .acquiring), !state.withLock({ $0.isClosed }) {
+                    usleep(1000)
+                }
+                _ = kept.withUnsafeBytes { send(target, $0.baseAddress!, $0.count, Int32(MSG_NOSIGNAL)) }
+                // Its answers are read by nobody.
+                usleep(50_000)
+            }
             guard count > 0 else { return }
+            if isReply { usleep(UInt32(delay.load(ordering: .acquiring)) * 1000) }
             while isReply && isHeld.load(ordering: .acquiring), !state.withLock({ $0.isClosed }) {
                 usleep(1000)
             }

@@ -61,10 +61,11 @@ extension ArchiveCore {
         try withHashed(name) { try memory.forget($0, named: name) }
     }
 
-    /// Lets go of an object in memory, or of all.
+    /// Lets go of an object in memory.
     package func leaveMemory(_ name: String) throws {
         try withHashed(name) { try memory.leave($0, named: name) }
     }
 
-    package func leaveMemory() throws { try memory.leaveAll() }
+    /// Lets go of all of them at once, and returns what remains to be done, on any thread: that takes time.
+    package func leaveMemory() throws -> @Sendable () -> Void { try memory.leaveAll() }
 }

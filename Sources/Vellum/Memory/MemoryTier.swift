@@ -118,12 +118,31 @@ package struct MemoryTier: Sendable {
         }
     }
 
-    /// Lets go of all objects that can be read from disk.
-    func leaveAll() throws(StorageError) {
+    /// Lets go of all objects at once; there must be none that only this process has. What takes time in proportion to their number
+    /// is done by what it returns, on any thread: until then the index says that they are still here.
+    func leaveAll() throws(StorageError) -> @Sendable () -> Void {
+        let former = Guarded(ObjectTable())
         try change { (state) throws(StorageError) in
-            for place in Array(state.objects.places) where !state.objects.node(place).isOnlyHere {
-                try state.drop(place)
+            precondition(state.objects.onlyHere == 0, "objects that can't be read again")
+            var objects = ObjectTable()
+            swap(&objects, &state.objects)
+            former.withLock { [objects] in $0 = objects }
+        }
+        return {
+            let objects = former.withLock { former in
+                defer { former = ObjectTable() }
+                return former
             }
+            for place in objects.places { release(objects.node(place)) }
+        }
+    }
+
+    /// Unless the object is in memory again.
+    private func release(_ node: ObjectTable.Node) {
+        // An archive that was closed has nothing in memory.
+        try? withState { (state) throws(StorageError) in
+            guard state.objects.find(node.hash, node.key) == ObjectTable.none else { return }
+            try archive.release(node.held, forKey: node.key)
         }
     }
 

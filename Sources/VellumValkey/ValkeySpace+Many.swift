@@ -1,0 +1,179 @@
+#if Valkey
+import RESP
+import StorageEngine
+import Synchronization
+import VellumRemote
+
+extension ValkeySpace {
+    func deleteAll(ofOwner owner: String?, _ then: @escaping @Sendable (Result<Int, RemoteError>) -> Void) {
+        let deletion = Deletion(of: self)
+        let whole: Deletion.Then = { [self] result in
+            router.tell(allBut: self) { $0.changedAll() }
+            then(deletion.outcome(result))
+        }
+        if let owner { return deletion.delete(of: owner, from: "0", whole) }
+        deletion.pass(through: prefix, 1) { [self] result in
+            guard case .success = result else { return whole(result) }
+            deletion.isOfObjects.store(false, ordering: .relaxed)
+            deletion.pass(through: ownerKey(""), 1, whole)
+        }
+    }
+
+    /// Runs a script on each of these objects' keys, all at once, each where it is; returns what they return.
+    func each(
+        _ names: [[UInt8]], _ script: String, _ owner: String,
+        _ then: @escaping @Sendable (Result<[Int64], RemoteError>) -> Void
+    ) {
+        let keys = names.map { prefix + $0 }
+        each(keys, { RESPCommand("EVAL", script, "1") + $0 + owner }, then)
+    }
+
+    /// Sends a command for each of these keys, all at once, each where it is; returns the numbers that are answered. They may be of
+    /// several servers, and one server may have some of a slot's keys already and others not yet.
+    fileprivate func each(
+        _ keys: [[UInt8]], _ command: ([UInt8]) -> RESPCommand,
+        _ then: @escaping @Sendable (Result<[Int64], RemoteError>) -> Void
+    ) {
+        guard !keys.isEmpty else { return then(.success([])) }
+        let all = Guarded((missing: keys.count, numbers: [Int64](repeating: 0, count: keys.count)))
+        let failure = Guarded<RemoteError?>(nil)
+        for (place, key) in keys.enumerated() {
+            router.send([command(key)], of: key) { result in
+                if case .failure(let error) = result { failure.withLock { $0 = error } }
+                let whole = all.withLock { all -> [Int64]? in
+                    all.missing -= 1
+                    if case .success(let replies) = result { all.numbers[place] = replies[0].number ?? 0 }
+                    return all.missing == 0 ? all.numbers : nil
+                }
+                guard let whole else { return }
+                then(failure.withLock { $0 }.map { .failure($0) } ?? .success(whole))
+            }
+        }
+    }
+}
+
+/// Deletes many keys, not in one step.
+private final class Deletion: Sendable {
+    typealias Then = @Sendable (Result<Void, RemoteError>) -> Void
+
+    /// At most about so many are looked at or deleted at once.
+    private static let portion = 250
+    /// A pass over a cluster misses what moves meanwhile from a server that it comes to later to one where it was. So there is a
+    /// further one, and more while something is found, but others may record without end.
+    private static let mostPasses = 5
+
+    private let space: ValkeySpace
+    private let deleted = Atomic(0)
+    private let hasBegun = Atomic(false)
+    /// Not of their owners' sets, which don't count.
+    let isOfObjects = Atomic(true)
+
+    init(of space: ValkeySpace) { self.space = space }
+
+    /// Once something was sent, a failure doesn't mean that nothing was changed.
+    func outcome(_ result: Result<Void, RemoteError>) -> Result<Int, RemoteError> {
+        result.map { deleted.load(ordering: .relaxed) }.mapError {
+            hasBegun.load(ordering: .relaxed) ? $0.begun(at: space.tier) : $0
+        }
+    }
+
+    // MARK: All
+
+    func pass(through prefix: [UInt8], _ number: Int, _ then: @escaping Then) {
+        space.router.withServers { [self] result in
+            guard case .success(let servers) = result else { return then(result.map { _ in }) }
+            let before = deleted.load(ordering: .relaxed)
+            pass(through: prefix, at: servers) { [self] (result: Result<Void, RemoteError>) in
+                guard case .success = result, servers.count > 1, number < Deletion.mostPasses,
+                    number == 1 || deleted.load(ordering: .relaxed) > before
+                else { return then(result) }
+                pass(through: prefix, number + 1, then)
+            }
+        }
+    }
+
+    /// One server after the other.
+    private func pass(through prefix: [UInt8], at servers: [ValkeySession], _ then: @escaping Then) {
+        guard let server = servers.first else { return then(.success(())) }
+        scan(prefix, at: server, from: "0") { [self] result in
+            guard case .success = result else { return then(result) }
+            pass(through: prefix, at: Array(servers.dropFirst()), then)
+        }
+    }
+
+    private func scan(
+        _ prefix: [UInt8], at server: ValkeySession, from cursor: String, _ then: @escaping Then
+    ) {
+        let command =
+            RESPCommand("SCAN", cursor, "MATCH") + Deletion.pattern(prefix) + "COUNT" + Deletion.portion
+        space.router.send([command], to: server) { [self] result in
+            portion(of: result, then) { [self] keys, next in
+                if !keys.isEmpty { hasBegun.store(true, ordering: .relaxed) }
+                space.each(keys, { RESPCommand("UNLINK") + $0 }) { [self] result in
+                    count(result, then) { [self] in
+                        if next == "0" {
+                            then(.success(()))
+                        } else {
+                            scan(prefix, at: server, from: next, then)
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// A pattern for what begins with these bytes.
+    private static func pattern(_ bytes: [UInt8]) -> [UInt8] {
+        bytes.flatMap { Array("*?[]\\".utf8).contains($0) ? [UInt8(ascii: "\\"), $0] : [$0] } + [
+            UInt8(ascii: "*")
+        ]
+    }
+
+    // MARK: Those of an owner
+
+    /// Comes to each name that is in the set all the time once, and to an end although others record.
+    func delete(of owner: String, from cursor: String, _ then: @escaping Then) {
+        let set = space.ownerKey(owner)
+        let command = RESPCommand("ZSCAN") + set + cursor + "COUNT" + Deletion.portion
+        space.router.send([command], of: set) { [self] result in
+            portion(of: result, then) { [self] parts, next in
+                let names = parts.enumerated().filter { $0.offset % 2 == 0 }.map(\.element)
+                if !names.isEmpty { hasBegun.store(true, ordering: .relaxed) }
+                space.each(names, StoredObject.deleteIfOwned, owner) { [self] result in
+                    count(result, then) { [self] in
+                        space.forget(names, of: owner) { [self] result in
+                            guard case .success = result, next != "0" else { return then(result) }
+                            delete(of: owner, from: next, then)
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    // MARK: Steps
+
+    /// What a `SCAN` has found, and where the next begins.
+    private func portion(
+        of result: Result<[RESPValue], RemoteError>, _ then: @escaping Then,
+        _ goOn: ([[UInt8]], _ next: String) -> Void
+    ) {
+        guard case .success(let replies) = result else { return then(result.map { _ in }) }
+        guard let parts = replies[0].elements, parts.count == 2, let next = parts[0].text else {
+            return then(
+                .failure(.refused(tier: space.tier, message: "a scan was answered with something else")))
+        }
+        goOn((parts[1].elements ?? []).compactMap(\.blob), next)
+    }
+
+    private func count(
+        _ result: Result<[Int64], RemoteError>, _ then: @escaping Then, _ goOn: () -> Void
+    ) {
+        guard case .success(let numbers) = result else { return then(result.map { _ in }) }
+        if isOfObjects.load(ordering: .relaxed) {
+            deleted.add(numbers.count { $0 > 0 }, ordering: .relaxed)
+        }
+        goOn()
+    }
+}
+#endif

@@ -1,0 +1,183 @@
+#if Valkey
+import Dispatch
+import Foundation
+import RESP
+import ServerSupport
+import StorageEngine
+import Synchronization
+import TestSupport
+import Testing
+import Vellum
+import VellumRemote
+import VellumValkey
+
+/// An object with something that says which thread released it.
+struct Tenant: ArchiveCodable, Sendable {
+    enum CodingKeys: CodingKey { case name }
+
+    var primaryKey: String { name }
+    let name: String
+    let guest = Guest()
+}
+
+final class Guest: Sendable {
+    /// Names of threads.
+    static let released = Mutex<[String: Int]>([:])
+
+    deinit {
+        #if canImport(Darwin)
+        var name = [CChar](repeating: 0, count: 64)
+        pthread_getname_np(pthread_self(), &name, name.count)
+        let thread = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        #else
+        let thread = (try? String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8)) ?? "?"
+        #endif
+        Guest.released.withLock { $0[thread, default: 0] += 1 }
+    }
+}
+
+/// What callers get, and what is counted of it.
+@Suite(
+    .serialized, .enabled(if: ValkeyServer.program != nil, "there is neither valkey-server nor redis-server"))
+struct RemoteCallersTests {
+    /// Those that wait for one question may have all threads of the pool, and nobody else could finish it there.
+    @Test func callersThatBlockAllThreadsOfThePoolAreAnswered() async throws {
+        let server = try await ValkeyServer()
+        defer { withExtendedLifetime(server) {} }
+        let proxy = try Proxy(to: server.port)
+        defer { withExtendedLifetime(proxy) {} }
+        let machine = try Machine(proxy.url) {
+            $0.heartbeat = .seconds(60)
+            $0.timeout = .seconds(60)
+        }
+        #expect(try await machine.isCovered())
+        try Machine(server.url).parcels.record(Parcel(number: "wanted", weight: 1))
+        proxy.hold(true)
+        let asked = Task { try await machine.parcels.asynchronous.access("wanted") }
+        #expect(try await eventually { try machine.parcels.statistics().fetches == 1 })
+        let (begun, found) = (Counter(), Counter())
+        for _ in 0..<400 {
+            DispatchQueue.global(qos: .userInitiated).async {
+                begun.add()
+                if (try? machine.parcels.access("wanted"))?.weight == 1 { found.add() }
+            }
+        }
+        // Until the pool gives out no more threads.
+        var before = -1
+        while begun.count < 400, begun.count != before {
+            before = begun.count
+            try await Task.sleep(for: .milliseconds(300))
+        }
+        #expect(before > 1)
+        proxy.hold(false)
+        // Nobody would come back to a test that waits for what never ends.
+        try #require(try await eventually(within: 20) { found.count == 400 })
+        #expect(try await asked.value?.weight == 1)
+        #expect(try machine.parcels.statistics().fetches == 1)
+    }
+
+    /// Otherwise what another stores between the two would get the former one's lifetime.
+    @Test func anObjectAndItsLifetimeAreReadInOneStep() async throws {
+        let server = try await ValkeyServer()
+        defer { withExtendedLifetime(server) {} }
+        let machine = try Machine(server.url)
+        #expect(try await machine.isCovered())
+        #expect(try machine.parcels.access("k") == nil)
+        let statistics = try server.client().command("INFO", "commandstats").text
+        #expect(statistics?.contains("cmdstat_exec:calls=1,") == true)
+        #expect(statistics?.contains("cmdstat_pttl:calls=1,") == true)
+    }
+
+    @Test func staleCopiesAreNotOlderThanChosen() async throws {
+        let server = try await ValkeyServer()
+        defer { withExtendedLifetime(server) {} }
+        let store = Machine.newStore()
+        let before = try Machine(server.url, store: store)
+        #expect(try await before.isCovered())
+        try before.parcels.record(Parcel(number: "k", weight: 1))
+        server.stop()
+        #expect(try await eventually { !before.parcels.isCovered })
+        let lenient = try Machine(server.url, store: store, whenUncovered: .serveStale(for: .seconds(600)))
+        #expect(try lenient.parcels.access("k")?.weight == 1)
+        // As another process has it, later.
+        try await Task.sleep(for: .milliseconds(1100))
+        let strict = try Machine(
+            server.url, store: store, whenUncovered: .serveStale(for: .milliseconds(1000)))
+        #expect(throws: RemoteError.self) { try strict.parcels.access("k") }
+        #expect(try strict.parcels.statistics().staleHits == 0)
+    }
+
+    @Test func copiesThatWereTrustedAreServedAsStaleHoweverOldTheyAre() async throws {
+        let server = try await ValkeyServer()
+        defer { withExtendedLifetime(server) {} }
+        let machine = try Machine(server.url, whenUncovered: .serveStale(for: .seconds(600)))
+        #expect(try await machine.isCovered())
+        for key in ["k", "l"] { try machine.parcels.record(Parcel(number: key, weight: 1)) }
+        server.stop()
+        #expect(try await eventually { !machine.parcels.isCovered })
+        for _ in 0..<3 { #expect(try machine.parcels.access("k")?.weight == 1) }
+        #expect(try machine.parcels.statistics().staleHits == 3)
+    }
+
+    /// However many they are, the thread that brings notes of changes doesn't do that.
+    @Test func objectsAreReleasedElsewhere() async throws {
+        let server = try await ValkeyServer()
+        defer { withExtendedLifetime(server) {} }
+        let tier = try ValkeyTier(server.url)
+        let tenants: RemoteArchives<Tenant> = try ArchivesFactory(storePath: Machine.newStore())
+            .archives(remote: tier)
+        #expect(try await eventually(within: 20) { tenants.isCovered })
+        for number in 0..<500 { try tenants.record(Tenant(name: "\(number)")) }
+        #expect(try tenants.statistics().near.memoryObjects == 500)
+        let before = Guest.released.withLock { $0.values.reduce(0, +) }
+        try server.client().command("FLUSHALL")
+        #expect(
+            try await eventually { Guest.released.withLock { $0.values.reduce(0, +) } >= before + 500 })
+        #expect(Guest.released.withLock { $0.keys.filter { $0.hasPrefix("NIO") } } == [])
+        let statistics = try tenants.statistics().near
+        #expect(statistics.memoryObjects == 0 && statistics.memoryBytes == 0)
+        #expect(try await eventually { try tenants.statistics().near.objects == 0 })
+    }
+
+    /// Time-outs, shared questions, and changes that wait and are sent again.
+    @Test func troubleIsCounted() async throws {
+        let server = try await ValkeyServer()
+        defer { withExtendedLifetime(server) {} }
+        let proxy = try Proxy(to: server.port)
+        defer { withExtendedLifetime(proxy) {} }
+        let machine = try Machine(proxy.url) {
+            $0.heartbeat = .seconds(60)
+            $0.timeout = .milliseconds(300)
+        }
+        let behind = try Machine(server.url, writes: .behind()) { $0.longestPause = .milliseconds(50) }
+        #expect(try await machine.isCovered())
+        #expect(try await behind.isCovered())
+        proxy.hold(true)
+        let callers = (0..<3).map { _ in Background { _ = try machine.parcels.access("k") } }
+        for caller in callers { #expect(throws: RemoteError.self) { try caller.wait() } }
+        proxy.hold(false)
+        var statistics = try machine.parcels.statistics()
+        #expect(statistics.fetches + statistics.shared == 3)
+        #expect(statistics.health.timeouts == statistics.fetches && statistics.health.waiting == 0)
+        #expect(statistics.failures == statistics.fetches)
+
+        server.stop()
+        #expect(try await eventually { !behind.parcels.isCovered })
+        try behind.parcels.record(Parcel(number: "k", weight: 1))
+        #expect(try await eventually { try behind.parcels.statistics().resent > 0 })
+        statistics = try behind.parcels.statistics()
+        #expect(statistics.records == 0 && statistics.waitingKeys == 1 && statistics.waitingBytes > 0)
+        #expect(statistics.health.unsent > 0 && statistics.health.trouble != nil)
+        try await server.start()
+        try behind.parcels.flush(within: .seconds(30))
+        #expect(try behind.parcels.statistics().records == 1)
+    }
+}
+
+/// Counted by several threads.
+private final class Counter: Sendable {
+    private let value = Atomic(0)
+    var count: Int { value.load(ordering: .relaxed) }
+    func add() { value.add(1, ordering: .relaxed) }
+}
+#endif

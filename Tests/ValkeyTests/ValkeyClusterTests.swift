@@ -1,0 +1,211 @@
+#if Valkey
+import Foundation
+import RESP
+import ServerSupport
+import StorageEngine
+import Synchronization
+import TestSupport
+import Testing
+import Vellum
+import VellumRemote
+import VellumValkey
+
+/// Three servers that share the slots, and what may happen to them.
+@Suite(
+    .serialized, .enabled(if: ValkeyServer.program != nil, "there is neither valkey-server nor redis-server"))
+struct ValkeyClusterTests {
+    /// A key in a slot of one of the servers.
+    private static func key(
+        of place: Int, _ servers: [ValkeyServer], braces: Bool = false
+    ) throws -> String {
+        let client = try servers[0].client()
+        for number in 0... {
+            let key = braces ? "{\(number)}" : "vellum:Parcel:\(number)"
+            let slot = try client.command("CLUSTER", "KEYSLOT", key).number
+            if Int(try #require(slot)) * 3 / 16_384 == place { return "\(number)" }
+        }
+        fatalError()
+    }
+
+    /// By one that this process doesn't know. It answers as before, and knows nothing of it: only the others do.
+    @Test(arguments: ["yes", "no"])
+    func aServerThatTheOthersHaveReplacedIsNoticed(needsAll: String) async throws {
+        let servers = try await ValkeyServer.cluster([
+            "--cluster-require-full-coverage", needsAll, "--cluster-allow-replica-migration", "no",
+        ])
+        let fourth = try await ValkeyServer([
+            "--cluster-enabled", "yes", "--cluster-require-full-coverage", needsAll,
+        ])
+        defer { withExtendedLifetime((servers, fourth)) {} }
+        try fourth.client().command("CLUSTER", "MEET", "127.0.0.1", "\(servers[1].port)")
+        for server in servers + [fourth] {
+            let client = try server.client()
+            #expect(
+                try await eventually {
+                    try client.command("CLUSTER", "INFO").text?.contains("known_nodes:4") == true
+                        && client.command("CLUSTER", "SLOTS").elements?.count == 3
+                })
+        }
+        let machine = try Machine(servers[0].url) { $0.heartbeat = .milliseconds(100) }
+        let other = try Machine(servers[1].url)
+        #expect(try await machine.isCovered())
+        #expect(try await other.isCovered())
+        let key = try Self.key(of: 0, servers)
+        try machine.parcels.record(Parcel(number: key, weight: 1))
+        #expect(try machine.parcels.access(key)?.weight == 1)
+        let clients = try (servers + [fourth]).map { try $0.client() }
+        // The first one doesn't listen to the others any more, and the fourth one takes what it has.
+        for client in clients.dropFirst() {
+            let id = try #require(try client.command("CLUSTER", "MYID").text)
+            #expect(try clients[0].command("CLUSTER", "FORGET", id) == .status("OK"))
+        }
+        let last = "\(16_384 / 3 - 1)"
+        try clients[3].command("CLUSTER", "DELSLOTSRANGE", "0", last)
+        #expect(try clients[3].command("CLUSTER", "ADDSLOTSRANGE", "0", last) == .status("OK"))
+        try clients[3].command("CLUSTER", "BUMPEPOCH")
+        let isTaken = try await eventually {
+            try? other.parcels.record(Parcel(number: key, weight: 2))
+            return try clients[3].command("EXISTS", "vellum:Parcel:\(key)") == .integer(1)
+        }
+        #expect(isTaken)
+        #expect(try clients[0].command("PING") == .status("PONG"))
+        #expect(try await eventually { (try? machine.parcels.access(key)?.weight) == 2 })
+        #expect(try await machine.isCovered())
+        try other.parcels.record(Parcel(number: key, weight: 3))
+        #expect(try await eventually { try machine.parcels.access(key)?.weight == 3 })
+    }
+
+    /// Begins to move the slot of these keys, which moves them one by one: `moved` of them now.
+    private static func move(
+        _ names: [String], _ servers: [ValkeyServer], from: Int, to: Int, moved: Int
+    ) throws -> (slot: String, target: String) {
+        let clients = try [from, to].map { try servers[$0].client() }
+        let slot = "\(try #require(try clients[0].command("CLUSTER", "KEYSLOT", names[0]).number))"
+        let ids = try clients.map { try #require(try $0.command("CLUSTER", "MYID").text) }
+        try clients[1].command("CLUSTER", "SETSLOT", slot, "IMPORTING", ids[0])
+        try clients[0].command("CLUSTER", "SETSLOT", slot, "MIGRATING", ids[1])
+        for name in names.prefix(moved) {
+            let reply = try clients[0].command(
+                "MIGRATE", "127.0.0.1", "\(servers[to].port)", name, "0", "5000")
+            #expect(reply == .status("OK"))
+        }
+        return (slot, ids[1])
+    }
+
+    /// Some of its keys are at one server already, and others at the other one yet.
+    @Test func allAreDeletedWhileASlotMoves() async throws {
+        let servers = try await ValkeyServer.cluster()
+        defer { withExtendedLifetime(servers) {} }
+        let machine = try Machine(servers[0].url)
+        #expect(try await machine.isCovered())
+        for owner in [nil, "o"] {
+            let names = (0..<20).map { "{\(owner ?? "")moving}\($0)" }
+            let others = (0..<60).map { "other \($0)" }
+            for name in names + others { try machine.parcels.record(Parcel(number: name), owner: owner) }
+            let keys = names.map { "vellum:Parcel:\($0)" }
+            let slot = try #require(try servers[0].client().command("CLUSTER", "KEYSLOT", keys[0]).number)
+            let from = Int(slot) * 3 / 16_384
+            _ = try Self.move(keys, servers, from: from, to: (from + 1) % 3, moved: 10)
+            // Those that are recorded anew go to the other server.
+            try machine.parcels.record(Parcel(number: names[0], weight: 2), owner: owner)
+            #expect(try machine.parcels.deleteAll(ofOwner: owner) == 80)
+            for server in servers { #expect(try server.client().command("DBSIZE") == .integer(0)) }
+        }
+        #expect(try machine.parcels.statistics().health.redirections > 0)
+    }
+
+    /// From a server that is looked through later to one that was before.
+    @Test func whatMovesWhileAllAreDeletedIsDeleted() async throws {
+        let servers = try await ValkeyServer.cluster(["--cluster-node-timeout", "60000"])
+        defer { withExtendedLifetime(servers) {} }
+        let machine = try Machine(servers[0].url) {
+            $0.timeout = .seconds(60)
+            $0.heartbeat = .seconds(60)
+        }
+        #expect(try await machine.isCovered())
+        let first = try Self.key(of: 0, servers)
+        let last = "{\(try Self.key(of: 2, servers, braces: true))}"
+        try machine.parcels.record(Parcel(number: first))
+        try machine.parcels.record(Parcel(number: last))
+        servers[1].pause()
+        let count = Atomic(0)
+        let deletion = Background { count.store(try machine.parcels.deleteAll(), ordering: .relaxed) }
+        let client = try servers[0].client()
+        #expect(try await eventually { try client.command("DBSIZE") == .integer(0) })
+        let keys = ["vellum:Parcel:\(last)"]
+        let (slot, id) = try Self.move(keys, servers, from: 2, to: 0, moved: 1)
+        for place in [0, 2] {
+            try servers[place].client().command("CLUSTER", "SETSLOT", slot, "NODE", id)
+        }
+        servers[1].resume()
+        try deletion.wait()
+        #expect(count.load(ordering: .relaxed) == 2)
+        for server in servers { #expect(try server.client().command("DBSIZE") == .integer(0)) }
+    }
+
+    /// A cluster that doesn't work is asked again and again, but no longer than for the time-out.
+    @Test func aClusterThatIsDownIsSaidInTime() async throws {
+        let servers = try await ValkeyServer.cluster(["--cluster-node-timeout", "500"])
+        defer { withExtendedLifetime(servers) {} }
+        let machine = try Machine(servers[0].url) { $0.timeout = .milliseconds(600) }
+        #expect(try await machine.isCovered())
+        let key = try Self.key(of: 0, servers)
+        servers[1].stop()
+        servers[2].stop()
+        let client = try servers[0].client()
+        #expect(
+            try await eventually {
+                if case .error(let message) = try client.command("GET", "vellum:Parcel:\(key)") {
+                    message.contains("CLUSTERDOWN")
+                } else {
+                    false
+                }
+            })
+        let begin = ContinuousClock.now
+        let error = #expect(throws: RemoteError.self) { try machine.parcels.access(key) }
+        #expect("\(try #require(error))".contains("CLUSTERDOWN"))
+        // Retries of 50 ms and twice as much each time would last 12 s.
+        #expect(ContinuousClock.now - begin < .seconds(8))
+        let health = try machine.parcels.statistics().health
+        #expect(health.retries > 0 && health.trouble != nil && !machine.parcels.isCovered)
+    }
+
+    /// It can't be used as one that tells of all changes, and that is said.
+    @Test func aClusterThatDoesNotSayHowItIsIsNotCovered() async throws {
+        let servers = try await ValkeyServer.cluster()
+        defer { withExtendedLifetime(servers) {} }
+        for server in servers {
+            try server.client().command("ACL", "SETUSER", "one", "on", ">pw", "~*", "+@all", "-cluster")
+        }
+        let machine = try Machine("valkey://one:pw@127.0.0.1:\(servers[0].port)")
+        #expect(
+            try await eventually {
+                try machine.parcels.statistics().health.trouble?.contains("cluster") == true
+            })
+        #expect(!machine.parcels.isCovered)
+        let key = try Self.key(of: 1, servers)
+        try machine.parcels.record(Parcel(number: key, weight: 1))
+        #expect(try machine.parcels.access(key)?.weight == 1)
+    }
+
+    /// By its name it is another server than by the address that the cluster says; its notes would come back for own changes.
+    @Test func ownChangesStayWhateverTheServerIsCalled() async throws {
+        let servers = try await ValkeyServer.cluster()
+        defer { withExtendedLifetime(servers) {} }
+        let machine = try Machine("valkey://localhost:\(servers[0].port)")
+        #expect(try await machine.isCovered())
+        let key = try Self.key(of: 0, servers)
+        for round in 0..<20 {
+            try machine.parcels.record(Parcel(number: key, weight: round))
+            #expect(try machine.parcels.access(key)?.weight == round)
+        }
+        try await Task.sleep(for: .milliseconds(100))
+        let statistics = try machine.parcels.statistics()
+        #expect(statistics.health.invalidations == 0 && statistics.fetches == 0)
+        // Those of others are told.
+        let other = try Machine(servers[1].url)
+        try other.parcels.record(Parcel(number: key, weight: 77))
+        #expect(try await eventually { try machine.parcels.access(key)?.weight == 77 })
+    }
+}
+#endif
