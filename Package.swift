@@ -34,6 +34,10 @@ let package = Package(
             name: "ServiceLifecycle",
             description: "The product VellumLifecycle, for which swift-service-lifecycle is fetched."),
         .trait(name: "Valkey", description: "The product VellumValkey, for which swift-nio is fetched."),
+        // Of its own, because what it needs takes as long to build as all the rest.
+        .trait(
+            name: "ValkeyTLS", description: "TLS for VellumValkey, for which swift-nio-ssl is fetched.",
+            enabledTraits: ["Valkey"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.6.0"),
@@ -46,6 +50,8 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.0.0"),
         // Of the product VellumValkey alone, and only where its trait is on.
         .package(url: "https://github.com/apple/swift-nio", from: "2.80.0"),
+        // Of its TLS alone, and only where that trait is on.
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
         // Of the product Papyrus alone, on platforms without Combine.
         .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
     ],
@@ -103,6 +109,7 @@ let package = Package(
                 "VellumRemote", "Vellum", "StorageEngine", "RESP",
                 .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Valkey"])),
                 .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Valkey"])),
+                .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["ValkeyTLS"])),
             ],
             swiftSettings: strict),
         .target(name: "TerminalKit", swiftSettings: strict),

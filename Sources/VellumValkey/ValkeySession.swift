@@ -63,6 +63,10 @@ final class ValkeySession: @unchecked Sendable {
     /// Prefixes that the server tracks for this connection. It can't be told to forget one.
     private var tracked: Set<[UInt8]> = []
     private var failedAttempts = 0
+    /// Whether anything came on this connection.
+    private var isAnswered = false
+    /// Whether the reason of its end says what TLS had to do with it.
+    private var isExplained = false
     /// When the latest request was sent that was answered. All changes before that are known: the server tells of them before it
     /// answers, however long the bytes were under way.
     private var confirmed = NIODeadline.now()
@@ -143,10 +147,12 @@ final class ValkeySession: @unchecked Sendable {
 
     private func refuse(_ request: Request) {
         figures.withLock { $0.unsent += 1 }
-        request.then?(.failure(.unreachable(tier: name, reason: trouble ?? "there is no connection")))
+        let reason = trouble ?? "there is no connection" + suspicion
+        request.then?(.failure(.unreachable(tier: name, reason: reason)))
     }
 
     fileprivate func received(_ value: RESPValue) {
+        isAnswered = true
         if case .push(let parts) = value { return told(parts) }
         guard !sent.isEmpty else { return lose("it sent a reply that nobody asked for", for: .paused) }
         sent[sent.startIndex].replies.append(value)
@@ -244,6 +250,7 @@ final class ValkeySession: @unchecked Sendable {
             .connectTimeout(TimeAmount(options.timeout))
             .channelInitializer { [self] channel in
                 channel.eventLoop.makeCompletedFuture {
+                    if address.usesTLS { try options.tls.secure(channel, to: address.host) }
                     try channel.pipeline.syncOperations.addHandler(ReplyHandler(self))
                 }
             }
@@ -271,6 +278,7 @@ final class ValkeySession: @unchecked Sendable {
     private func logIn(_ channel: any Channel) {
         if case .stopped = state { return channel.close(promise: nil) }
         confirmed = .now()
+        (isAnswered, isExplained) = (false, false)
         state = .loggingIn(channel)
         var hello = RESPCommand("HELLO", "3")
         if let password = address.password { hello = hello + "AUTH" + (address.user ?? "default") + password }
@@ -321,6 +329,7 @@ final class ValkeySession: @unchecked Sendable {
         if case .stopped = state { return }
         if case .paused = state, case .paused = next { return }
         let former = state
+        let reason = reason + suspicion
         state = next
         trouble = reason
         figures.withLock { $0.failures += 1 }
@@ -341,6 +350,14 @@ final class ValkeySession: @unchecked Sendable {
         loop.scheduleTask(in: pause()) { [weak self] in self?.connect() }
     }
 
+    /// What a connection of the other kind meets: silence, bytes that are no answer, or an end.
+    private var suspicion: String {
+        guard case .loggingIn = state, !isAnswered, !isExplained else { return "" }
+        return address.usesTLS
+            ? " (if \(address.host):\(address.port) has no TLS, write valkey://)"
+            : " (if \(address.host):\(address.port) expects TLS, write valkeys://)"
+    }
+
     /// A random time, so that those that lost one server don't all come back at the same moment. Up to twice as long each time.
     private func pause() -> TimeAmount {
         failedAttempts += 1
@@ -352,6 +369,12 @@ final class ValkeySession: @unchecked Sendable {
 
     fileprivate func end(_ channel: any Channel, _ reason: String) {
         if isCurrent(channel) { lose(reason, for: .paused) }
+    }
+
+    fileprivate func caught(_ error: any Error, _ context: ChannelHandlerContext) {
+        let reason = address.usesTLS ? options.tls.reason(of: error, context, address) : nil
+        isExplained = reason != nil
+        end(context.channel, reason ?? ValkeySession.reason(error))
     }
 }
 
@@ -390,7 +413,7 @@ private final class ReplyHandler: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        session.end(context.channel, "\(error)")
+        session.caught(error, context)
     }
 }
 #endif

@@ -48,6 +48,7 @@ struct ModuleTable {
                 "ServiceLifecycle": ["VellumLifecycle"],
                 "NIOCore": ["VellumValkey"],
                 "NIOPosix": ["VellumValkey"],
+                "NIOSSL": ["VellumValkey"],
                 // The engine stays small and quick to start: bytes, and the system's C library.
                 "Foundation": withFoundation,
                 "FoundationEssentials": withFoundation,
