@@ -18,16 +18,17 @@ public struct AsynchronousRemoteArchives<Object: Archivable>: @unchecked Sendabl
         if let write = archives.behind?.write(of: key) {
             return try archives.object(of: .success(write.kept), key)
         }
-        if let object = try await archives.near.elsewhere({ try archives.accessOnDisk($0, key) }) {
+        // Another thread costs more than all the rest, so it isn't asked for what isn't there.
+        if archives.coverage.mayTrust(key),
+            let object = try await archives.near.elsewhere({ try archives.accessOnDisk($0, key) })
+        {
             return object
         }
-        let outcome = await withCheckedContinuation { continuation in
-            archives.fetch(key) { continuation.resume(returning: $0) }
-        }
-        switch outcome {
-        case .finished(let result): return try archives.object(of: result, key)
-        case .answered(let fetch, let answer):
-            return try await Elsewhere.run { try archives.finish(fetch, answer) }
+        return try await Elsewhere.run(after: { archives.fetch(key, $0) }) { outcome in
+            switch outcome {
+            case .finished(let result): try archives.object(of: result, key)
+            case .answered(let fetch, let answer): try archives.finish(fetch, answer)
+            }
         }
     }
 
@@ -41,10 +42,7 @@ public struct AsynchronousRemoteArchives<Object: Archivable>: @unchecked Sendabl
         if let behind = archives.behind {
             return try await Elsewhere.run { try archives.keep(change, behind) }
         }
-        let answer = await withCheckedContinuation { continuation in
-            archives.store(change) { continuation.resume(returning: $0) }
-        }
-        try await Elsewhere.run { try archives.finish(change, answer) }
+        try await Elsewhere.run(after: { archives.store(change, $0) }) { try archives.finish(change, $0) }
     }
 
     /// As ``RemoteArchives/delete(_:)``.
@@ -55,10 +53,9 @@ public struct AsynchronousRemoteArchives<Object: Archivable>: @unchecked Sendabl
             return try await Elsewhere.run { try archives.delete(key, behind) }
         }
         let ticket = archives.coverage.begin(key)
-        let answer = await withCheckedContinuation { continuation in
-            archives.space.delete(key) { continuation.resume(returning: $0) }
+        return try await Elsewhere.run(after: { archives.space.delete(key, $0) }) {
+            try archives.finishDeletion(of: key, ticket, $0)
         }
-        return try await Elsewhere.run { try archives.finishDeletion(of: key, ticket, answer) }
     }
 
     /// As ``RemoteArchives/deleteAll(ofOwner:)``.
