@@ -102,7 +102,9 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(name: "RESP", swiftSettings: strict),
-        .target(name: "VellumRemote", dependencies: ["Vellum", "StorageEngine"], swiftSettings: strict),
+        .target(
+            name: "VellumRemote", dependencies: ["VellumMetrics", "Vellum", "StorageEngine"],
+            swiftSettings: strict),
         .target(
             name: "VellumValkey",
             dependencies: [
@@ -231,8 +233,8 @@ let package = Package(
         .testTarget(
             name: "ValkeyTests",
             dependencies: [
-                "VellumValkey", "VellumRemote", "Vellum", "StorageEngine", "RESP", "ValkeyWorker",
-                "TestSupport",
+                "VellumValkey", "VellumRemote", "VellumMetrics", "Vellum", "StorageEngine", "RESP",
+                "ValkeyWorker", "TestSupport", .product(name: "MetricsTestKit", package: "swift-metrics"),
             ],
             swiftSettings: strict),
         // One of the machines that share a server.

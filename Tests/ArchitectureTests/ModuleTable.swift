@@ -21,7 +21,7 @@ struct ModuleTable {
             "VellumMetrics": ["Vellum"],
             "VellumLifecycle": ["Vellum", "VellumMetrics"],
             "RESP": [],
-            "VellumRemote": ["Vellum", "StorageEngine"],
+            "VellumRemote": ["VellumMetrics", "Vellum", "StorageEngine"],
             "VellumValkey": ["VellumRemote", "Vellum", "StorageEngine", "RESP"],
             "Papyrus": ["StorageEngine", "CBOR"],
             "CacheAdvance": ["StorageEngine"],
