@@ -158,7 +158,7 @@ endef
 
 PRODUCTS := Vellum VellumTesting VellumMetrics VellumLifecycle VellumRemote VellumValkey ArchiveQuery CacheAdvance Nest Papyrus StorageEngine CBOR
 docs: deps ## make web pages of the libraries' documentation: .build/docs
-	$(SWIFT) build -c release
+	$(SWIFT) build -c release --traits $(TRAITS)
 	sh Assets/build/docs.sh .build/release .build/docs $(PRODUCTS)
 
 pictures: build ## record the tour of README.md anew and draw its pictures
