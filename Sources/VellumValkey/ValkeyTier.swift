@@ -60,6 +60,7 @@ public final class ValkeyTier: RemoteTier {
     ///     the same.
     ///   - name: distinguishes the near copies of this server from those of others; `nil`: the host, and the port
     ///     and the database where they aren't the usual ones.
+    ///   - options: times, limits, and what TLS needs.
     /// - Throws: ``ValkeyAddressError``, and ``ValkeyTLSError`` if a file of certificates can't be used, or the package's trait
     ///   `ValkeyTLS` is off.
     public init(_ url: String, named name: String? = nil, options: Options = Options()) throws {
