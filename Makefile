@@ -34,10 +34,12 @@ FORMATTED := Sources Tests Package.swift
 OPTIMISED := -c release -Xswiftc -DDEBUG -Xswiftc -assert-config -Xswiftc Debug \
     --explicit-target-dependency-import-check error
 TESTED := $(OPTIMISED) -debug-info-format none --scratch-path .build-test
+# Without ValkeyTLS, whose BoringSSL takes minutes to build.
+TRAITS ?= Valkey
 # Nothing is imported as testable; to have it ready takes half as long again, and listing the tests does so even where it is told
 # not to. Four modules at once, however few the cores: otherwise the longest begin last, and all others wait for them.
-BUILD_TESTS := $(SWIFT) build --build-tests --jobs 4 --traits Valkey
-RUN_TESTS := $(SWIFT) test --skip-build --disable-xctest --disable-testable-imports --traits Valkey
+BUILD_TESTS = $(SWIFT) build --build-tests --jobs 4 --traits $(TRAITS)
+RUN_TESTS = $(SWIFT) test --skip-build --disable-xctest --disable-testable-imports --traits $(TRAITS)
 # Swift Testing keeps a backtrace of every error that is thrown, which takes a third of the time where tests feed hostile bytes
 # and catch what is thrown of them. Where a test failed is said without.
 export SWT_SWIFT_ERROR_BACKTRACING_ENABLED = 0
@@ -58,7 +60,7 @@ SOAK_REPORT := .build/soak-report.txt
 .DEFAULT_GOAL := help
 # SwiftPM locks its build folder: two targets at once would only wait for each other.
 .NOTPARALLEL:
-.PHONY: help deps test-deps bench-deps build run test lint format bench counts soak fuzz sanitize pictures docs install install-files \
+.PHONY: help deps test-deps bench-deps build run test test-tls lint format bench counts soak fuzz sanitize pictures docs install install-files \
     uninstall deb check-deb clean
 
 help: ## list the targets
@@ -87,6 +89,13 @@ test: test-deps ## build and run all tests (CI=1 makes warnings errors)
 	    --event-stream-output-path $(TEST_EVENTS) --event-stream-version 0 \
 	    || { status=$$?; sh Assets/build/failed.sh $(TEST_EVENTS); exit $$status; }
 
+# In the folder of `test`, so only what has TLS in it is built anew.
+test-tls: TRAITS := ValkeyTLS
+test-tls: test-deps ## run the tests of TLS, which `test` leaves out because it takes minutes to build
+	@$(NEED) --optional openssl
+	$(BUILD_TESTS) $(TESTED)
+	$(IN_A_FOLDER) $(BOUND) $(LINES) $(RUN_TESTS) $(TESTED) --filter ValkeyTLSTests
+
 lint: ## check the formatting
 	@$(NEED) swift
 	$(SWIFT) format lint --strict $(FORMAT_OPTIONS) $(FORMATTED)
@@ -111,7 +120,7 @@ SURROUNDINGS := SmallDiskTests|NamespaceTests|AccessTests|ScarceDescriptorTests|
 soak: test-deps ## run the long tests for about DURATION=60 seconds, one after the other
 	$(BUILD_TESTS) $(TESTED)
 	@# A filter that matches nothing would pass.
-	@$(SWIFT) test list --skip-build --disable-testable-imports --traits Valkey $(TESTED) | grep -q Soak || { echo 'vellum: there are no soak tests' >&2; exit 1; }
+	@$(SWIFT) test list --skip-build --disable-testable-imports --traits $(TRAITS) $(TESTED) | grep -q Soak || { echo 'vellum: there are no soak tests' >&2; exit 1; }
 	@rm -f $(SOAK_REPORT)
 	@VELLUM_SOAK_SECONDS=$(DURATION) VELLUM_SOAK_REPORT="$(CURDIR)/$(SOAK_REPORT)" \
 	    $(RUN_TESTS) $(TESTED) --no-parallel --filter 'Soak|$(SURROUNDINGS)'; \
@@ -149,7 +158,7 @@ endef
 
 PRODUCTS := Vellum VellumTesting VellumMetrics VellumLifecycle VellumRemote VellumValkey ArchiveQuery CacheAdvance Nest NestRemote Papyrus StorageEngine CBOR
 docs: deps ## make web pages of the libraries' documentation: .build/docs
-	$(SWIFT) build -c release
+	$(SWIFT) build -c release --traits $(TRAITS)
 	sh Assets/build/docs.sh .build/release .build/docs $(PRODUCTS)
 
 pictures: build ## record the tour of README.md anew and draw its pictures

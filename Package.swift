@@ -37,6 +37,10 @@ let package = Package(
         .trait(
             name: "Valkey",
             description: "The products VellumValkey and NestValkey, for which swift-nio is fetched."),
+        // Of its own, because what it needs takes as long to build as all the rest.
+        .trait(
+            name: "ValkeyTLS", description: "TLS for VellumValkey, for which swift-nio-ssl is fetched.",
+            enabledTraits: ["Valkey"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.6.0"),
@@ -49,6 +53,8 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.0.0"),
         // Of the products VellumValkey and NestValkey alone, and only where its trait is on.
         .package(url: "https://github.com/apple/swift-nio", from: "2.80.0"),
+        // Of its TLS alone, and only where that trait is on.
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
         // Of the product Papyrus alone, on platforms without Combine.
         .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
     ],
@@ -99,7 +105,9 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(name: "RESP", swiftSettings: strict),
-        .target(name: "VellumRemote", dependencies: ["Vellum", "StorageEngine"], swiftSettings: strict),
+        .target(
+            name: "VellumRemote", dependencies: ["VellumMetrics", "Vellum", "StorageEngine"],
+            swiftSettings: strict),
         .target(
             name: "NestRemote", dependencies: ["Nest", "VellumRemote", "Vellum", "StorageEngine"],
             swiftSettings: strict),
@@ -109,6 +117,7 @@ let package = Package(
                 "VellumRemote", "Vellum", "StorageEngine", "RESP",
                 .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Valkey"])),
                 .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Valkey"])),
+                .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["ValkeyTLS"])),
             ],
             swiftSettings: strict),
         .target(name: "TerminalKit", swiftSettings: strict),
@@ -247,8 +256,9 @@ let package = Package(
         .testTarget(
             name: "ValkeyTests",
             dependencies: [
-                "VellumValkey", "VellumRemote", "Vellum", "StorageEngine", "RESP", "ValkeyWorker", "Nest",
-                "NestRemote", "ServerSupport", "TestSupport",
+                "VellumValkey", "VellumRemote", "VellumMetrics", "Vellum", "StorageEngine", "RESP",
+                "ValkeyWorker", "Nest", "NestRemote", "ServerSupport", "TestSupport",
+                .product(name: "MetricsTestKit", package: "swift-metrics"),
             ],
             swiftSettings: strict),
         // One of the machines that share a server.

@@ -28,6 +28,9 @@ headers=
 for map in "$build"/*.build/module.modulemap; do
     [ -f "$map" ] && headers="$headers -Xcc -fmodule-map-file=$map"
 done
+for map in "$(dirname "$build")"/checkouts/*/Sources/*/include/module.modulemap; do
+    [ -f "$map" ] && headers="$headers -Xcc -I$(dirname "$map")"
+done
 mkdir -p "$output"
 for module in "$@"; do
     mkdir "$graphs/$module"

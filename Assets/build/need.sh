@@ -1,7 +1,7 @@
 #!/bin/sh
 # Makes sure that what the build needs from the system is there: need.sh [--optional] WHAT…
 #
-# WHAT is one of: swift curses tmux redis-server lmdb sqlite. Nothing is remembered between runs: each need is
+# WHAT is one of: swift curses tmux redis-server openssl lmdb sqlite. Nothing is remembered between runs: each need is
 # probed afresh, which takes some 50 ms, so a package removed later is noticed as well. Where
 # apt-get exists, what is missing is installed; elsewhere the packages are named and this fails.
 # With --optional it never fails: it says what is missing and lets the caller go on.
@@ -50,7 +50,7 @@ compiles() {
 
 is_there() {
     case $1 in
-    swift | tmux | redis-server) command -v "$1" >/dev/null 2>&1 ;;
+    swift | tmux | redis-server | openssl) command -v "$1" >/dev/null 2>&1 ;;
     curses)
         # macOS has the wide functions in plain ncurses; elsewhere that library is the narrow one.
         case $(uname) in
@@ -87,6 +87,7 @@ PROGRAM
 package() {
     case $1:$2 in
     *:tmux) echo tmux ;;
+    *:openssl) echo openssl ;;
     apt-get:redis-server) echo redis-server ;;
     *:redis-server) echo redis ;;
     apt-get:curses) echo libncurses-dev ;;

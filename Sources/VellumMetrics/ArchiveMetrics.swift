@@ -12,7 +12,7 @@ import Vellum
 /// try await metrics.run()  // until its task is cancelled
 /// ```
 ///
-/// Each metric has the dimension `archive`. Metrics of all processes come from the store, so only one process should
+/// Each of these metrics has the dimension `archive`. Metrics of all processes come from the store, so only one process should
 /// report them; those named `memory` are of this process.
 ///
 /// | metric | kind | what |
@@ -41,8 +41,7 @@ public final class ArchiveMetrics: Sendable {
     ///   - name: the value of the dimension `archive`; `nil`: `Archivable.archiveName`.
     public func add<Object>(_ archives: ArchiveManager<Object>, named name: String? = nil) {
         let name = name ?? Object.archiveName
-        let source = Source(named: name, factory) { archives.statistics }
-        lock.withLock { sources.append(source) }
+        addStatistics([("archive", name)]) { archives.statistics }
         let timers = TimedCall.allCases.map { call in
             Timer(
                 label: "vellum.duration", dimensions: [("archive", name), ("call", "\(call)")],
@@ -51,6 +50,21 @@ public final class ArchiveMetrics: Sendable {
         archives.core.shared.times.add { call, nanoseconds in
             timers[call.rawValue].recordNanoseconds(nanoseconds)
         }
+    }
+
+    /// Reports the statistics of an archive.
+    package func addStatistics(
+        _ dimensions: [(String, String)], _ read: @escaping @Sendable () -> ArchiveStatistics?
+    ) { add(dimensions, counting: counted, measuring: measured, read) }
+
+    /// Reports statistics of another kind, by names that get the prefix `vellum.`: counts, which grow, and measures.
+    package func add<Statistics>(
+        _ dimensions: [(String, String)], counting counted: [(String, @Sendable (Statistics) -> Int)],
+        measuring measured: [(String, @Sendable (Statistics) -> Int)],
+        _ read: @escaping @Sendable () -> Statistics?
+    ) {
+        let source = Source(dimensions, factory, counting: counted, measuring: measured, read)
+        lock.withLock { sources.append(source) }
     }
 
     /// Reports now. An archive whose statistics can't be read is left out, and logs the reason.
@@ -71,49 +85,51 @@ public final class ArchiveMetrics: Sendable {
     }
 }
 
-/// One archive's metrics, with the counts that were reported last.
-private struct Source: Sendable {
-    private static let counted: [(String, @Sendable (ArchiveStatistics) -> Int)] = [
-        ("hits", { $0.hits }), ("misses", { $0.misses }), ("memory.hits", { $0.memoryHits }),
-        ("records", { $0.records }), ("deletes", { $0.deletes }), ("evictions", { $0.evictions }),
-        ("expirations", { $0.expirations }), ("rejections", { $0.rejections }),
-        ("failures", { $0.failedCalls }), ("conflicts", { $0.conflicts }),
-    ]
-    private static let measured: [(String, @Sendable (ArchiveStatistics) -> Int)] = [
-        ("objects", { $0.objects }), ("memory.objects", { $0.memoryObjects }),
-        ("disk.bytes", { $0.diskBytes }),
-        ("memory.bytes", { $0.memoryBytes }), ("footprint.bytes", { $0.footprint }),
-    ]
+/// What an archive's statistics tell.
+private let counted: [(String, @Sendable (ArchiveStatistics) -> Int)] = [
+    ("hits", { $0.hits }), ("misses", { $0.misses }), ("memory.hits", { $0.memoryHits }),
+    ("records", { $0.records }), ("deletes", { $0.deletes }), ("evictions", { $0.evictions }),
+    ("expirations", { $0.expirations }), ("rejections", { $0.rejections }),
+    ("failures", { $0.failedCalls }), ("conflicts", { $0.conflicts }),
+]
+private let measured: [(String, @Sendable (ArchiveStatistics) -> Int)] = [
+    ("objects", { $0.objects }), ("memory.objects", { $0.memoryObjects }),
+    ("disk.bytes", { $0.diskBytes }),
+    ("memory.bytes", { $0.memoryBytes }), ("footprint.bytes", { $0.footprint }),
+]
 
+/// The metrics of one archive, or of something else, with the counts that were reported last.
+private struct Source: Sendable {
     private let counters: [Counter]
     private let meters: [Meter]
-    private let statistics: @Sendable () -> ArchiveStatistics?
+    private let read: @Sendable () -> (counts: [Int], measures: [Int])?
     private var reported: [Int]
 
-    init(
-        named name: String, _ factory: any MetricsFactory,
-        _ statistics: @escaping @Sendable () -> ArchiveStatistics?
+    init<Statistics>(
+        _ dimensions: [(String, String)], _ factory: any MetricsFactory,
+        counting counted: [(String, @Sendable (Statistics) -> Int)],
+        measuring measured: [(String, @Sendable (Statistics) -> Int)],
+        _ statistics: @escaping @Sendable () -> Statistics?
     ) {
-        let dimensions = [("archive", name)]
-        counters = Source.counted.map {
+        counters = counted.map {
             Counter(label: "vellum.\($0.0)", dimensions: dimensions, factory: factory)
         }
-        meters = Source.measured.map {
+        meters = measured.map {
             Meter(label: "vellum.\($0.0)", dimensions: dimensions, factory: factory)
         }
-        self.statistics = statistics
-        let now = statistics()
-        reported = Source.counted.map { counted in now.map(counted.1) ?? 0 }
+        read = {
+            statistics().map { now in (counted.map { $0.1(now) }, measured.map { $0.1(now) }) }
+        }
+        reported = read()?.counts ?? counted.map { _ in 0 }
     }
 
     mutating func report() {
-        guard let now = statistics() else { return }
-        for (place, counted) in Source.counted.enumerated() {
-            let count = counted.1(now)
+        guard let now = read() else { return }
+        for (place, count) in now.counts.enumerated() {
             // The counters of a recreated archive restart.
             counters[place].increment(by: Int64(count >= reported[place] ? count - reported[place] : count))
             reported[place] = count
         }
-        for (meter, measured) in zip(meters, Source.measured) { meter.set(measured.1(now)) }
+        for (meter, measure) in zip(meters, now.measures) { meter.set(measure) }
     }
 }

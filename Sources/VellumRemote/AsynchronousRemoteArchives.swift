@@ -18,25 +18,22 @@ public struct AsynchronousRemoteArchives<Object: Archivable>: @unchecked Sendabl
         if let write = archives.behind?.write(of: key) {
             return try archives.object(of: .success(write.kept), key)
         }
-        if let object = try await archives.near.elsewhere({ try archives.accessOnDisk($0, key) }) {
+        // Another thread costs more than all the rest, so it isn't asked for what isn't there.
+        if archives.coverage.mayTrust(key),
+            let object = try await archives.near.elsewhere({ try archives.accessOnDisk($0, key) })
+        {
             return object
         }
-        var outcome = await withCheckedContinuation { continuation in
-            archives.fetch(key, blocking: false) { continuation.resume(returning: $0) }
+        var found = try await Elsewhere.run(after: { archives.fetch(key, blocking: false, $0) }) {
+            try archives.found($0, key)
         }
-        while true {
-            switch outcome {
-            case .finished(let result): return try archives.object(of: result, key)
-            case .answered(let fetch, let answer):
-                if let result = try await Elsewhere.run({ archives.finish(fetch, answer) }) {
-                    return try archives.object(of: result, key)
-                }
-                outcome = await withCheckedContinuation { continuation in
-                    let present = fetch.join(false) { continuation.resume(returning: $0) }
-                    if let present { continuation.resume(returning: present) }
-                }
-            }
+        while case .notYet(let fetch) = found {
+            found = try await Elsewhere.run(
+                after: { then in if let outcome = fetch.join(false, then) { then(outcome) } }
+            ) { try archives.found($0, key) }
         }
+        if case .object(let object) = found { return object }
+        return nil
     }
 
     /// As ``RemoteArchives/record(_:expiresIn:inMemory:owner:)``.
@@ -49,10 +46,7 @@ public struct AsynchronousRemoteArchives<Object: Archivable>: @unchecked Sendabl
         if let behind = archives.behind {
             return try await Elsewhere.run { try archives.keep(change, behind) }
         }
-        let answer = await withCheckedContinuation { continuation in
-            archives.store(change) { continuation.resume(returning: $0) }
-        }
-        try await Elsewhere.run { try archives.finish(change, answer) }
+        try await Elsewhere.run(after: { archives.store(change, $0) }) { try archives.finish(change, $0) }
     }
 
     /// As ``RemoteArchives/delete(_:)``.
@@ -63,10 +57,9 @@ public struct AsynchronousRemoteArchives<Object: Archivable>: @unchecked Sendabl
             return try await Elsewhere.run { try archives.delete(key, behind) }
         }
         let ticket = archives.coverage.begin(key)
-        let answer = await withCheckedContinuation { continuation in
-            archives.space.delete(key) { continuation.resume(returning: $0) }
+        return try await Elsewhere.run(after: { archives.space.delete(key, $0) }) {
+            try archives.finishDeletion(of: key, ticket, $0)
         }
-        return try await Elsewhere.run { try archives.finishDeletion(of: key, ticket, answer) }
     }
 
     /// As ``RemoteArchives/deleteAll(ofOwner:)``.

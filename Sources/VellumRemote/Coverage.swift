@@ -149,6 +149,9 @@ final class Coverage: Sendable {
         state.withLock { $0.formerly.sequence(of: key) == sequence }
     }
 
+    /// Whether any copy of this key would be trusted.
+    func mayTrust(_ key: String) -> Bool { state.withLock { $0.trusted.sequence(of: key) != nil } }
+
     var isCovered: Bool { state.withLock { $0.isCovered } }
 
     /// How long it has been uncovered; `nil` if it is covered.

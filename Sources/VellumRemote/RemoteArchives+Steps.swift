@@ -196,6 +196,21 @@ extension RemoteArchives {
         return result
     }
 
+    /// What comes of an answer, or who else finishes it.
+    enum Found {
+        case object(Object?)
+        case notYet(Fetch)
+    }
+
+    func found(_ outcome: Fetch.Outcome, _ key: String) throws -> Found {
+        switch outcome {
+        case .finished(let result): return .object(try object(of: result, key))
+        case .answered(let fetch, let answer):
+            guard let result = finish(fetch, answer) else { return .notYet(fetch) }
+            return .object(try object(of: result, key))
+        }
+    }
+
     func object(of result: Result<HeldObject?, any Error>, _ key: String) throws -> Object? {
         try result.get().map { try near.core.object(of: $0, key) }
     }

@@ -81,15 +81,12 @@ public final class RemoteArchives<Object: Archivable>: @unchecked Sendable {
     func accessElsewhere(_ key: String) throws -> Object? {
         if let write = behind?.write(of: key) { return try object(of: .success(write.kept), key) }
         if let object = try near.perform({ try self.accessOnDisk($0, key) }) { return object }
-        var outcome = waiting { fetch(key, blocking: true, $0) }
-        while true {
-            switch outcome {
-            case .finished(let result): return try object(of: result, key)
-            case .answered(let fetch, let answer):
-                if let result = finish(fetch, answer) { return try object(of: result, key) }
-                outcome = waiting { then in fetch.join(true, then).map(then) }
-            }
+        var found = try found(waiting { fetch(key, blocking: true, $0) }, key)
+        while case .notYet(let fetch) = found {
+            found = try self.found(waiting { then in fetch.join(true, then).map(then) }, key)
         }
+        if case .object(let object) = found { return object }
+        return nil
     }
 
     /// The copy on disk, if it is trusted.

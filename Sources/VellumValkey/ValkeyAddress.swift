@@ -10,13 +10,17 @@ public struct ValkeyAddress: Sendable, Hashable {
     public var password: String?
     /// 0 or more; servers have 16 of them unless they are set up otherwise.
     public var database: Int
+    /// Whether the connection is encrypted.
+    public var usesTLS: Bool
 
-    /// - Parameter url: `valkey://[user:password@]host[:port][/database]`.
+    /// - Parameter url: `valkey://[user:password@]host[:port][/database]`, with `valkeys://` for TLS; `redis` means the same.
     public init(_ url: String) throws {
         func problem(_ reason: String) -> ValkeyAddressError { ValkeyAddressError(reason: reason) }
-        guard let scheme = ["valkey://", "redis://"].first(where: { url.hasPrefix($0) }) else {
-            throw problem("it doesn't begin with valkey:// or redis://")
+        let schemes = ["valkey://", "redis://", "valkeys://", "rediss://"]
+        guard let scheme = schemes.first(where: { url.hasPrefix($0) }) else {
+            throw problem("it doesn't begin with \(schemes.joined(separator: ", "))")
         }
+        usesTLS = ["valkeys://", "rediss://"].contains(scheme)
         var rest = url.dropFirst(scheme.count)
         user = nil
         password = nil
@@ -82,7 +86,7 @@ extension ValkeyAddress: CustomStringConvertible {
     /// Without the password.
     public var description: String {
         let name = host.contains(":") ? "[\(host)]" : host
-        return "valkey://\(user.map { "\($0)@" } ?? "")\(name):\(port)/\(database)"
+        return "valkey\(usesTLS ? "s" : "")://\(user.map { "\($0)@" } ?? "")\(name):\(port)/\(database)"
     }
 }
 

@@ -69,6 +69,10 @@ final class ValkeySession: @unchecked Sendable {
     private var connection: (number: Int64, address: String)?
     /// Lost connections of which the server may get more, now or when the network works again.
     private var lost: [(number: Int64, address: String)] = []
+    /// Whether anything came on this connection.
+    private var isAnswered = false
+    /// Whether the reason of its end says what TLS had to do with it.
+    private var isExplained = false
     /// When the latest request was sent that was answered. All changes before that are known: the server tells of them before it
     /// answers, however long the bytes were under way.
     private var confirmed = NIODeadline.now()
@@ -172,10 +176,12 @@ final class ValkeySession: @unchecked Sendable {
 
     private func refuse(_ request: Request) {
         figures.withLock { $0.unsent += 1 }
-        request.then?(.failure(.unreachable(tier: name, reason: trouble ?? "there is no connection")))
+        let reason = trouble ?? "there is no connection" + suspicion
+        request.then?(.failure(.unreachable(tier: name, reason: reason)))
     }
 
     fileprivate func received(_ value: RESPValue) {
+        isAnswered = true
         if case .push(let parts) = value { return told(parts) }
         guard !sent.isEmpty else { return lose("it sent a reply that nobody asked for", for: .paused) }
         sent[sent.startIndex].replies.append(value)
@@ -333,6 +339,7 @@ final class ValkeySession: @unchecked Sendable {
             .connectTimeout(TimeAmount(options.timeout))
             .channelInitializer { [self] channel in
                 channel.eventLoop.makeCompletedFuture {
+                    if address.usesTLS { try options.tls.secure(channel, to: address.host) }
                     try channel.pipeline.syncOperations.addHandler(ReplyHandler(self))
                 }
             }
@@ -360,6 +367,7 @@ final class ValkeySession: @unchecked Sendable {
     private func logIn(_ channel: any Channel) {
         if case .stopped = state { return channel.close(promise: nil) }
         confirmed = .now()
+        (isAnswered, isExplained) = (false, false)
         state = .loggingIn(channel)
         var hello = RESPCommand("HELLO", "3")
         if let password = address.password { hello = hello + "AUTH" + (address.user ?? "default") + password }
@@ -437,6 +445,7 @@ final class ValkeySession: @unchecked Sendable {
         if case .stopped = state { return }
         if case .paused = state, case .paused = next { return }
         let former = state
+        let reason = reason + suspicion
         state = next
         trouble = reason
         isSound = false
@@ -465,6 +474,14 @@ final class ValkeySession: @unchecked Sendable {
         loop.scheduleTask(in: pause()) { [weak self] in self?.connect() }
     }
 
+    /// What a connection of the other kind meets: silence, bytes that are no answer, or an end.
+    private var suspicion: String {
+        guard case .loggingIn = state, !isAnswered, !isExplained else { return "" }
+        return address.usesTLS
+            ? " (if \(address.host):\(address.port) has no TLS, write valkey://)"
+            : " (if \(address.host):\(address.port) expects TLS, write valkeys://)"
+    }
+
     /// A random time, so that those that lost one server don't all come back at the same moment. Up to twice as long each time.
     private func pause() -> TimeAmount {
         failedAttempts += 1
@@ -476,6 +493,12 @@ final class ValkeySession: @unchecked Sendable {
 
     fileprivate func end(_ channel: any Channel, _ reason: String) {
         if isCurrent(channel) { lose(reason, for: .paused) }
+    }
+
+    fileprivate func caught(_ error: any Error, _ context: ChannelHandlerContext) {
+        let reason = address.usesTLS ? options.tls.reason(of: error, context, address) : nil
+        isExplained = reason != nil
+        end(context.channel, reason ?? ValkeySession.reason(error))
     }
 }
 
@@ -514,7 +537,7 @@ private final class ReplyHandler: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        session.end(context.channel, "\(error)")
+        session.caught(error, context)
     }
 }
 #endif

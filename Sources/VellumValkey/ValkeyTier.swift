@@ -35,6 +35,8 @@ public final class ValkeyTier: RemoteTier {
         public var mostWaiting = 10_000
         /// Most bytes that may wait to be sent.
         public var mostUnsentBytes = 64 << 20
+        /// For addresses that begin with `valkeys://`.
+        public var tls = TLS()
 
         /// The usual times and limits.
         public init() {}
@@ -59,12 +61,16 @@ public final class ValkeyTier: RemoteTier {
     private let router: ValkeyRouter
 
     /// - Parameters:
-    ///   - url: `valkey://[user:password@]host[:6379][/database]`; `redis://` means the same.
+    ///   - url: `valkey://[user:password@]host[:6379][/database]`, with `valkeys://` for TLS (``Options/tls``); `redis` means
+    ///     the same.
     ///   - name: distinguishes the near copies of this server from those of others; `nil`: the host, and the port
     ///     and the database where they aren't the usual ones.
-    /// - Throws: ``ValkeyAddressError``.
+    ///   - options: times, limits, and what TLS needs.
+    /// - Throws: ``ValkeyAddressError``, and ``ValkeyTLSError`` if a file of certificates can't be used, or the package's trait
+    ///   `ValkeyTLS` is off.
     public init(_ url: String, named name: String? = nil, options: Options = Options()) throws {
         address = try ValkeyAddress(url)
+        if address.usesTLS { try options.tls.validate() }
         self.options = options.bounded
         self.name = String((name ?? ValkeyTier.name(of: address)).prefix(40))
         router = ValkeyRouter(

@@ -21,7 +21,7 @@ struct ModuleTable {
             "VellumMetrics": ["Vellum"],
             "VellumLifecycle": ["Vellum", "VellumMetrics"],
             "RESP": [],
-            "VellumRemote": ["Vellum", "StorageEngine"],
+            "VellumRemote": ["VellumMetrics", "Vellum", "StorageEngine"],
             "VellumValkey": ["VellumRemote", "Vellum", "StorageEngine", "RESP"],
             "Papyrus": ["StorageEngine", "CBOR"],
             "CacheAdvance": ["StorageEngine"],
@@ -52,6 +52,7 @@ struct ModuleTable {
                 "ServiceLifecycle": ["VellumLifecycle"],
                 "NIOCore": ["VellumValkey"],
                 "NIOPosix": ["VellumValkey"],
+                "NIOSSL": ["VellumValkey"],
                 // The engine stays small and quick to start: bytes, and the system's C library.
                 "Foundation": withFoundation,
                 "FoundationEssentials": withFoundation,

@@ -18,7 +18,9 @@ let package = Package(
     name: "VellumBenchmarks",
     platforms: [.macOS(.v15)],
     dependencies: [
-        .package(name: "Vellum", path: "../.."),
+        .package(name: "Vellum", path: "../..", traits: ["Valkey"]),
+        // Of the plain client that the shared archives are held against.
+        .package(url: "https://github.com/apple/swift-nio", from: "2.80.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.6.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.0.0"),
     ],
@@ -40,6 +42,9 @@ let package = Package(
                 .product(name: "CacheAdvance", package: "Vellum"),
                 .product(name: "Nest", package: "Vellum"),
                 .product(name: "Papyrus", package: "Vellum"),
+                .product(name: "VellumValkey", package: "Vellum"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ] + (hasRocksDB ? ["CRocksDB"] : []),

@@ -9,17 +9,24 @@ package final class ValkeyServer {
         .first { FileManager.default.isExecutableFile(atPath: $0) }
 
     package private(set) var port = 0
+    /// Where it expects TLS; 0: nowhere.
+    package private(set) var tlsPort = 0
+    /// Used from the next start on.
+    package var identity: TestIdentity?
     private let folder: String
     private let options: [String]
     private var process: ChildProcess?
 
-    package init(_ options: [String] = []) async throws {
+    /// - Parameter identity: shown at a second port, where it expects TLS.
+    package init(_ options: [String] = [], identity: TestIdentity? = nil) async throws {
+        self.identity = identity
         folder = NSTemporaryDirectory() + "vellum-server-" + UUID().uuidString
         self.options = options
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         // Somebody else may take the port first.
         for _ in 0..<10 {
             port = try Loopback.freePort()
+            tlsPort = identity == nil ? 0 : try Loopback.freePort()
             if try await begins() { return }
         }
         throw CocoaError(.fileReadUnknown)
@@ -41,8 +48,8 @@ package final class ValkeyServer {
             program,
             [
                 "--port", "\(port)", "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir",
-                folder,
-            ] + options,
+                folder, "--tls-port", "\(tlsPort)",
+            ] + options + (identity?.options ?? []),
             streams: [
                 0: .reading("/dev/null"), 1: .writing(folder + "/log"), 2: .writing(folder + "/errors"),
             ])
@@ -63,21 +70,28 @@ package final class ValkeyServer {
     package func resume() { process?.signal(SIGCONT) }
 
     package var url: String { "valkey://127.0.0.1:\(port)" }
+    package var tlsURL: String { "valkeys://127.0.0.1:\(tlsPort)" }
 
     /// Three servers that share the slots.
-    package static func cluster(_ options: [String] = []) async throws -> [ValkeyServer] {
+    package static func cluster(
+        _ options: [String] = [], identity: TestIdentity? = nil
+    ) async throws -> [ValkeyServer] {
         var servers: [ValkeyServer] = []
         for _ in 0..<3 {
             servers.append(
                 try await ValkeyServer(
-                    ["--cluster-enabled", "yes", "--cluster-node-timeout", "2000"] + options))
+                    [
+                        "--cluster-enabled", "yes", "--cluster-node-timeout", "2000", "--tls-cluster",
+                        identity == nil ? "no" : "yes",
+                    ] + options, identity: identity))
         }
         for (place, server) in servers.enumerated() {
             let client = try server.client()
             let (from, to) = (place * 16_384 / 3, (place + 1) * 16_384 / 3 - 1)
             try client.command("CLUSTER", "ADDSLOTSRANGE", "\(from)", "\(to)")
             try client.command("CLUSTER", "SET-CONFIG-EPOCH", "\(place + 1)")
-            if place > 0 { try client.command("CLUSTER", "MEET", "127.0.0.1", "\(servers[0].port)") }
+            let port = identity == nil ? servers[0].port : servers[0].tlsPort
+            if place > 0 { try client.command("CLUSTER", "MEET", "127.0.0.1", "\(port)") }
         }
         for server in servers {
             let client = try server.client()

@@ -582,6 +582,7 @@ struct User: ArchiveCodable, Sendable {
         ("valkey://h", "valkey://h:6379/0"), ("redis://h:1/2", "valkey://h:1/2"),
         ("valkey://ada:pass@h/", "valkey://ada@h:6379/0"), ("valkey://[::1]:7/1", "valkey://[::1]:7/1"),
         ("valkey://:a%40b%3A@h:2", "valkey://h:2/0"), ("valkey://u:p@q@h", "valkey://u@h:6379/0"),
+        ("valkeys://h", "valkeys://h:6379/0"), ("rediss://u:p@h:1/2", "valkeys://u@h:1/2"),
     ])
     func whatIsUnderstood(url: String, description: String) throws {
         #expect("\(try ValkeyAddress(url))" == description)

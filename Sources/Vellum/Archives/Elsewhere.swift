@@ -7,17 +7,27 @@ package enum Elsewhere {
     package nonisolated(nonsending) static func run<Value>(
         _ body: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
+        try await run(after: { $0(()) }) { _ in try body() }
+    }
+
+    /// Runs `body` with what `ask` is answered, without going back to the caller's executor in between.
+    package nonisolated(nonsending) static func run<Answer: Sendable, Value>(
+        after ask: (@escaping @Sendable (Answer) -> Void) -> Void,
+        _ body: @escaping @Sendable (Answer) throws -> Value
+    ) async throws -> Value {
         #if DEBUG
         let hand = Clock.hand
         #endif
         let result: Carried<Result<Value, any Error>> = await withCheckedContinuation { continuation in
-            DispatchQueue.global(qos: .userInitiated).async {
-                #if DEBUG
-                let result = Clock.$hand.withValue(hand) { Result { try body() } }
-                #else
-                let result = Result { try body() }
-                #endif
-                continuation.resume(returning: Carried(value: result))
+            ask { answer in
+                DispatchQueue.global(qos: .userInitiated).async {
+                    #if DEBUG
+                    let result = Clock.$hand.withValue(hand) { Result { try body(answer) } }
+                    #else
+                    let result = Result { try body(answer) }
+                    #endif
+                    continuation.resume(returning: Carried(value: result))
+                }
             }
         }
         return try result.value.get()

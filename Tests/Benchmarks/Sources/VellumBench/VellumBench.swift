@@ -109,6 +109,7 @@ struct VellumBench: ParsableCommand {
         report.add("P16 values") { try ValueSizeWorkload(plan: plan).run() }
         report.add("P16 space") { try SpaceWorkload(plan: plan).run() }
         report.add("P18") { try CacheWorkload(plan: plan).run() }
+        report.add("P19") { try SharedWorkload(plan: plan).run() }
         report.add("Papyrus") { try ObjectWorkload(plan: plan).run() }
         report.add("Nest") { try ItemWorkload(plan: plan).run() }
         guard !report.measurements.isEmpty || !report.failures.isEmpty else {

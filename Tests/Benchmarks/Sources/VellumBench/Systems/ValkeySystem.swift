@@ -11,12 +11,13 @@ final class ValkeySystem: KeyValueSystem {
     private var answer: [UInt8]
 
     /// `nil`: none is installed.
+    static let program = ["valkey-server", "redis-server"].first {
+        (try? ChildProcess.run([$0, "--version"], output: "/dev/null")) != nil
+    }
+
+    /// `nil`: none is installed.
     init?(at path: String, valueBytes: Int) throws {
-        guard
-            let program = ["valkey-server", "redis-server"].first(where: {
-                (try? ChildProcess.run([$0, "--version"], output: "/dev/null")) != nil
-            })
-        else { return nil }
+        guard let program = ValkeySystem.program else { return nil }
         name = "\(program), nothing survives"
         // A socket's path is short.
         socketPath = FileManager.default.temporaryDirectory.path + "/vellum-bench-\(getpid()).socket"

@@ -1,0 +1,71 @@
+import Vellum
+import VellumMetrics
+
+/// What is reported of archives that machines share, besides what is of all archives, which is of the near copies.
+///
+/// ```swift
+/// metrics.add(users)
+/// metrics.add(tier)
+/// ```
+///
+/// | metric | kind | what |
+/// |---|---|---|
+/// | `vellum.remote.fetches`, `vellum.remote.confirmed`, `vellum.remote.missing` | counter | questions to the tier; those that found the copy here right; those that found nothing there |
+/// | `vellum.remote.records`, `vellum.remote.failures` | counter | objects stored at the tier; questions and changes that failed |
+/// | `vellum.remote.stale.hits` | counter | look-ups answered with copies that may be outdated |
+/// | `vellum.remote.lost.changes` | counter | changes that waited, and that the tier refused for good |
+/// | `vellum.remote.covered` | meter | 1 while the tier tells of changes, else 0 |
+/// | `vellum.remote.waiting.keys`, `vellum.remote.waiting.bytes` | meter | changes that wait to be sent |
+///
+/// All of them are of this process, and have the dimension `archive`. Of a tier, with the dimension `tier`:
+///
+/// | metric | kind | what |
+/// |---|---|---|
+/// | `vellum.tier.connections`, `vellum.tier.failures` | counter | connections made; lost, or not made |
+/// | `vellum.tier.requests`, `vellum.tier.timeouts`, `vellum.tier.refusals`, `vellum.tier.redirections`, `vellum.tier.unsent` | counter | requests: sent, without an answer in time, refused, sent on to another server, not sent |
+/// | `vellum.tier.invalidations` | counter | changes by others that it told of, in keys |
+/// | `vellum.tier.connected` | meter | 1 while it is connected, else 0 |
+/// | `vellum.tier.waiting` | meter | requests whose answer is waited for |
+extension ArchiveMetrics {
+    /// Reports an archive that machines share from now on.
+    /// - Parameters:
+    ///   - archives: the archive to report.
+    ///   - name: the value of the dimension `archive`; `nil`: `Archivable.archiveName`.
+    public func add<Object>(_ archives: RemoteArchives<Object>, named name: String? = nil) {
+        let dimensions = [("archive", name ?? Object.archiveName)]
+        let read: @Sendable () -> RemoteStatistics? = {
+            do { return try archives.statistics() } catch {
+                archives.near.log("read the statistics of", nil, error)
+                return nil
+            }
+        }
+        addStatistics(dimensions) { read()?.near }
+        add(dimensions, counting: counted, measuring: measured, read)
+    }
+
+    /// Reports the connection to a tier from now on, which all of its archives in this process share.
+    public func add(_ tier: any RemoteTier) {
+        add([("tier", tier.name)], counting: countedOfTiers, measuring: measuredOfTiers) { tier.health }
+    }
+}
+
+private let counted: [(String, @Sendable (RemoteStatistics) -> Int)] = [
+    ("remote.fetches", { $0.fetches }), ("remote.confirmed", { $0.confirmed }),
+    ("remote.missing", { $0.missing }), ("remote.records", { $0.records }),
+    ("remote.failures", { $0.failures }), ("remote.stale.hits", { $0.staleHits }),
+    ("remote.lost.changes", { $0.lostChanges }),
+]
+private let measured: [(String, @Sendable (RemoteStatistics) -> Int)] = [
+    ("remote.covered", { $0.isCovered ? 1 : 0 }), ("remote.waiting.keys", { $0.waitingKeys }),
+    ("remote.waiting.bytes", { $0.waitingBytes }),
+]
+private let countedOfTiers: [(String, @Sendable (RemoteHealth) -> Int)] = [
+    ("tier.connections", { $0.connections }), ("tier.failures", { $0.failures }),
+    ("tier.requests", { $0.requests }), ("tier.timeouts", { $0.timeouts }),
+    ("tier.refusals", { $0.refusals }), ("tier.redirections", { $0.redirections }),
+    ("tier.unsent", { $0.unsent }), ("tier.invalidations", { $0.invalidations }),
+]
+private let measuredOfTiers: [(String, @Sendable (RemoteHealth) -> Int)] = [
+    ("tier.connected", { $0.trouble == nil && $0.connections > 0 ? 1 : 0 }),
+    ("tier.waiting", { $0.waiting }),
+]

@@ -1,0 +1,165 @@
+#if Valkey
+extension ValkeyTier {
+    /// How the server's certificate is verified, and which one this program shows: for addresses that begin with `valkeys://` or
+    /// `rediss://`. The package's trait `ValkeyTLS` brings TLS.
+    ///
+    /// The files are read whenever a connection is made, so a renewed certificate is used from the next one on.
+    public struct TLS: Sendable, Hashable {
+        /// Path of a PEM file with the certificates that are trusted; `nil`: those that the system trusts.
+        public var roots: String?
+        /// Path of a PEM file with this program's certificate, and those between it and the root behind it; `nil`: it shows none.
+        public var certificate: String?
+        /// Path of a PEM file with the key to ``certificate``, not encrypted; `nil`: it is in the file of the certificate.
+        public var key: String?
+        /// The name for which the server's certificate must be, where that isn't the host of the address. Of a cluster, all
+        /// servers' certificates are for it then; `nil`: each one's for its own host, which may be an address.
+        public var serverName: String?
+        /// Whether the certificate must be for that name. Without, whoever has any trusted certificate can pass for the server.
+        public var verifiesName = true
+
+        /// The system's roots, no certificate of this program, and the host's name.
+        public init() {}
+    }
+}
+
+/// TLS that can't be used as it is set up.
+public struct ValkeyTLSError: Error, Hashable, CustomStringConvertible {
+    /// What is wrong, and what to do about it.
+    public var reason: String
+    /// The error in one line, for a person.
+    public var description: String { "TLS can't be used: \(reason)" }
+}
+#endif
+
+#if ValkeyTLS
+import NIOCore
+import NIOSSL
+import StorageEngine
+
+extension ValkeyTier.TLS {
+    /// What can be known without a server.
+    func validate() throws(ValkeyTLSError) {
+        _ = try context()
+        if let serverName, ValkeyTier.TLS.isNumeric(serverName) {
+            throw ValkeyTLSError(
+                reason:
+                    "serverName \"\(serverName)\" is an address; for those, leave it out and connect to it")
+        }
+    }
+
+    /// Adds what encrypts to a new connection. Belongs to the connection's event loop.
+    func secure(_ channel: any Channel, to host: String) throws {
+        let name = serverName ?? (ValkeyTier.TLS.isNumeric(host) ? nil : host)
+        let handler: NIOSSLClientHandler
+        do {
+            // Without a name, the certificate must be for the address.
+            handler = try NIOSSLClientHandler(context: context(), serverHostname: name)
+        } catch let error as ValkeyTLSError {
+            throw error
+        } catch {
+            throw ValkeyTLSError(reason: "\"\(name ?? host)\" is no name of a server (\(error))")
+        }
+        try channel.pipeline.syncOperations.addHandler(handler)
+    }
+
+    private static func isNumeric(_ host: String) -> Bool {
+        (try? SocketAddress(ipAddress: host, port: 0)) != nil
+    }
+
+    private func context() throws(ValkeyTLSError) -> NIOSSLContext {
+        var configuration = TLSConfiguration.makeClientConfiguration()
+        configuration.certificateVerification = verifiesName ? .fullVerification : .noHostnameVerification
+        if let roots {
+            configuration.trustRoots = .certificates(try certificates(in: roots, "roots"))
+        }
+        if let certificate {
+            let chain = try certificates(in: certificate, "certificate")
+            configuration.certificateChain = chain.map { .certificate($0) }
+            let file = key ?? certificate
+            do {
+                configuration.privateKey = .privateKey(try NIOSSLPrivateKey(file: file, format: .pem))
+            } catch {
+                throw ValkeyTLSError(
+                    reason:
+                        "there is no key in \"\(file)\"; it takes a PEM file with one that isn't encrypted")
+            }
+        } else if key != nil {
+            throw ValkeyTLSError(reason: "there is a key, but no certificate; name the file that has it")
+        }
+        do {
+            return try NIOSSLContext(configuration: configuration)
+        } catch {
+            throw ValkeyTLSError(
+                reason: "the certificates don't fit together; is the key another's? (\(error))")
+        }
+    }
+
+    private func certificates(
+        in file: String, _ what: String
+    ) throws(ValkeyTLSError) -> [NIOSSLCertificate] {
+        if let found = try? NIOSSLCertificate.fromPEMFile(file), !found.isEmpty { return found }
+        throw ValkeyTLSError(
+            reason: "no certificates can be read from \"\(file)\" (\(what)); it takes a PEM file")
+    }
+
+    // MARK: What went wrong
+
+    /// For a person; `nil`: it is nothing of TLS.
+    func reason(of error: any Error, _ context: ChannelHandlerContext, _ address: ValkeyAddress) -> String? {
+        let server = "\(address.host):\(address.port)"
+        if let error = error as? NIOSSLError, error == .uncleanShutdown { return "the connection was closed" }
+        if let error = error as? NIOSSLExtraError, error == .failedToValidateHostname {
+            return "the certificate of \(server) is for another name than \"\(serverName ?? address.host)\"; "
+                + "connect to a name that it has, or say that name in options.tls.serverName"
+        }
+        guard error is NIOSSLError || error is BoringSSLError else { return nil }
+        let words = "\(error)".matches(of: /OPENSSL_internal:(\w+)/).map { String($0.output.1) }
+        let text = words.isEmpty ? "\(error)" : words.joined(separator: ", ")
+        if text.contains("CERTIFICATE_VERIFY_FAILED") {
+            let handler = try? context.pipeline.syncOperations.handler(type: NIOSSLClientHandler.self)
+            return distrust(of: server, handler?.peerCertificate)
+        }
+        if text.contains("WRONG_VERSION_NUMBER") {
+            return "\(server) answered without TLS; write valkey:// if it has none at this port"
+        }
+        if text.contains("_ALERT_") {
+            let shown =
+                certificate.map { "the one in \"\($0)\"" } ?? "none, so name one in options.tls.certificate"
+            return
+                "\(server) ended the handshake; where it asks for a certificate, it was shown \(shown) (\(text))"
+        }
+        return "no handshake with \(server); if it has no TLS at this port, write valkey:// (\(text))"
+    }
+
+    private func distrust(of server: String, _ certificate: NIOSSLCertificate?) -> String {
+        let now = Timestamp.now().microseconds / 1_000_000
+        if let certificate, certificate.notValidAfter < now {
+            return
+                "the certificate of \(server) expired \((now - Int64(certificate.notValidAfter)) / 3600) hours ago; renew it"
+        }
+        if let certificate, certificate.notValidBefore > now {
+            let hours = (Int64(certificate.notValidBefore) - now) / 3600
+            return
+                "the certificate of \(server) is valid in \(hours) hours only; is this machine's clock right?"
+        }
+        return "the certificate of \(server) is not trusted by \(roots.map { "\"\($0)\"" } ?? "the system"); "
+            + "name a file with the certificate that signed it in options.tls.roots"
+    }
+}
+#elseif Valkey
+import NIOCore
+
+extension ValkeyTier.TLS {
+    func validate() throws(ValkeyTLSError) {
+        throw ValkeyTLSError(
+            reason: "this program was built without it; "
+                + "add traits: [\"ValkeyTLS\"] to the package Vellum in Package.swift")
+    }
+
+    func secure(_ channel: any Channel, to host: String) throws { try validate() }
+
+    func reason(of error: any Error, _ context: ChannelHandlerContext, _ address: ValkeyAddress) -> String? {
+        nil
+    }
+}
+#endif
