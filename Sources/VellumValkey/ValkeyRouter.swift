@@ -32,7 +32,7 @@ final class ValkeyRouter: @unchecked Sendable {
     private var slots: [ValkeySession?] = []
     /// Those that have slots.
     private var members: [ValkeySession] = []
-    /// Made since the layout was learned, because a server redirected to them. They may have answered.
+    /// Those to which a server has redirected since the layout was learned, in which they have no slots.
     private var unknown: Set<ObjectIdentifier> = []
     private var isClustered = false
     private var isAsking = false
@@ -201,16 +201,26 @@ final class ValkeyRouter: @unchecked Sendable {
 
     private func session(for address: ValkeyAddress) -> ValkeySession? {
         guard !isStopped else { return nil }
-        if let known = sessions[address.description] { return known }
+        if let known = sessions[address.description] {
+            if !slots.isEmpty, !members.contains(where: { $0 === known }) { meet(known) }
+            return known
+        }
         let session = ValkeySession(address, name, options, on: loop, figures) { [weak self] session, event in
             self?.note(event, of: session)
         }
         sessions[address.description] = session
-        unknown.insert(ObjectIdentifier(session))
-        for space in spaces.values { watch(space.space, session) }
+        meet(session)
         session.start()
-        for space in spaces.keys { judge(space) }
         return session
+    }
+
+    /// It may answer from now on, so it must tell of changes, too.
+    private func meet(_ session: ValkeySession) {
+        guard unknown.insert(ObjectIdentifier(session)).inserted else { return }
+        for (place, space) in spaces {
+            if space.watches[ObjectIdentifier(session)] == nil { watch(space.space, session) }
+            judge(place)
+        }
     }
 
     private var servers: [ValkeySession] {
@@ -379,7 +389,7 @@ final class ValkeyRouter: @unchecked Sendable {
     fileprivate func judge(_ place: ObjectIdentifier) {
         guard let space = spaces[place] else { return }
         let needed = servers
-        let others = sessions.values.filter { $0 !== first && unknown.contains(ObjectIdentifier($0)) }
+        let others = sessions.values.filter { unknown.contains(ObjectIdentifier($0)) }
         let isCovered =
             !needed.isEmpty && !(isClustered && (slots.isEmpty || newestEpoch > epoch))
             && (needed + others).allSatisfy {

@@ -119,7 +119,10 @@ final class ValkeySession: @unchecked Sendable {
 
     /// What waits for an answer gets none.
     func startAnew() {
+        let unsent = queued
+        queued = []
         if state.channel != nil { lose("it has none of its cluster's keys any more", for: .paused) }
+        for request in unsent { refuse(request) }
     }
 
     /// Tells the listener of changes of keys that begin with these bytes.
