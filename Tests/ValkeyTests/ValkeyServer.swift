@@ -48,8 +48,8 @@ final class ValkeyServer {
             program,
             [
                 "--port", "\(port)", "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir",
-                folder, "--tls-port", "\(tlsPort)",
-            ] + options + (identity?.options ?? []),
+                folder,
+            ] + options + (identity.map { ["--tls-port", "\(tlsPort)"] + $0.options } ?? []),
             streams: [
                 0: .reading("/dev/null"), 1: .writing(folder + "/log"), 2: .writing(folder + "/errors"),
             ])
@@ -76,12 +76,11 @@ final class ValkeyServer {
     static func cluster(identity: TestIdentity? = nil) async throws -> [ValkeyServer] {
         var servers: [ValkeyServer] = []
         for _ in 0..<3 {
+            let options = ["--cluster-enabled", "yes", "--cluster-node-timeout", "2000"]
+            // One that is built without TLS doesn't know the other.
             servers.append(
                 try await ValkeyServer(
-                    [
-                        "--cluster-enabled", "yes", "--cluster-node-timeout", "2000", "--tls-cluster",
-                        identity == nil ? "no" : "yes",
-                    ], identity: identity))
+                    options + (identity == nil ? [] : ["--tls-cluster", "yes"]), identity: identity))
         }
         for (place, server) in servers.enumerated() {
             let client = try server.client()
