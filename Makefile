@@ -135,7 +135,7 @@ SANITIZERS ?= address thread undefined
 # Suites that start many processes only multiply time below the thread sanitizer, which sees one process at a time. It takes
 # addresses without end, and can't follow a process that forks while it has threads.
 # Calls of the system are counted for a build without them.
-UNFIT_thread := KillTests|StormTests|HistoryTests|SharingTests|ForkTests|manyArchives|addressesThatAreNotGranted|OperationCountTests
+UNFIT_thread := KillTests|StormTests|HistoryTests|SharingTests|ForkTests|ForkedTests|manyArchives|addressesThatAreNotGranted|OperationCountTests
 # It takes more addresses than are allowed there.
 UNFIT_address := manyArchives|OperationCountTests
 # Bounds of processor time are for a build like that of `test`, without the sanitizer's work.

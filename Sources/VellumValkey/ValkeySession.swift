@@ -499,6 +499,7 @@ final class ValkeySession: @unchecked Sendable {
     }
 
     fileprivate func caught(_ error: any Error, _ context: ChannelHandlerContext) {
+        guard isCurrent(context.channel) else { return }
         let reason = address.usesTLS ? options.tls.reason(of: error, context, address) : nil
         isExplained = reason != nil
         end(context.channel, reason ?? ValkeySession.reason(error))

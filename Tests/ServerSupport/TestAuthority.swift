@@ -4,8 +4,10 @@ import TestSupport
 /// Signs certificates for a test, in a folder of its own.
 package struct TestAuthority {
     /// `nil` where it isn't installed: the tests that need it are left out then, and say so.
-    package static let program: String? = ["/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"].map { "\($0)/openssl" }
-        .first { FileManager.default.isExecutableFile(atPath: $0) }
+    package static let program: String? = ["/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"].map {
+        "\($0)/openssl"
+    }
+    .first { FileManager.default.isExecutableFile(atPath: $0) }
 
     package let folder = NSTemporaryDirectory() + "vellum-authority-" + UUID().uuidString
     /// The certificate with which it signs.
@@ -30,7 +32,9 @@ package struct TestAuthority {
     }
 
     /// A certificate for these names, such as `DNS:localhost` or `IP:127.0.0.1`; of a negative number of days, one that has expired.
-    package func identity(for names: String = "IP:127.0.0.1,DNS:localhost", days: Int = 30) throws -> TestIdentity {
+    package func identity(for names: String = "IP:127.0.0.1,DNS:localhost", days: Int = 30) throws
+        -> TestIdentity
+    {
         let name = UUID().uuidString
         let (request, certificate) = ("\(folder)/\(name).csr", "\(folder)/\(name).pem")
         try run(

@@ -48,8 +48,8 @@ package final class ValkeyServer {
             program,
             [
                 "--port", "\(port)", "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir",
-                folder, "--tls-port", "\(tlsPort)",
-            ] + options + (identity?.options ?? []),
+                folder,
+            ] + options + (identity.map { ["--tls-port", "\(tlsPort)"] + $0.options } ?? []),
             streams: [
                 0: .reading("/dev/null"), 1: .writing(folder + "/log"), 2: .writing(folder + "/errors"),
             ])
@@ -78,12 +78,11 @@ package final class ValkeyServer {
     ) async throws -> [ValkeyServer] {
         var servers: [ValkeyServer] = []
         for _ in 0..<3 {
+            // One that is built without TLS doesn't know the other.
             servers.append(
                 try await ValkeyServer(
-                    [
-                        "--cluster-enabled", "yes", "--cluster-node-timeout", "2000", "--tls-cluster",
-                        identity == nil ? "no" : "yes",
-                    ] + options, identity: identity))
+                    ["--cluster-enabled", "yes", "--cluster-node-timeout", "2000"] + options
+                        + (identity == nil ? [] : ["--tls-cluster", "yes"]), identity: identity))
         }
         for (place, server) in servers.enumerated() {
             let client = try server.client()

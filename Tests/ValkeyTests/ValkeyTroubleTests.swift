@@ -68,15 +68,13 @@ struct ValkeyTroubleTests {
         let health = { try machine.parcels.statistics().health }
         #expect(try await eventually { try health().failures >= 2 })
         let before = try health()
-        let begin = ContinuousClock.now
         for number in 0..<30 {
             try await Task.sleep(for: .milliseconds(2))
             let error = #expect(throws: RemoteError.self) { try machine.parcels.access("\(number)") }
             #expect("\(try #require(error))".contains("nothing was sent"))
         }
         let after = try health()
-        // Those that wait take up to 800 ms each.
-        #expect(ContinuousClock.now - begin < .seconds(12))
+        // None of them waited for an answer, or for the end of an attempt.
         #expect(after.unsent - before.unsent == 30 && after.timeouts == before.timeouts)
         #expect(after.trouble != nil)
         server.resume()

@@ -28,9 +28,14 @@ struct StandingTests {
     }
 
     @Test func whatHasExpiredStandsUntilItIsClearedAway() throws {
-        try archive.put([1], forKey: "k", attributes: EntryAttributes(lifetime: .zero))
-        #expect(try archive.metadata("k") == nil)
-        let standing = try #require(try archive.standing(of: "k"))
+        var found: EntryStanding?
+        // The archive's own regular work may have cleared it away meanwhile.
+        for _ in 0..<1000 where found == nil {
+            try archive.put([1], forKey: "k", attributes: EntryAttributes(lifetime: .zero))
+            #expect(try archive.metadata("k") == nil)
+            found = try archive.standing(of: "k")
+        }
+        let standing = try #require(found)
         #expect(standing.isExpired && standing.expires != nil)
         try archive.removeExpired()
         #expect(try archive.standing(of: "k") == nil)
