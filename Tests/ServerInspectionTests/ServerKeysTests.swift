@@ -149,6 +149,8 @@ struct ServerKeysTests {
         #expect(try rows("find @encoding = \"embstr\"") == ["text"])
         #expect(try rows("find @size > 100000") == [])
         #expect(try rows("find @key = \"set\"") == ["set"])
+        #expect(try rows("find @key in [\"none\", \"hash\"]") == ["hash"])
+        #expect(try rows("find @key = \"none\"") == [])
         #expect(try rows("find first < 0") == ["scores"])
         #expect(try rows("sort @size desc | limit 1") == ["stream"])
     }
@@ -170,6 +172,16 @@ struct ServerKeysTests {
         #expect(database?.description.contains("refuses the database 99") == true)
         // That is no reason to lose the connection, or to ask in another database.
         #expect(try right.facts(of: [[1]], in: 3) == [nil])
+    }
+
+    /// What a user isn't told must not look like a figure.
+    @Test func whatAUserMayNotAskIsSaid() async throws {
+        let served = try await Served()
+        try served.fill()
+        try served.ask("ACL", "SETUSER", "half", "on", ">word", "~*", "+@all", "-memory")
+        let half = ServerConnection(try ServerAddress("valkey://half:word@127.0.0.1:\(served.server.port)"))
+        let problem = #expect(throws: SourceError.self) { try half.facts(of: [Array("text".utf8)], in: 0) }
+        #expect(problem?.description.contains("refuses MEMORY") == true)
     }
 
     @Test func aConnectionThatWasLostIsMadeAnew() async throws {

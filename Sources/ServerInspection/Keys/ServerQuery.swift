@@ -123,8 +123,9 @@ final class ServerCursor: QueryCursor {
         }
     }
 
+    /// What a scan finds is there; of a key that somebody named nobody knows.
     func loadKey() throws -> (reading: QueryCursorReading, key: UnsafeRawBufferPointer) {
-        (.present, keyBytes)
+        (scan == nil ? try load() : .present, keyBytes)
     }
 
     var keyBytes: UnsafeRawBufferPointer {
