@@ -25,7 +25,8 @@ public final class ValkeyTier: RemoteTier {
     public struct Options: Sendable, Hashable {
         /// What keys begin with, before the archive's name.
         public var prefix = "vellum"
-        /// Longest wait for an answer, with all retries in a cluster, and for a connection.
+        /// Longest wait for an answer, with all retries in a cluster, and for a connection. To store an object with an owner takes
+        /// three answers.
         public var timeout: Duration = .seconds(2)
         /// How often each server is asked what it is: whether it answers, is no replica, and what it knows of its cluster.
         public var heartbeat: Duration = .seconds(1)

@@ -118,12 +118,17 @@ package struct MemoryTier: Sendable {
         }
     }
 
-    /// Lets go of all objects at once; there must be none that only this process has. What takes time in proportion to their number
-    /// is done by what it returns, on any thread: until then the index says that they are still here.
+    /// Lets go of all objects that can be read from disk: at once, unless there are others among them. What takes time in proportion
+    /// to their number is done by what it returns, on any thread: until then the index says that they are still here.
     func leaveAll() throws(StorageError) -> @Sendable () -> Void {
         let former = Guarded(ObjectTable())
         try change { (state) throws(StorageError) in
-            precondition(state.objects.onlyHere == 0, "objects that can't be read again")
+            guard state.objects.onlyHere == 0 else {
+                for place in Array(state.objects.places) where !state.objects.node(place).isOnlyHere {
+                    try state.drop(place)
+                }
+                return
+            }
             var objects = ObjectTable()
             swap(&objects, &state.objects)
             former.withLock { [objects] in $0 = objects }
