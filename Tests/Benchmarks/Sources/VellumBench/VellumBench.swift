@@ -110,6 +110,7 @@ struct VellumBench: ParsableCommand {
         report.add("P16 space") { try SpaceWorkload(plan: plan).run() }
         report.add("P18") { try CacheWorkload(plan: plan).run() }
         report.add("P19") { try SharedWorkload(plan: plan).run() }
+        report.add("P20") { try ServerWorkload(plan: plan, browser: browser).run() }
         report.add("Papyrus") { try ObjectWorkload(plan: plan).run() }
         report.add("Nest") { try ItemWorkload(plan: plan).run() }
         guard !report.measurements.isEmpty || !report.failures.isEmpty else {
