@@ -58,6 +58,60 @@ struct ServerChangesTests {
         #expect(try served.ask("PTTL", "hash").number == -1)
     }
 
+    /// What broke: a former deadline that is over deleted the key, and what had expired meanwhile had no copy.
+    @Test func deadlinesThatAreOverTakeNothingAway() async throws {
+        let served = try await Served()
+        try served.fill()
+        try served.ask("PEXPIRE", "text", "300")
+        let never = try served.changes().carryOut(.setLifetime(nil), on: try served.targets(["text"]))
+        let soon = try served.changes().carryOut(
+            .setLifetime(.milliseconds(100)), on: try served.targets(["hash"]))
+        try await Task.sleep(for: .milliseconds(600))
+        #expect(try served.ask("EXISTS", "hash").number == 0)
+        let kept = try #require(never.outcome.action)
+        let first = try #require(try served.changes().undo(kept.id)).outcome
+        #expect(first.entries == 0)
+        #expect(first.skipped == ["text"])
+        #expect(try served.ask("GET", "text").text == "hello")
+        let gone = try #require(soon.outcome.action)
+        let second = try #require(try served.changes().undo(gone.id)).outcome
+        #expect(second.entries == 1)
+        #expect(try served.ask("HGET", "hash", "name").text == "Ada")
+        #expect(try served.ask("PTTL", "hash").number == -1)
+    }
+
+    /// What broke: without the right to begin a transaction, what was to be in it was done at once.
+    @Test func withoutTransactionsNothingIsDone() async throws {
+        let served = try await Served()
+        try served.fill()
+        try served.ask("PEXPIREAT", "hash", "9223372036854775807")
+        try served.ask("ACL", "SETUSER", "half", "on", ">word", "~*", "+@all", "-multi")
+        let address = try ServerAddress("valkey://half:word@127.0.0.1:\(served.server.port)")
+        let changes = ServerChanges(address, database: 0, undoFolder: served.folder)
+        let carried = try changes.carryOut(.delete, on: try served.targets(["text", "hash"]))
+        #expect(carried.outcome.entries == 0)
+        #expect(carried.stopped?.contains("refuses MULTI") == true)
+        #expect(try served.ask("EXISTS", "text", "hash").number == 2)
+        let whole = try served.changes().carryOut(.delete, on: try served.targets(["text", "hash"]))
+        #expect(whole.outcome.entries == 2)
+    }
+
+    @Test func deadlinesComeBackExactly() async throws {
+        let served = try await Served()
+        let keys = (0..<60).map { "key \($0)" }
+        for (place, key) in keys.enumerated() {
+            try served.ask("SET", key, String(repeating: "x", count: 100_000), "PX", "\(600_000 + place)")
+        }
+        let before = try keys.map { try served.ask("PEXPIRETIME", $0).number }
+        let carried = try served.changes().carryOut(.delete, on: try served.targets(keys))
+        let action = try #require(carried.outcome.action)
+        let undone = try #require(try served.changes().undo(action.id)).outcome
+        #expect(undone.entries == 60)
+        if try served.connection.traits().tellsDeadlines {
+            #expect(try keys.map { try served.ask("PEXPIRETIME", $0).number } == before)
+        }
+    }
+
     @Test func whatIsGoneOrInUseIsLeftAlone() async throws {
         let served = try await Served()
         try served.fill()

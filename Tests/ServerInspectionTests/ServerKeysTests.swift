@@ -141,7 +141,7 @@ struct ServerKeysTests {
         try served.fill()
         func rows(_ text: String) throws -> [String] {
             let plan = QueryPlan(try QueryPipeline(text))
-            let source = try ServerQuery(served.connection, database: 0)
+            let source = try ServerQuery(served.connection, database: 0, for: plan.pipeline)
             return try plan.rows(of: source).rows.compactMap { $0.entry?.key }.sorted()
         }
         #expect(try rows("find @type in [\"hash\", \"zset\"]") == ["hash", "scores"])
@@ -153,6 +153,9 @@ struct ServerKeysTests {
         #expect(try rows("find @key = \"none\"") == [])
         #expect(try rows("find first < 0") == ["scores"])
         #expect(try rows("sort @size desc | limit 1") == ["stream"])
+        for unknown in ["@hits = 0", "@age < 1h", "@owner is null", "@tier = \"disk\"", "not (@rank > 3)"] {
+            #expect(throws: SourceError.self, "\(unknown)") { try rows("find " + unknown) }
+        }
     }
 
     @Test func whatCannotBeReachedIsSaid() async throws {

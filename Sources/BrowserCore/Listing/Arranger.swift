@@ -29,6 +29,10 @@ package struct Arranger {
     package func arrange(_ request: ArrangementRequest) throws(SourceError) -> Arranged? {
         let start = clock()
         guard let listing = try listing(for: request) else { return nil }
+        let asked =
+            (request.condition.map { PipelineStage.find($0.predicate).properties } ?? [])
+            + [request.order.property].compactMap { $0 }
+        if let objection = try listing.objection(to: asked) { throw SourceError(objection) }
         let limit = request.base == nil ? try diskLimit(request) : nil
         let (remembered, columns) = columns(of: request)
         do {

@@ -240,7 +240,8 @@ package final class ServerSource: StoreSource {
         _ plan: QueryPlan, _ request: QueryRequest, _ progress: (Double) -> Bool,
         _ body: (QueryRow) throws -> Void
     ) throws(SourceError) -> QueryReport? {
-        let source = try ServerQuery(connection, database: database(request.archive))
+        let source = try ServerQuery(
+            connection, database: database(request.archive), for: request.pipeline)
         if plan.readsValues, let reason = try objectionToReading() {
             throw SourceError(
                 "\(reason), and this would read every value; say only @key, @size and other metadata")
@@ -251,7 +252,7 @@ package final class ServerSource: StoreSource {
     package func properties(in archive: ArchiveAddress) throws(SourceError) -> PropertySample {
         // Names of properties aren't worth a use of keys.
         if try objectionToReading() != nil { return PropertySample() }
-        let source = try ServerQuery(connection, database: database(archive))
+        let source = try ServerQuery(connection, database: database(archive), for: QueryPipeline([]))
         do { return try PropertySample(of: source) } catch { throw SourceError("\(error)") }
     }
 

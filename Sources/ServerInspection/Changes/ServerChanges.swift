@@ -49,7 +49,7 @@ package struct ServerChanges {
             }
             let keys = block(of: targets, from: place).map { KeyName.bytes($0.key) }
             do throws(SourceError) {
-                if action.removes, targets[place].size > ServerChanges.largest {
+                if action.needsCopies, targets[place].size > ServerChanges.largest {
                     throw SourceError(
                         "\(targets[place].key) takes \(Figures.bytes(UInt64(targets[place].size))), and copying more than "
                             + "\(Figures.bytes(UInt64(ServerChanges.largest))) to take it back holds the server up; "
@@ -133,70 +133,97 @@ package struct ServerChanges {
         _ keys: [[UInt8]], _ action: PlannedAction, _ outcome: inout PlanOutcome
     ) throws(SourceError) -> [UndoArchive.Copy] {
         var commands = [RESPCommand(words: [Array("WATCH".utf8)] + keys)]
-        let removes = action.removes
+        let countsUses = try connection.traits().countsUses
         for key in keys {
             commands += [
-                RESPCommand("PTTL") + key, RESPCommand("OBJECT", "IDLETIME") + key,
-                RESPCommand("MEMORY", "USAGE") + key,
-                removes ? RESPCommand("DUMP") + key : RESPCommand("EXISTS") + key,
+                RESPCommand("EXISTS") + key, RESPCommand("MEMORY", "USAGE") + key,
+                RESPCommand("OBJECT", countsUses ? "FREQ" : "IDLETIME") + key,
+                action.needsCopies ? RESPCommand("DUMP") + key : RESPCommand("EXISTS") + key,
             ]
         }
-        let answers = try pace.paced { () throws(SourceError) in try connection.ask(commands, in: database) }
-        for (command, answer) in zip(commands, answers) where command.name != "OBJECT" {
+        // Deadlines first: to copy a key takes a while.
+        let deadlines = try deadlines(of: keys, behind: commands.removeFirst())
+        let answers = try pace.paced { () throws(SourceError) in
+            try connection.change(commands, in: database, isContinued: true)
+        }
+        for (command, answer) in zip(commands, answers) {
+            if case .error(let message) = answer, message.contains("no such key") { continue }
             _ = try connection.accepted(answer, to: command)
         }
         let now = Timestamp.now()
-        let new = action.deadline(at: now)
         var copies: [UndoArchive.Copy] = []
         for (place, key) in keys.enumerated() {
-            let parts = answers[(1 + place * 4)..<(5 + place * 4)].map { $0 }
-            let left = parts[0].number ?? -2
-            guard left != -2 else {
+            let parts = answers[place * 4..<place * 4 + 4].map { $0 }
+            guard parts[0].number == 1 else {
                 outcome.skips.append(PlanSkip(key: KeyName.text(key), reason: .absent))
                 continue
             }
-            let idle = parts[1].number
+            let idle = countsUses ? nil : parts[2].number
             if case .expireIdle(let before) = action {
-                guard let idle, now.adding(milliseconds: -(idle * 1000)) < before else {
+                guard let idle, now.adding(milliseconds: -(min(max(0, idle), 1 << 40) * 1000)) < before else {
                     outcome.skips.append(PlanSkip(key: KeyName.text(key), reason: .used))
                     continue
                 }
             }
-            if !removes, new == nil, left == -1 {
+            if action == .setLifetime(nil), deadlines.each[place] == nil {
                 outcome.unchanged += 1
                 continue
             }
-            var copy = UndoArchive.Copy(key: key, idle: idle, size: Int(clamping: parts[2].number ?? 0))
-            copy.deadline = left < 0 ? nil : now.microseconds / 1000 + left
+            var copy = UndoArchive.Copy(key: key, idle: idle, size: Int(clamping: parts[1].number ?? 0))
+            copy.deadline = deadlines.each[place]
             if case .bytes(let dump) = parts[3] { copy.dump = dump }
-            copy.newDeadline = new
+            copy.newDeadline = action.milliseconds.map { deadlines.now + $0 }
             copies.append(copy)
         }
         return copies
     }
 
-    /// False: one of them was changed since, and nothing was done.
-    private func transact(_ copies: [UndoArchive.Copy], _ action: PlannedAction) throws(SourceError) -> Bool {
-        var commands = [RESPCommand("MULTI")]
-        if action.removes {
-            commands.append(RESPCommand(words: [Array("UNLINK".utf8)] + copies.map(\.key)))
-        } else {
-            commands += copies.map { copy in
-                copy.newDeadline.map { RESPCommand("PEXPIREAT") + copy.key + $0 } ?? RESPCommand("PERSIST")
-                    + copy.key
+    /// When keys expire and what time it is, by the server's clock, in milliseconds since 1970; nil: never, or there is no such key.
+    private func deadlines(
+        of keys: [[UInt8]], behind first: RESPCommand
+    ) throws(SourceError) -> (now: Int64, each: [Int64?]) {
+        let areTold = try connection.traits().tellsDeadlines
+        let commands =
+            [first, RESPCommand("TIME")]
+            + keys.map { RESPCommand(areTold ? "PEXPIRETIME" : "PTTL") + $0 }
+        let answers = try connection.ask(commands, in: database)
+        for (command, answer) in zip(commands, answers) { _ = try connection.accepted(answer, to: command) }
+        guard let time = answers[1].elements, time.count == 2, let seconds = time[0].number,
+            let microseconds = time[1].number, (0..<1 << 40).contains(seconds)
+        else { throw SourceError("\(connection.address) answers TIME with what is none") }
+        let now = seconds * 1000 + microseconds / 1000
+        return (
+            now,
+            answers.dropFirst(2).map { answer in
+                guard let told = answer.number, told >= 0 else { return nil }
+                let (sum, overflows) = now.addingReportingOverflow(told)
+                return areTold ? told : overflows ? .max : sum
             }
-        }
-        return try execute(commands)
+        )
     }
 
-    private func execute(_ commands: [RESPCommand]) throws(SourceError) -> Bool {
+    /// False: one of them was changed since, and nothing was done.
+    private func transact(_ copies: [UndoArchive.Copy], _ action: PlannedAction) throws(SourceError) -> Bool {
+        let commands: [RESPCommand] =
+            if action.removes {
+                [RESPCommand(words: [Array("UNLINK".utf8)] + copies.map(\.key))]
+            } else {
+                copies.map { copy in
+                    copy.newDeadline.map { RESPCommand("PEXPIREAT") + copy.key + $0 }
+                        ?? RESPCommand("PERSIST") + copy.key
+                }
+            }
+        // Answered before anything else is sent: what stands behind one that is refused would be done at once.
+        let begin = RESPCommand("MULTI")
+        _ = try connection.accepted(
+            connection.change([begin], in: database, isContinued: true)[0], to: begin)
         let answers = try pace.paced { () throws(SourceError) in
             try connection.change(commands + [RESPCommand("EXEC")], in: database, isContinued: true)
         }
         for (command, answer) in zip(commands, answers) { _ = try connection.accepted(answer, to: command) }
-        let answer = try connection.accepted(answers[answers.count - 1], to: commands[1])
+        let answer = try connection.accepted(answers[commands.count], to: RESPCommand("EXEC"))
         for case .error(let message) in answer.elements ?? [] {
-            throw SourceError("\(connection.address) refuses \(commands[1].name): \(message)")
+            throw SourceError("\(connection.address) refuses \(commands[0].name): \(message)")
         }
         return answer != .null
     }
@@ -219,10 +246,10 @@ package struct ServerChanges {
         let found = try UndoArchive(in: folder, for: connection.address, database: database, creating: false)
         guard let undo = found else { return nil }
         defer { undo.close() }
-        guard let action = try undo.actions().first(where: { $0.id == id }) else { return nil }
+        guard let record = try undo.records().first(where: { $0.action.id == id }) else { return nil }
         var outcome = UndoOutcome.nothing
-        outcome.action = action
-        var number = 0
+        outcome.action = record.action
+        var number = record.undone
         var isStopped = false
         while !isStopped {
             var copies: [UndoArchive.Copy] = []
@@ -232,7 +259,9 @@ package struct ServerChanges {
             if copies.isEmpty { break }
             try restore(copies, &outcome)
             number += copies.count
-            isStopped = !checkpoint(Double(number) / Double(max(action.entries, number)))
+            // What is back isn't to be brought back again, whatever happens next.
+            try undo.update(record.action, undone: number)
+            isStopped = !checkpoint(Double(number) / Double(max(record.action.entries, number)))
         }
         outcome.isComplete = !isStopped
         if !isStopped {
@@ -243,64 +272,58 @@ package struct ServerChanges {
     }
 
     private func restore(_ copies: [UndoArchive.Copy], _ outcome: inout UndoOutcome) throws(SourceError) {
-        let now = Timestamp.now()
-        var commands: [RESPCommand] = []
-        for copy in copies {
-            if copy.dump.isEmpty {
-                commands.append(RESPCommand("PTTL") + copy.key)
-            } else {
-                var command = RESPCommand("RESTORE") + copy.key + (copy.deadline ?? 0) + copy.dump + "ABSTTL"
+        let (now, present) = try deadlines(of: copies.map(\.key), behind: RESPCommand("PING"))
+        let exist = try connection.ask(copies.map { RESPCommand("EXISTS") + $0.key }, in: database)
+        for (place, copy) in copies.enumerated() {
+            let isThere = try connection.accepted(exist[place], to: RESPCommand("EXISTS")).number == 1
+            let isPast = copy.deadline.map { $0 <= now } ?? false
+            let command: RESPCommand
+            if !isThere, !copy.dump.isEmpty {
+                if isPast {
+                    outcome.expired += 1
+                    continue
+                }
+                var restoring =
+                    RESPCommand("RESTORE") + copy.key + (copy.deadline ?? 0) + copy.dump + "ABSTTL"
                 if let idle = copy.idle {
-                    let since = max(0, Int64(now.seconds(since: outcome.action.time)))
-                    command = command + "IDLETIME" + (idle + since)
+                    let since = max(0, now - outcome.action.time.microseconds / 1000) / 1000
+                    restoring = restoring + "IDLETIME" + (min(max(0, idle), 1 << 40) + since)
                 }
-                commands.append(command)
-            }
-        }
-        let answers = try connection.change(commands, in: database)
-        for ((copy, command), answer) in zip(zip(copies, commands), answers) {
-            let isBack: Bool
-            if copy.dump.isEmpty {
-                isBack = try restoreDeadline(of: copy, left: answer.number ?? -2, now)
-            } else if case .error(let message) = answer {
-                guard message.hasPrefix("BUSYKEY") else {
-                    throw SourceError("\(connection.address) refuses \(command.name): \(message)")
-                }
-                isBack = false
-            } else if let deadline = copy.deadline, deadline <= now.microseconds / 1000 {
-                outcome.expired += 1
+                command = restoring
+            } else if isThere, outcome.action.kind == .deadline, isSame(present[place], copy.newDeadline),
+                !isPast
+            {
+                command =
+                    copy.deadline.map { RESPCommand("PEXPIREAT") + copy.key + $0 }
+                    ?? RESPCommand("PERSIST") + copy.key
+            } else {
+                skip(copy, &outcome)
                 continue
-            } else {
-                isBack = true
             }
-            if isBack {
-                outcome.entries += 1
-                outcome.bytes += UInt64(clamping: copy.size)
-            } else {
-                outcome.skippedCount += 1
-                if outcome.skipped.count < 100 { outcome.skipped.append(KeyName.text(copy.key)) }
+            let answer = try connection.change([command], in: database)[0]
+            if case .error(let message) = answer, message.hasPrefix("BUSYKEY") {
+                skip(copy, &outcome)
+                continue
             }
+            _ = try connection.accepted(answer, to: command)
+            outcome.entries += 1
+            outcome.bytes += UInt64(clamping: copy.size)
         }
     }
 
-    /// False: the key has another deadline than the one that it got.
-    private func restoreDeadline(
-        of copy: UndoArchive.Copy, left: Int64, _ now: Timestamp
-    ) throws(SourceError) -> Bool {
-        let present = left < 0 ? nil : now.microseconds / 1000 + left
-        let isSame =
-            switch (present, copy.newDeadline) {
-            case (nil, nil): left != -2
-            // Two clocks, and a while under way.
-            case (let present?, let new?): abs(present - new) < 2000
-            default: false
-            }
-        guard isSame else { return false }
-        let command =
-            copy.deadline.map { RESPCommand("PEXPIREAT") + copy.key + $0 } ?? RESPCommand("PERSIST")
-            + copy.key
-        _ = try connection.accepted(connection.change([command], in: database)[0], to: command)
-        return true
+    /// Stored again meanwhile, or with another deadline than the one that it got; or its former one is over, and would delete it.
+    private func skip(_ copy: UndoArchive.Copy, _ outcome: inout UndoOutcome) {
+        outcome.skippedCount += 1
+        if outcome.skipped.count < 100 { outcome.skipped.append(KeyName.text(copy.key)) }
+    }
+
+    /// What is told as the time that is left is known to as much as the answer was under way.
+    private func isSame(_ present: Int64?, _ given: Int64?) -> Bool {
+        switch (present, given) {
+        case (nil, nil): true
+        case (let present?, let given?): present.distance(to: given).magnitude < 2000
+        default: false
+        }
     }
 }
 
@@ -316,10 +339,18 @@ extension PlannedAction {
     /// Whether keys go at once.
     fileprivate var removes: Bool { if case .setLifetime = self { false } else { true } }
 
-    /// The new deadline in milliseconds since 1970; nil: none.
-    fileprivate func deadline(at now: Timestamp) -> Int64? {
+    /// Whether a key may be gone before the way back is over.
+    fileprivate var needsCopies: Bool {
+        if case .setLifetime(let lifetime) = self {
+            lifetime.map { $0 < .seconds(UndoArchive.grace + 60) } ?? false
+        } else {
+            true
+        }
+    }
+
+    /// The time that keys are left; nil: they don't expire, or go at once.
+    fileprivate var milliseconds: Int64? {
         guard case .setLifetime(let lifetime?) = self else { return nil }
-        let seconds = min(max(0, lifetime / .seconds(1)), 1e10)
-        return now.microseconds / 1000 + Int64(seconds * 1000)
+        return Int64(min(max(0, lifetime / .seconds(1)), 1e10) * 1000)
     }
 }

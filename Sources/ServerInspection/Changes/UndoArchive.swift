@@ -102,11 +102,12 @@ struct UndoArchive {
         }
     }
 
-    /// Says how much it was in the end.
-    func update(_ action: ReversibleAction) throws(SourceError) {
+    /// Says how much it was in the end, or how many of its copies are back.
+    func update(_ action: ReversibleAction, undone: Int = 0) throws(SourceError) {
         try SourceError.translating { () throws(StorageError) in
             try archive.update(
-                UndoArchive.encoded(action), forKey: UndoArchive.key(action.id), encoding: .cbor,
+                UndoArchive.encoded(action, undone: undone), forKey: UndoArchive.key(action.id),
+                encoding: .cbor,
                 attributes: attributes)
         }
     }
@@ -139,41 +140,44 @@ struct UndoArchive {
     }
 
     /// What can be taken back, latest first.
-    func actions() throws(SourceError) -> [ReversibleAction] {
+    func actions() throws(SourceError) -> [ReversibleAction] { try records().map(\.action) }
+
+    /// The actions with how many of their copies are back already, latest first.
+    func records() throws(SourceError) -> [(action: ReversibleAction, undone: Int)] {
         try SourceError.translating { () throws(StorageError) in
             let entries = try archive.entries()
-            var actions: [ReversibleAction] = []
+            var records: [(action: ReversibleAction, undone: Int)] = []
             for index in entries.indices {
                 guard let metadata = try entries.presentMetadata(at: index),
                     metadata.key.hasPrefix("action "), let bytes = try archive.peek(metadata.key),
-                    let action = UndoArchive.action(bytes)
+                    let record = UndoArchive.record(bytes)
                 else { continue }
-                actions.append(action)
+                records.append(record)
             }
-            return actions.sorted { $0.id > $1.id }
+            return records.sorted { $0.action.id > $1.action.id }
         }
     }
 
     // MARK: Form
 
-    private static func encoded(_ action: ReversibleAction) -> [UInt8] {
+    private static func encoded(_ action: ReversibleAction, undone: Int = 0) -> [UInt8] {
         [
             Int64(action.id), Int64(action.kind.rawValue), action.time.microseconds, Int64(action.entries),
-            Int64(clamping: action.bytes), Int64(action.pid),
+            Int64(clamping: action.bytes), Int64(action.pid), Int64(undone),
         ].item.encoded
     }
 
-    private static func action(_ bytes: [UInt8]) -> ReversibleAction? {
-        guard case .array(let items)? = try? CBORReader.decode(bytes), items.count == 6,
-            let id = items[0].number, let kind = items[1].number.flatMap({ UInt32(exactly: $0) }),
-            let kind = ReversibleAction.Kind(rawValue: kind), let time = items[2].number,
-            let entries = items[3].number, let size = items[4].number, let pid = items[5].number
+    private static func record(_ bytes: [UInt8]) -> (action: ReversibleAction, undone: Int)? {
+        guard case .array(let items)? = try? CBORReader.decode(bytes), items.count == 7 else { return nil }
+        let numbers = items.compactMap(\.number)
+        guard numbers.count == 7, let kind = UInt32(exactly: numbers[1]),
+            let kind = ReversibleAction.Kind(rawValue: kind)
         else { return nil }
         var action = ReversibleAction(
-            id: UInt32(clamping: id), kind: kind, time: Timestamp(microseconds: time),
-            entries: Int(clamping: entries), bytes: UInt64(clamping: size))
-        action.pid = Int32(clamping: pid)
-        return action
+            id: UInt32(clamping: numbers[0]), kind: kind, time: Timestamp(microseconds: numbers[2]),
+            entries: Int(clamping: numbers[3]), bytes: UInt64(clamping: numbers[4]))
+        action.pid = Int32(clamping: numbers[5])
+        return (action, Int(clamping: max(0, numbers[6])))
     }
 
     private static func encoded(_ copy: Copy) -> [UInt8] {

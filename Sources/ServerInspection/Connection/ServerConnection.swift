@@ -204,6 +204,8 @@ package struct ServerTraits: Sendable, Hashable {
     /// Whether it is one of a cluster, and has only a part of the keys.
     package fileprivate(set) var isClustered = false
 
+    /// Whether it tells deadlines as such (`PEXPIRETIME`, from version 7 on).
+    package fileprivate(set) var tellsDeadlines = false
     /// Whether it counts uses of keys (a policy with LFU) instead of keeping times.
     package fileprivate(set) var countsUses = false
 
@@ -214,6 +216,8 @@ package struct ServerTraits: Sendable, Hashable {
         product =
             info["valkey_version"].map { "Valkey \($0)" } ?? info["redis_version"].map { "Redis \($0)" }
             ?? product
+        let version = info["redis_version"]?.split(separator: ".").first.flatMap { Int($0) }
+        tellsDeadlines = version.map { $0 >= 7 } ?? false
         countsUses = info["maxmemory_policy"]?.contains("lfu") ?? false
         isClustered = (info["redis_mode"] ?? info["server_mode"]) == "cluster"
     }

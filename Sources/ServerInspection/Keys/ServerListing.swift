@@ -1,3 +1,4 @@
+import ArchiveQuery
 import StorageEngine
 import StoreInspection
 
@@ -110,6 +111,10 @@ package final class ServerListing: EntryListing {
             }
             return (state.recent[index] ?? nil).map { ($0.type, $0.layout) }
         }
+    }
+
+    package func objection(to properties: [QueryProperty]) throws(SourceError) -> String? {
+        try connection.traits().objection(to: properties)
     }
 
     package func key(at index: Int) throws(SourceError) -> String? { KeyName.text(keys[index]) }

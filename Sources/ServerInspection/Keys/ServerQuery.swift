@@ -14,8 +14,13 @@ package struct ServerQuery: QuerySource {
     /// How many keys there are, for telling how far it is.
     private let count: Int
 
-    package init(_ connection: ServerConnection, database: Int) throws(SourceError) {
+    /// - Throws: also where the query asks for what a server doesn't tell.
+    package init(
+        _ connection: ServerConnection, database: Int, for pipeline: QueryPipeline
+    ) throws(SourceError) {
         (self.connection, self.database) = (connection, database)
+        let asked = pipeline.stages.flatMap(\.properties)
+        if let objection = try connection.traits().objection(to: asked) { throw SourceError(objection) }
         count = Int(clamping: try connection.ask(RESPCommand("DBSIZE"), in: database).number ?? 0)
     }
 
@@ -25,6 +30,30 @@ package struct ServerQuery: QuerySource {
 
     package func cursor(forKeys keys: [String]) throws -> any QueryCursor {
         ServerCursor(connection, database, keys: keys.map(KeyName.bytes))
+    }
+}
+
+extension ServerTraits {
+    /// Why something of entries can't be asked here: an answer would be made up. Nil: it can.
+    package func objection(to properties: [QueryProperty]) -> String? {
+        for case .metadata(let metadata) in properties {
+            switch metadata {
+            case .created, .age, .owner, .tier, .rank:
+                return "a server doesn't tell the @\(metadata.rawValue) of its keys"
+            case .idle, .accessed:
+                if countsUses {
+                    return
+                        "\(product) counts the uses of keys here (its policy is one of LFU), so it tells no "
+                        + "@\(metadata.rawValue); @hits is told"
+                }
+            case .hits:
+                if !countsUses {
+                    return "\(product) tells @hits only if its policy is one of LFU; @idle is told"
+                }
+            case .key, .size, .ttl, .expires, .type, .encoding: break
+            }
+        }
+        return nil
     }
 }
 

@@ -1,3 +1,4 @@
+import ArchiveQuery
 import StorageEngine
 
 /// A list of entries in LRU order as it was at one moment: index 0 is the most recent. Safe from any thread.
@@ -59,6 +60,9 @@ package protocol EntryListing: Sendable {
     /// - Returns: false if it was stopped.
     func learnFigures(_ goesOn: (Double) -> Bool) throws(SourceError) -> Bool
 
+    /// Why entries can't be asked for these; nil: they can. A server doesn't tell all that a store does.
+    func objection(to properties: [QueryProperty]) throws(SourceError) -> String?
+
     /// Says that the metadata of these entries will be read now, so that all can be asked for at once.
     func prepare(_ indices: [Int]) throws(SourceError)
 }
@@ -69,6 +73,7 @@ extension EntryListing {
     package var isByRecency: Bool { true }
     package var isCut: Bool { false }
     package var knowsFigures: Bool { true }
+    package func objection(to properties: [QueryProperty]) throws(SourceError) -> String? { nil }
     package func learnFigures(_ goesOn: (Double) -> Bool) throws(SourceError) -> Bool { true }
     package func prepare(_ indices: [Int]) throws(SourceError) {}
 }

@@ -98,6 +98,9 @@ struct GroupsCommand: ParsableCommand {
             }
             Interruption.collect()
             let listing = try ServerDatabase(server, named: archive).listing()
+            if case .property(let property) = by, let objection = try listing.objection(to: [property]) {
+                throw CommandFailure(objection, status: .usage)
+            }
             return try print(listing) { groups in
                 guard groups.unreadable > 0 else { return }
                 throw CommandFailure(

@@ -146,7 +146,7 @@ struct ServerDatabase {
                     + "them all the same, and metadata such as @key, @type and @size are told without",
                 status: .usage)
         }
-        return try ServerQuery(connection, database: number)
+        return try ServerQuery(connection, database: number, for: plan.pipeline)
     }
 
     func changes() throws -> ServerChanges {
