@@ -185,6 +185,12 @@ struct ServerKeysTests {
         let half = ServerConnection(try ServerAddress("valkey://half:word@127.0.0.1:\(served.server.port)"))
         let problem = #expect(throws: SourceError.self) { try half.facts(of: [Array("text".utf8)], in: 0) }
         #expect(problem?.description.contains("refuses MEMORY") == true)
+        // One without a password is that one, and not the default one.
+        try served.ask("ACL", "SETUSER", "reader", "on", "nopass", "~*", "+@all", "-memory")
+        let reader = ServerConnection(try ServerAddress("valkey://reader@127.0.0.1:\(served.server.port)"))
+        #expect(throws: SourceError.self) { try reader.facts(of: [Array("text".utf8)], in: 0) }
+        let nobody = ServerConnection(try ServerAddress("valkey://nobody@127.0.0.1:\(served.server.port)"))
+        #expect(throws: SourceError.self) { try nobody.figures() }
     }
 
     @Test func aConnectionThatWasLostIsMadeAnew() async throws {

@@ -38,7 +38,7 @@ package struct ServerChanges {
         else { throw SourceError("there is no folder to keep what is deleted in") }
         defer { undo.close() }
         var outcome = PlanOutcome()
-        var record = try undo.begin(action.kind, at: .now())
+        var record = try undo.begin(action.kind, in: connection.traits().run, at: .now())
         var number = 0
         var stopped: String?
         var place = 0
@@ -55,18 +55,18 @@ package struct ServerChanges {
                             + "\(Figures.bytes(UInt64(ServerChanges.largest))) to take it back holds the server up; "
                             + "delete it with UNLINK from another program")
                 }
-                try change(keys, action, undo, record.id, &number, &outcome)
+                try change(keys, action, undo, record, &number, &outcome)
                 place += keys.count
             } catch {
                 stopped = "Stopped after \(Figures.count(place)) of \(Figures.count(targets.count)): \(error)"
             }
         }
-        (record.entries, record.bytes) = (outcome.entries, outcome.bytes)
+        (record.action.entries, record.action.bytes) = (outcome.entries, outcome.bytes)
         if number > 0 {
             try undo.update(record)
-            outcome.action = record
+            outcome.action = record.action
         } else {
-            try undo.end(record.id)
+            try undo.end(record)
         }
         return Carried(outcome, stopped: stopped)
     }
@@ -83,7 +83,8 @@ package struct ServerChanges {
     }
 
     private func change(
-        _ keys: [[UInt8]], _ action: PlannedAction, _ undo: UndoArchive, _ id: UInt32, _ number: inout Int,
+        _ keys: [[UInt8]], _ action: PlannedAction, _ undo: UndoArchive, _ record: UndoArchive.Record,
+        _ number: inout Int,
         _ outcome: inout PlanOutcome
     ) throws(SourceError) {
         var again = [keys]
@@ -98,7 +99,7 @@ package struct ServerChanges {
                     "more than \(Figures.bytes(UndoArchive.most)) can't be kept to take it back; wait until earlier "
                         + "deletions are ten minutes old, or delete with another program")
             }
-            try undo.keep(copies, from: number, of: id)
+            try undo.keep(copies, from: number, of: record)
             let isDone: Bool
             do throws(SourceError) {
                 isDone = copies.isEmpty ? true : try transact(copies, action)
@@ -116,7 +117,7 @@ package struct ServerChanges {
                 continue
             }
             // Somebody changed one of them: each by itself then.
-            try undo.forget(number..<number + copies.count, of: id)
+            try undo.forget(number..<number + copies.count, of: record)
             tries += 1
             if keys.count > 1 {
                 again += keys.reversed().map { [$0] }
@@ -236,17 +237,24 @@ package struct ServerChanges {
         guard let undo = found else { return [] }
         defer { undo.close() }
         // One that was ended by a kill has no figures, and what it did can be taken back all the same.
-        return try undo.actions()
+        return try undo.records().map(\.action)
     }
 
     /// Takes an action back; nil when it no longer can be. Keys that were stored again stay.
+    /// - Parameter isOfOtherRun: whether it may be a server that was started since the action, which may be another one.
     package func undo(
-        _ id: UInt32, checkpoint: (Double) -> Bool = { _ in true }
+        _ id: UInt32, evenIfRestarted isOfOtherRun: Bool = false, checkpoint: (Double) -> Bool = { _ in true }
     ) throws(SourceError) -> Carried<UndoOutcome>? {
         let found = try UndoArchive(in: folder, for: connection.address, database: database, creating: false)
         guard let undo = found else { return nil }
         defer { undo.close() }
-        guard let record = try undo.records().first(where: { $0.action.id == id }) else { return nil }
+        guard var record = try undo.records().first(where: { $0.action.id == id }) else { return nil }
+        let run = try connection.traits().run
+        guard run == record.run || isOfOtherRun else {
+            throw SourceError(
+                "what is at \(connection.address) was started since, and may be another server; "
+                    + "vellum undo with --restarted brings the keys back there")
+        }
         var outcome = UndoOutcome.nothing
         outcome.action = record.action
         var number = record.undone
@@ -254,19 +262,20 @@ package struct ServerChanges {
         while !isStopped {
             var copies: [UndoArchive.Copy] = []
             while copies.count < ServerChanges.block,
-                let copy = try undo.copy(number + copies.count, of: id)
+                let copy = try undo.copy(number + copies.count, of: record)
             { copies.append(copy) }
             if copies.isEmpty { break }
             try restore(copies, &outcome)
             number += copies.count
             // What is back isn't to be brought back again, whatever happens next.
-            try undo.update(record.action, undone: number)
+            record.undone = number
+            try undo.update(record)
             isStopped = !checkpoint(Double(number) / Double(max(record.action.entries, number)))
         }
         outcome.isComplete = !isStopped
         if !isStopped {
-            try undo.forget(0..<number, of: id)
-            try undo.end(id)
+            try undo.forget(0..<number, of: record)
+            try undo.end(record)
         }
         return Carried(outcome)
     }

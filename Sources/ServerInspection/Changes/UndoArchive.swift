@@ -23,6 +23,17 @@ struct UndoArchive {
     private let store: Store
     private let archive: Archive
 
+    /// An action with what belongs to it.
+    struct Record {
+        var action: ReversibleAction
+        /// What its copies are kept under. A number of actions may be given again; this isn't.
+        let token: Int64
+        /// The run of the server that it was done in.
+        let run: String
+        /// How many of its copies are back already.
+        var undone = 0
+    }
+
     /// One key as it was.
     struct Copy {
         var key: [UInt8]
@@ -85,68 +96,71 @@ struct UndoArchive {
 
     private static func key(_ id: UInt32) -> String { "action \(id)" }
 
-    /// A new number, which no other process takes.
-    func begin(_ kind: ReversibleAction.Kind, at time: Timestamp) throws(SourceError) -> ReversibleAction {
-        var id = (try actions().map(\.id).max() ?? 0) + 1
+    /// With a new number, which no other process takes.
+    func begin(_ kind: ReversibleAction.Kind, in run: String, at time: Timestamp) throws(SourceError)
+        -> Record
+    {
+        let token = Int64.random(in: 1...Int64.max)
+        var id = (try records().map(\.action.id).max() ?? 0) + 1
         while true {
             var action = ReversibleAction(id: id, kind: kind, time: time, entries: 0, bytes: 0)
             action.pid = getpid()
+            let record = Record(action: action, token: token, run: run)
             let put = try SourceError.translating { () throws(StorageError) in
                 try archive.put(
-                    UndoArchive.encoded(action), forKey: UndoArchive.key(id), ifSequence: nil,
+                    UndoArchive.encoded(record), forKey: UndoArchive.key(id), ifSequence: nil,
                     encoding: .cbor,
                     attributes: attributes)
             }
-            if put != .changed { return action }
+            if put != .changed { return record }
             id += 1
         }
     }
 
     /// Says how much it was in the end, or how many of its copies are back.
-    func update(_ action: ReversibleAction, undone: Int = 0) throws(SourceError) {
+    func update(_ record: Record) throws(SourceError) {
         try SourceError.translating { () throws(StorageError) in
             try archive.update(
-                UndoArchive.encoded(action, undone: undone), forKey: UndoArchive.key(action.id),
-                encoding: .cbor,
+                UndoArchive.encoded(record), forKey: UndoArchive.key(record.action.id), encoding: .cbor,
                 attributes: attributes)
         }
     }
 
-    func keep(_ copies: [Copy], from number: Int, of id: UInt32) throws(SourceError) {
+    func keep(_ copies: [Copy], from number: Int, of record: Record) throws(SourceError) {
         try SourceError.translating { () throws(StorageError) in
             for (place, copy) in copies.enumerated() {
                 try archive.put(
-                    UndoArchive.encoded(copy), forKey: "\(id)/\(number + place)", encoding: .cbor,
+                    UndoArchive.encoded(copy), forKey: "\(record.token)/\(number + place)", encoding: .cbor,
                     attributes: attributes)
             }
         }
     }
 
     /// Copies that aren't needed, since nothing was changed.
-    func forget(_ numbers: Range<Int>, of id: UInt32) throws(SourceError) {
+    func forget(_ numbers: Range<Int>, of record: Record) throws(SourceError) {
         try SourceError.translating { () throws(StorageError) in
-            for number in numbers { try archive.delete("\(id)/\(number)") }
+            for number in numbers { try archive.delete("\(record.token)/\(number)") }
         }
     }
 
-    func end(_ id: UInt32) throws(SourceError) {
-        try SourceError.translating { () throws(StorageError) in _ = try archive.delete(UndoArchive.key(id)) }
+    /// Copies that are left behind expire.
+    func end(_ record: Record) throws(SourceError) {
+        try SourceError.translating { () throws(StorageError) in
+            _ = try archive.delete(UndoArchive.key(record.action.id))
+        }
     }
 
-    func copy(_ number: Int, of id: UInt32) throws(SourceError) -> Copy? {
+    func copy(_ number: Int, of record: Record) throws(SourceError) -> Copy? {
         try SourceError.translating { () throws(StorageError) in
-            try archive.peek("\(id)/\(number)").flatMap(UndoArchive.copy)
+            try archive.peek("\(record.token)/\(number)").flatMap(UndoArchive.copy)
         }
     }
 
     /// What can be taken back, latest first.
-    func actions() throws(SourceError) -> [ReversibleAction] { try records().map(\.action) }
-
-    /// The actions with how many of their copies are back already, latest first.
-    func records() throws(SourceError) -> [(action: ReversibleAction, undone: Int)] {
+    func records() throws(SourceError) -> [Record] {
         try SourceError.translating { () throws(StorageError) in
             let entries = try archive.entries()
-            var records: [(action: ReversibleAction, undone: Int)] = []
+            var records: [Record] = []
             for index in entries.indices {
                 guard let metadata = try entries.presentMetadata(at: index),
                     metadata.key.hasPrefix("action "), let bytes = try archive.peek(metadata.key),
@@ -160,24 +174,29 @@ struct UndoArchive {
 
     // MARK: Form
 
-    private static func encoded(_ action: ReversibleAction, undone: Int = 0) -> [UInt8] {
-        [
+    private static func encoded(_ record: Record) -> [UInt8] {
+        let action = record.action
+        let numbers = [
             Int64(action.id), Int64(action.kind.rawValue), action.time.microseconds, Int64(action.entries),
-            Int64(clamping: action.bytes), Int64(action.pid), Int64(undone),
-        ].item.encoded
+            Int64(clamping: action.bytes), Int64(action.pid), Int64(record.undone), record.token,
+        ].item
+        return CBORValue.array([numbers, .text(record.run)]).encoded
     }
 
-    private static func record(_ bytes: [UInt8]) -> (action: ReversibleAction, undone: Int)? {
-        guard case .array(let items)? = try? CBORReader.decode(bytes), items.count == 7 else { return nil }
+    private static func record(_ bytes: [UInt8]) -> Record? {
+        guard case .array(let parts)? = try? CBORReader.decode(bytes), parts.count == 2,
+            case .array(let items) = parts[0], case .text(let run) = parts[1]
+        else { return nil }
         let numbers = items.compactMap(\.number)
-        guard numbers.count == 7, let kind = UInt32(exactly: numbers[1]),
+        guard numbers.count == 8, let kind = UInt32(exactly: numbers[1]),
             let kind = ReversibleAction.Kind(rawValue: kind)
         else { return nil }
         var action = ReversibleAction(
             id: UInt32(clamping: numbers[0]), kind: kind, time: Timestamp(microseconds: numbers[2]),
             entries: Int(clamping: numbers[3]), bytes: UInt64(clamping: numbers[4]))
         action.pid = Int32(clamping: numbers[5])
-        return (action, Int(clamping: max(0, numbers[6])))
+        return Record(
+            action: action, token: numbers[7], run: run, undone: Int(clamping: max(0, numbers[6])))
     }
 
     private static func encoded(_ copy: Copy) -> [UInt8] {

@@ -138,12 +138,15 @@ private final class Link: @unchecked Sendable {
 
     private func logIn(_ address: ServerAddress) throws(SourceError) {
         var hello = RESPCommand("HELLO", "3")
-        if let password = address.password { hello = hello + "AUTH" + (address.user ?? "default") + password }
+        if address.user != nil || address.password != nil {
+            // One who needs no password takes any.
+            hello = hello + "AUTH" + (address.user ?? "default") + (address.password ?? "")
+        }
         var answer = try exchange([hello + "SETNAME" + "vellum-browser"], in: nil)[0]
         if case .error(let message) = answer, message.contains("unknown command") {
             // Before version 6.
-            guard let password = address.password else { return }
-            let words = [address.user, password].compactMap { $0 }
+            guard address.user != nil || address.password != nil else { return }
+            let words = [address.user, address.password ?? ""].compactMap { $0 }
             answer = try exchange([RESPCommand(words: (["AUTH"] + words).map { Array($0.utf8) })], in: nil)[0]
         }
         guard case .error(var message) = answer else { return }
@@ -151,7 +154,7 @@ private final class Link: @unchecked Sendable {
         if let password = address.password, !password.isEmpty {
             message = message.replacing(password, with: "…")
         }
-        let isOpen = address.password == nil
+        let isOpen = address.password == nil && address.user == nil
         throw SourceError(
             isOpen && message.hasPrefix("NOAUTH")
                 ? "it wants a password: put it into VALKEYCLI_AUTH, or user:password@ before the host"
@@ -204,6 +207,8 @@ package struct ServerTraits: Sendable, Hashable {
     /// Whether it is one of a cluster, and has only a part of the keys.
     package fileprivate(set) var isClustered = false
 
+    /// What names this run of the server; another one after a restart.
+    package fileprivate(set) var run = ""
     /// Whether it tells deadlines as such (`PEXPIRETIME`, from version 7 on).
     package fileprivate(set) var tellsDeadlines = false
     /// Whether it counts uses of keys (a policy with LFU) instead of keeping times.
@@ -216,6 +221,7 @@ package struct ServerTraits: Sendable, Hashable {
         product =
             info["valkey_version"].map { "Valkey \($0)" } ?? info["redis_version"].map { "Redis \($0)" }
             ?? product
+        run = info["run_id"] ?? ""
         let version = info["redis_version"]?.split(separator: ".").first.flatMap { Int($0) }
         tellsDeadlines = version.map { $0 >= 7 } ?? false
         countsUses = info["maxmemory_policy"]?.contains("lfu") ?? false

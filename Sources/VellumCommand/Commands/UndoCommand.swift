@@ -48,6 +48,10 @@ struct UndoCommand: ParsableCommand {
     @Flag(help: "Let a server that isn't on this machine be changed.")
     var write = false
 
+    @Flag(
+        help: "Also on a server that was started since what is taken back was done, and may be another one.")
+    var restarted = false
+
     private static let columns = [
         Column("id", title: "ID"), Column("time", title: "TIME"), Column("action", title: "ACTION"),
         Column("entries", title: "ENTRIES"), Column("bytes", title: "SIZE"), Column("pid", title: "PID"),
@@ -88,7 +92,8 @@ struct UndoCommand: ParsableCommand {
         try server.requireWritable(write)
         Interruption.collect()
         guard let id = id ?? actions.first?.id,
-            let carried = try changes.undo(id, checkpoint: { _ in !Interruption.isRequested })
+            let carried = try changes.undo(
+                id, evenIfRestarted: restarted, checkpoint: { _ in !Interruption.isRequested })
         else {
             throw CommandFailure(
                 id.map { "action \($0) of \(archive) can't be undone; undo --list shows what can be" }
