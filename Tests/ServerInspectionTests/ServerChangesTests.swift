@@ -96,6 +96,24 @@ struct ServerChangesTests {
         #expect(whole.outcome.entries == 2)
     }
 
+    /// What broke: the way back was over before all was done, and what came then had none.
+    @Test func whatIsUnderWayIsNotUndone() async throws {
+        let served = try await Served()
+        for number in 0..<200 { try served.ask("SET", "key \(number)", "0") }
+        var refusal: SourceError?
+        let carried = try served.changes().carryOut(
+            .delete, on: try served.targets((0..<200).map { "key \($0)" })
+        ) { done in
+            if done > 100, refusal == nil {
+                refusal = #expect(throws: SourceError.self) { try served.changes().undo(1) }
+            }
+            return true
+        }
+        #expect(refusal?.description.contains("still under way") == true)
+        let action = try #require(carried.outcome.action)
+        #expect(try #require(try served.changes().undo(action.id)).outcome.entries == 200)
+    }
+
     @Test func deadlinesComeBackExactly() async throws {
         let served = try await Served()
         let keys = (0..<60).map { "key \($0)" }

@@ -2,6 +2,14 @@ import RESP
 import StorageEngine
 import StoreInspection
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 /// What a person confirmed, done to a database of a server, and taken back. For one thread.
 ///
 /// Each block of keys is read and kept (``UndoArchive``), then changed by a transaction that the server refuses if one of them was
@@ -62,6 +70,7 @@ package struct ServerChanges {
             }
         }
         (record.action.entries, record.action.bytes) = (outcome.entries, outcome.bytes)
+        record.isOver = true
         if number > 0 {
             try undo.update(record)
             outcome.action = record.action
@@ -254,6 +263,11 @@ package struct ServerChanges {
             throw SourceError(
                 "what is at \(connection.address) was started since, and may be another server; "
                     + "vellum undo with --restarted brings the keys back there")
+        }
+        // What is still to come would have no way back.
+        if !record.isOver, kill(record.action.pid, 0) == 0 || errno == EPERM {
+            throw SourceError(
+                "action \(id) is still under way in process \(record.action.pid); stop it, or wait for its end")
         }
         var outcome = UndoOutcome.nothing
         outcome.action = record.action

@@ -32,6 +32,8 @@ struct UndoArchive {
         let run: String
         /// How many of its copies are back already.
         var undone = 0
+        /// Whether it is all done.
+        var isOver = false
     }
 
     /// One key as it was.
@@ -178,7 +180,7 @@ struct UndoArchive {
         let action = record.action
         let numbers = [
             Int64(action.id), Int64(action.kind.rawValue), action.time.microseconds, Int64(action.entries),
-            Int64(clamping: action.bytes), Int64(action.pid), Int64(record.undone), record.token,
+            Int64(clamping: action.bytes), Int64(action.pid), Int64(record.undone), record.token, record.isOver ? 1 : 0,
         ].item
         return CBORValue.array([numbers, .text(record.run)]).encoded
     }
@@ -188,7 +190,7 @@ struct UndoArchive {
             case .array(let items) = parts[0], case .text(let run) = parts[1]
         else { return nil }
         let numbers = items.compactMap(\.number)
-        guard numbers.count == 8, let kind = UInt32(exactly: numbers[1]),
+        guard numbers.count == 9, let kind = UInt32(exactly: numbers[1]),
             let kind = ReversibleAction.Kind(rawValue: kind)
         else { return nil }
         var action = ReversibleAction(
@@ -196,7 +198,8 @@ struct UndoArchive {
             entries: Int(clamping: numbers[3]), bytes: UInt64(clamping: numbers[4]))
         action.pid = Int32(clamping: numbers[5])
         return Record(
-            action: action, token: numbers[7], run: run, undone: Int(clamping: max(0, numbers[6])))
+            action: action, token: numbers[7], run: run, undone: Int(clamping: max(0, numbers[6])),
+            isOver: numbers[8] == 1)
     }
 
     private static func encoded(_ copy: Copy) -> [UInt8] {

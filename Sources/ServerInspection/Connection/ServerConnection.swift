@@ -234,7 +234,7 @@ struct ServerInfo: Sendable {
     private(set) var fields: [(name: Substring, value: Substring)] = []
 
     init(_ answer: RESPValue) {
-        for line in (answer.text ?? "").split(whereSeparator: \.isNewline) where !line.hasPrefix("#") {
+        for line in answer.shownText.split(whereSeparator: \.isNewline) where !line.hasPrefix("#") {
             guard let colon = line.firstIndex(of: ":") else { continue }
             fields.append((line[..<colon], line[line.index(after: colon)...]))
         }
@@ -242,6 +242,16 @@ struct ServerInfo: Sendable {
 
     subscript(_ name: String) -> String? { fields.first { $0.name == name }.map { String($0.value) } }
 
-    func number(_ name: String) -> UInt64? { self[name].flatMap { UInt64($0) } }
+    /// Figures that no server reaches are cut, so that sums of them are none that can't be had.
+    func number(_ name: String) -> UInt64? {
+        self[name].flatMap { UInt64($0) }.map { min($0, 1 << 50) }
+    }
 
+}
+
+extension RESPValue {
+    /// A text to be shown, whatever bytes it has: what isn't UTF-8 in it is repaired.
+    var shownText: String {
+        if case .bytes(let bytes) = self { String(decoding: bytes, as: UTF8.self) } else { text ?? "" }
+    }
 }

@@ -85,7 +85,7 @@ extension ServerConnection {
             var counts: [Substring: Int] = [:]
             for part in value.split(separator: ",") {
                 let pair = part.split(separator: "=")
-                if pair.count == 2 { counts[pair[0]] = Int(pair[1]) }
+                if pair.count == 2 { counts[pair[0]] = Int(pair[1]).map { min(max(0, $0), 1 << 40) } }
             }
             figures.databases.append(
                 .init(number: number, keys: counts["keys"] ?? 0, expiring: counts["expires"] ?? 0))
@@ -106,7 +106,7 @@ extension ServerConnection {
 
     /// Who is connected.
     package func clients() throws(SourceError) -> [ServerClient] {
-        let text = try ask(RESPCommand("CLIENT", "LIST")).text ?? ""
+        let text = try ask(RESPCommand("CLIENT", "LIST")).shownText
         return text.split(whereSeparator: \.isNewline).map { line in
             var fields: [Substring: Substring] = [:]
             for field in line.split(separator: " ") {
@@ -129,11 +129,11 @@ extension ServerConnection {
                 let seconds = parts[1].number, let microseconds = parts[2].number
             else { return nil }
             let words = (parts[3].elements ?? []).map { word in
-                if case .bytes(let bytes) = word { KeyName.text(bytes) } else { word.text ?? "" }
+                if case .bytes(let bytes) = word { KeyName.text(bytes) } else { word.shownText }
             }
             return SlowCommand(
-                id: id, time: Timestamp(microseconds: 0).adding(milliseconds: seconds * 1000),
-                microseconds: microseconds, words: words, client: parts.count > 4 ? parts[4].text ?? "" : "")
+                id: id, time: Timestamp(microseconds: 0).adding(milliseconds: min(max(0, seconds), 1 << 40) * 1000),
+                microseconds: microseconds, words: words, client: parts.count > 4 ? parts[4].shownText : "")
         } ?? []
     }
 }

@@ -59,7 +59,8 @@ extension ServerConnection {
                 if case .error(let message) = answers[number], message.contains("no such key") { continue }
                 _ = try accepted(answers[number], to: commands[number])
             }
-            guard let type = answers[place].text, type != "none" else {
+            let type = answers[place].shownText
+            guard !type.isEmpty, type != "none" else {
                 facts.append(nil)
                 continue
             }
@@ -67,7 +68,8 @@ extension ServerConnection {
             facts.append(
                 KeyFacts(
                     type: type, layout: answers[place + 1].text,
-                    memory: Int(clamping: answers[place + 2].number ?? 0),
+                    // Sums of what no server holds are none that can be had.
+                    memory: Int(clamping: min(max(0, answers[place + 2].number ?? 0), 1 << 40)),
                     expires: left < 0 ? nil : now.adding(milliseconds: left),
                     used: countsUses
                         ? nil

@@ -40,12 +40,13 @@ struct ServerWorkload {
         }
         let server = try LocalServer(program, at: plan.scratch.fresh("browsed-server"))
         defer { server.end() }
-        let client = try Waiting.result { try await PlainValkeyClient(port: server.port) }
+        let (port, entries) = (server.port, plan.entries)
+        let client = try Waiting.result { try await PlainValkeyClient(port: port) }
         plan.say("P20: filling")
         try Waiting.result {
-            for start in stride(from: 1, through: plan.entries, by: 20_000) {
+            for start in stride(from: 1, through: entries, by: 20_000) {
                 let words = [
-                    "EVAL", ServerWorkload.fill, "0", "\(start)", "\(min(start + 19_999, plan.entries))",
+                    "EVAL", ServerWorkload.fill, "0", "\(start)", "\(min(start + 19_999, entries))",
                 ]
                 await client.send(words.map { Array($0.utf8) }, replyBytes: 4)
             }
@@ -63,7 +64,7 @@ struct ServerWorkload {
             let quiet = try waits(client)
             let begun = Clock.now()
             let screen = try TerminalProgram(
-                [browser, "browse", "--store", "valkey://127.0.0.1:\(server.port)", "--read-only"],
+                [browser, "browse", "--store", "valkey://127.0.0.1:\(port)", "--read-only"],
                 columns: 120,
                 rows: 40)
             frame.add(nanoseconds: Double(try screen.frame(showing: "db0") - begun), ops: 1, bytes: 0)

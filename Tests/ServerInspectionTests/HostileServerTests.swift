@@ -1,0 +1,110 @@
+import Foundation
+import RESP
+import ServerInspection
+import ServerSupport
+import StorageEngine
+import StoreInspection
+import TestSupport
+import Testing
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// What answers as no server does.
+@Suite(.serialized) struct HostileServerTests {
+    /// Answers each command with what `answers` has for its name; a status for the others.
+    private final class Liar: Sendable {
+        let port: Int
+        private let listener: Int32
+
+        init(_ answers: @escaping @Sendable (String) -> String?) throws {
+            (listener, port) = try Loopback.listen()
+            let listener = listener
+            Thread.detachNewThread {
+                while case let connection = accept(listener, nil, nil), connection >= 0 {
+                    Thread.detachNewThread { Liar.serve(connection, answers) }
+                }
+            }
+        }
+
+        deinit { shutdown(listener, Int32(SHUT_RDWR)) }
+
+        private static func serve(_ connection: Int32, _ answers: (String) -> String?) {
+            defer { close(connection) }
+            var decoder = RESPDecoder()
+            var buffer = [UInt8](repeating: 0, count: 65_536)
+            while true {
+                let count = recv(connection, &buffer, buffer.count, 0)
+                guard count > 0 else { return }
+                decoder.append(buffer[..<count])
+                while let command = try? decoder.next() {
+                    let name = command.elements?.first?.text ?? ""
+                    let reply = Array((answers(name) ?? "+OK\r\n").utf8)
+                    guard
+                        reply.withUnsafeBytes({
+                            send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+                        }) > 0
+                    else { return }
+                }
+            }
+        }
+    }
+
+    private static func bulk(_ text: String) -> String { "$\(text.utf8.count)\r\n\(text)\r\n" }
+
+    @Test func figuresThatNoServerReaches() throws {
+        let most = "18446744073709551615"
+        let info = """
+            redis_version:7.0.0\r
+            keyspace_hits:\(most)\r
+            keyspace_misses:\(most)\r
+            total_commands_processed:\(most)\r
+            used_memory:\(most)\r
+            db0:keys=9223372036854775807,expires=9223372036854775807\r
+            db1:keys=9223372036854775807,expires=-5\r
+
+            """
+        let server = try Liar { name in
+            switch name {
+            case "INFO": Self.bulk(info)
+            case "SLOWLOG":
+                "*1\r\n*4\r\n:1\r\n:9223372036854775807\r\n:9223372036854775807\r\n*1\r\n\(Self.bulk("GET"))"
+            case "TYPE": "+string\r\n"
+            case "OBJECT", "MEMORY", "PTTL": ":9223372036854775807\r\n"
+            case "DBSIZE": ":-7\r\n"
+            case "CLIENT": Self.bulk("id=x addr= age=-1 idle=99999999999999999999 name=\u{1b}[2J\n")
+            default: nil
+            }
+        }
+        let connection = ServerConnection(try ServerAddress("valkey://127.0.0.1:\(server.port)"))
+        let figures = try connection.figures()
+        #expect(figures.databases.count == 2)
+        #expect(figures.databases.reduce(0) { $0 + $1.keys } > 0)
+        #expect(figures.hits + figures.misses > 0)
+        #expect(try connection.slowCommands().count == 1)
+        #expect(try connection.clients().count == 1)
+        let facts = try connection.facts(of: [[1], [2]], in: 0).compactMap { $0 }
+        #expect(facts.reduce(0) { $0 + $1.memory } > 0)
+        for fact in facts { #expect(fact.metadata(of: [1], at: .now()).valueBytes > 0) }
+        withExtendedLifetime(server) {}
+    }
+
+    @Test(arguments: [
+        ":1\r\n", "*2\r\n:0\r\n:0\r\n", "*1\r\n$1\r\n0\r\n", "*2\r\n$1\r\n0\r\n$1\r\nx\r\n", "*-1\r\n",
+        "-ERR no\r\n", "!",
+        "*2\r\n*0\r\n*0\r\n",
+    ])
+    func scansThatAreNone(answer: String) throws {
+        let server = try Liar { name in name == "SCAN" ? answer : name == "INFO" ? Self.bulk("") : nil }
+        let connection = ServerConnection(try ServerAddress("valkey://127.0.0.1:\(server.port)"), seconds: 1)
+        #expect(throws: SourceError.self) {
+            try ServerListing(connection, database: 0, isPaced: false)
+        }
+        withExtendedLifetime(server) {}
+    }
+}
