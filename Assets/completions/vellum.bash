@@ -194,7 +194,7 @@ _vellum() {
 
 _vellum_browse() {
     repeating_flags=()
-    non_repeating_flags=(--read-only --lines --version -h --help)
+    non_repeating_flags=(--read-only --write --lines --version -h --help)
     repeating_options=()
     non_repeating_options=(-s --store --theme --size --keys --print --record --replay --at)
     __vellum_offer_flags_options 1
@@ -450,7 +450,7 @@ _vellum_put() {
 
 _vellum_query() {
     repeating_flags=()
-    non_repeating_flags=(--json --csv --spreadsheet --explain --version -h --help)
+    non_repeating_flags=(--json --csv --spreadsheet --explain --touch --version -h --help)
     repeating_options=()
     non_repeating_options=(-s --store --file --format --output --memory --temp)
     __vellum_offer_flags_options 2
@@ -516,7 +516,7 @@ _vellum_shell() {
 
 _vellum_rm() {
     repeating_flags=()
-    non_repeating_flags=(--all --dry-run --yes --version -h --help)
+    non_repeating_flags=(--all --dry-run --yes --write --touch --version -h --help)
     repeating_options=()
     non_repeating_options=(-s --store --owner --where)
     __vellum_offer_flags_options -1
@@ -551,7 +551,7 @@ _vellum_rm() {
 
 _vellum_expire() {
     repeating_flags=()
-    non_repeating_flags=(--all --dry-run --yes --now --never --version -h --help)
+    non_repeating_flags=(--all --dry-run --yes --write --touch --now --never --version -h --help)
     repeating_options=()
     non_repeating_options=(-s --store --owner --where --in --idle-longer-than)
     __vellum_offer_flags_options -1
@@ -592,7 +592,7 @@ _vellum_expire() {
 
 _vellum_undo() {
     repeating_flags=()
-    non_repeating_flags=(--list --json --version -h --help)
+    non_repeating_flags=(--list --json --write --restarted --version -h --help)
     repeating_options=()
     non_repeating_options=(-s --store)
     __vellum_offer_flags_options 2

@@ -195,7 +195,7 @@ struct CompletionTests {
         let expected = [
             ["keys"], ["Fish", "Fruit"], ["apple", "apricot"], ["own-a", "own-b", "own-p"], ["--reverse"],
             ["1:a", "1:b", "2"], ["a", "b"], ["b"], ["user:1:a", "user:1:b"],
-            ["'\(trap)')", "x$(touch"], ["of", "of.it"], ["@tier", "@ttl"],
+            ["'\(trap)')", "x$(touch"], ["of", "of.it"], ["@tier", "@ttl", "@type"],
         ]
         #expect(offered == expected.map { $0.map { Substring($0) } }, "\(result.text) \(result.errors)")
         #expect(!FileManager.default.fileExists(atPath: trap), "a key was run")

@@ -29,7 +29,7 @@ struct KeysCommand: ParsableCommand {
             What to sort by: most recently used first, key or owner ascending, largest, latest created, soonest to \
             expire or most hits first, or by tier, what is in memory first.
             """, valueName: "order"))
-    var order: EntryColumn?
+    var order = EntryColumn.idle
 
     @Flag(help: "Turn the order around; what is equal stays most recently used first.")
     var reverse = false
@@ -73,7 +73,7 @@ struct KeysCommand: ParsableCommand {
         let isFiltered = prefix != nil || owner != nil || match != nil
         let pattern = match.map { KeyPattern($0) }
         let now = Timestamp.now()
-        let order = EntryOrder(order ?? .idle)
+        let order = EntryOrder(order)
         let places = (reverse ? order.reversed : order).positions(in: listing, now: now)
         for row in 0..<places.count {
             let index = places.index(atRow: row)
@@ -112,6 +112,9 @@ struct KeysCommand: ParsableCommand {
     /// The keys of a server's database.
     private func list(_ database: ServerDatabase) throws {
         if owner != nil { throw ValidationError("keys of a server have no owners") }
+        // A server's own order costs nothing; any other takes a question about each key.
+        let isOrdered = ProgramArguments.withoutStore.contains { $0 == "--order" || $0.hasPrefix("--order=") }
+        let order = isOrdered ? order : nil
         if let order, [.tier, .age, .owner].contains(order) {
             throw ValidationError("a server doesn't tell the \(order.rawValue) of its keys")
         }
