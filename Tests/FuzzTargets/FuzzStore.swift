@@ -104,8 +104,11 @@ final class FuzzStore {
         withUnsafeBytes(of: word.littleEndian) { bytes.replaceSubrange(offset..<offset + 8, with: $0) }
     }
 
+    /// A new file in the former one's place: the regular work of an archive that was just closed may still look at that for a moment,
+    /// and what is mapped must not be cut.
     private func write(_ bytes: [UInt8], _ path: String) throws {
-        let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        unlink(path)
+        let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw POSIXError(.EIO) }
         defer { close(file) }
         guard pwrite(file, bytes, bytes.count, 0) == bytes.count else { throw POSIXError(.EIO) }
