@@ -106,7 +106,7 @@ struct ServerCommandTests {
 
     @Test func refusesWhatItCannotDo() async throws {
         let machine = try await Machine()
-        for words in [["check"], ["put", "db0", "k"], ["watch"], ["export", "db0"], ["compact"]] {
+        for words in [["check"], ["drop", "db0"], ["watch"], ["export", "db0"], ["compact"]] {
             let result = try Vellum.run(["--store", machine.server.url] + words)
             #expect(result.status == 2, "\(words)")
             #expect(result.errors.contains("is a server, and this command works on stores"), "\(words)")
