@@ -267,18 +267,21 @@ package struct Arranger {
     /// used often, so it is among the most recent.
     private func find(_ key: String?, near old: Int, in arrangement: Arrangement) -> Int? {
         guard let key else { return nil }
+        func isIt(_ index: Int) -> Bool {
+            ((try? arrangement.listing.key(at: index)) ?? nil).map(ExactText.init) == ExactText(key)
+        }
         let rows = arrangement.rows
         let listing = arrangement.listing
         if let index = listing.index(ofKey: key) { return rows.row(ofIndex: index) }
         let recent = listing.count <= Arranger.searched ? listing.count : Arranger.searchedRecent
-        if let index = (0..<recent).first(where: { (try? listing.key(at: $0)) == key }) {
+        if let index = (0..<recent).first(where: isIt) {
             return rows.row(ofIndex: index)
         }
         guard recent < listing.count else { return nil }
         let middle = min(max(0, old), rows.count)
         let nearby =
             max(0, middle - Arranger.searchedNearby)..<min(rows.count, middle + Arranger.searchedNearby)
-        return nearby.first { (try? listing.key(at: rows.index(atRow: $0))) == key }
+        return nearby.first { isIt(rows.index(atRow: $0)) }
     }
 
     /// The rows that will be in view when the anchor keeps its place on the screen.

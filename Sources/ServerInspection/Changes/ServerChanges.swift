@@ -71,9 +71,17 @@ package struct ServerChanges {
         }
         (record.action.entries, record.action.bytes) = (outcome.entries, outcome.bytes)
         record.isOver = true
+        // The grace begins when all is done.
+        record.action.time = .now()
+        record.action.end = record.action.time.adding(milliseconds: Int64(UndoArchive.grace) * 1000)
         if number > 0 {
-            try undo.update(record)
             outcome.action = record.action
+            do throws(SourceError) {
+                try undo.settle(record, copies: number)
+            } catch {
+                // What was done stays done, and can be taken back once this process is over.
+                stopped = (stopped.map { $0 + "; " } ?? "") + "\(error)"
+            }
         } else {
             try undo.end(record)
         }
@@ -267,7 +275,8 @@ package struct ServerChanges {
         // What is still to come would have no way back.
         if !record.isOver, kill(record.action.pid, 0) == 0 || errno == EPERM {
             throw SourceError(
-                "action \(id) is still under way in process \(record.action.pid); stop it, or wait for its end")
+                "action \(id) is still under way in process \(record.action.pid); stop it, or wait for its end"
+            )
         }
         var outcome = UndoOutcome.nothing
         outcome.action = record.action
@@ -296,6 +305,8 @@ package struct ServerChanges {
 
     private func restore(_ copies: [UndoArchive.Copy], _ outcome: inout UndoOutcome) throws(SourceError) {
         let (now, present) = try deadlines(of: copies.map(\.key), behind: RESPCommand("PING"))
+        // What is told as the time that is left is known to as much as the answer was under way.
+        let tolerance: UInt64 = try connection.traits().tellsDeadlines ? 0 : 2000
         let exist = try connection.ask(copies.map { RESPCommand("EXISTS") + $0.key }, in: database)
         for (place, copy) in copies.enumerated() {
             let isThere = try connection.accepted(exist[place], to: RESPCommand("EXISTS")).number == 1
@@ -313,7 +324,8 @@ package struct ServerChanges {
                     restoring = restoring + "IDLETIME" + (min(max(0, idle), 1 << 40) + since)
                 }
                 command = restoring
-            } else if isThere, outcome.action.kind == .deadline, isSame(present[place], copy.newDeadline),
+            } else if isThere, outcome.action.kind == .deadline,
+                isSame(present[place], copy.newDeadline, within: tolerance),
                 !isPast
             {
                 command =
@@ -340,11 +352,10 @@ package struct ServerChanges {
         if outcome.skipped.count < 100 { outcome.skipped.append(KeyName.text(copy.key)) }
     }
 
-    /// What is told as the time that is left is known to as much as the answer was under way.
-    private func isSame(_ present: Int64?, _ given: Int64?) -> Bool {
+    private func isSame(_ present: Int64?, _ given: Int64?, within tolerance: UInt64) -> Bool {
         switch (present, given) {
         case (nil, nil): true
-        case (let present?, let given?): present.distance(to: given).magnitude < 2000
+        case (let present?, let given?): present.distance(to: given).magnitude <= tolerance
         default: false
         }
     }

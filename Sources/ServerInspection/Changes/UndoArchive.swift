@@ -94,7 +94,12 @@ struct UndoArchive {
         }
     }
 
-    private var attributes: EntryAttributes { EntryAttributes(lifetime: .seconds(UndoArchive.grace)) }
+    /// Seconds for which what is under way is kept, so that a long action has its way back when it ends.
+    private static let longest = 6 * 3600
+
+    private static func attributes(isOver: Bool) -> EntryAttributes {
+        EntryAttributes(lifetime: .seconds(isOver ? grace : longest))
+    }
 
     private static func key(_ id: UInt32) -> String { "action \(id)" }
 
@@ -112,7 +117,7 @@ struct UndoArchive {
                 try archive.put(
                     UndoArchive.encoded(record), forKey: UndoArchive.key(id), ifSequence: nil,
                     encoding: .cbor,
-                    attributes: attributes)
+                    attributes: UndoArchive.attributes(isOver: false))
             }
             if put != .changed { return record }
             id += 1
@@ -124,8 +129,19 @@ struct UndoArchive {
         try SourceError.translating { () throws(StorageError) in
             try archive.update(
                 UndoArchive.encoded(record), forKey: UndoArchive.key(record.action.id), encoding: .cbor,
-                attributes: attributes)
+                attributes: UndoArchive.attributes(isOver: record.isOver))
         }
+    }
+
+    /// From now on an action that is over, and so many copies of it, are kept for the grace.
+    func settle(_ record: Record, copies: Int) throws(SourceError) {
+        try SourceError.translating { () throws(StorageError) in
+            for number in 0..<copies {
+                _ = try archive.setLifetime(
+                    .seconds(UndoArchive.grace), forKey: "\(record.token)/\(number)")
+            }
+        }
+        try update(record)
     }
 
     func keep(_ copies: [Copy], from number: Int, of record: Record) throws(SourceError) {
@@ -133,7 +149,7 @@ struct UndoArchive {
             for (place, copy) in copies.enumerated() {
                 try archive.put(
                     UndoArchive.encoded(copy), forKey: "\(record.token)/\(number + place)", encoding: .cbor,
-                    attributes: attributes)
+                    attributes: UndoArchive.attributes(isOver: false))
             }
         }
     }
@@ -180,7 +196,8 @@ struct UndoArchive {
         let action = record.action
         let numbers = [
             Int64(action.id), Int64(action.kind.rawValue), action.time.microseconds, Int64(action.entries),
-            Int64(clamping: action.bytes), Int64(action.pid), Int64(record.undone), record.token, record.isOver ? 1 : 0,
+            Int64(clamping: action.bytes), Int64(action.pid), Int64(record.undone), record.token,
+            record.isOver ? 1 : 0,
         ].item
         return CBORValue.array([numbers, .text(record.run)]).encoded
     }

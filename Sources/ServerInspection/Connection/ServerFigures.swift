@@ -132,7 +132,8 @@ extension ServerConnection {
                 if case .bytes(let bytes) = word { KeyName.text(bytes) } else { word.shownText }
             }
             return SlowCommand(
-                id: id, time: Timestamp(microseconds: 0).adding(milliseconds: min(max(0, seconds), 1 << 40) * 1000),
+                id: id,
+                time: Timestamp(microseconds: 0).adding(milliseconds: min(max(0, seconds), 1 << 40) * 1000),
                 microseconds: microseconds, words: words, client: parts.count > 4 ? parts[4].shownText : "")
         } ?? []
     }

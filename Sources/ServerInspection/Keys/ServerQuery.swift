@@ -11,21 +11,24 @@ import StoreInspection
 package struct ServerQuery: QuerySource {
     private let connection: ServerConnection
     private let database: Int
+    private let goesOn: () -> Bool
     /// How many keys there are, for telling how far it is.
     private let count: Int
 
+    /// - Parameter goesOn: is asked with each step of the scan, which may find nothing for long.
     /// - Throws: also where the query asks for what a server doesn't tell.
     package init(
-        _ connection: ServerConnection, database: Int, for pipeline: QueryPipeline
+        _ connection: ServerConnection, database: Int, for pipeline: QueryPipeline,
+        while goesOn: @escaping () -> Bool = { true }
     ) throws(SourceError) {
-        (self.connection, self.database) = (connection, database)
+        (self.connection, self.database, self.goesOn) = (connection, database, goesOn)
         let asked = pipeline.stages.flatMap(\.properties)
         if let objection = try connection.traits().objection(to: asked) { throw SourceError(objection) }
         count = Int(clamping: try connection.ask(RESPCommand("DBSIZE"), in: database).number ?? 0)
     }
 
     package func cursor(in order: QueryScanOrder) throws -> any QueryCursor {
-        ServerCursor(connection, database, count: count)
+        ServerCursor(connection, database, count: count, while: goesOn)
     }
 
     package func cursor(forKeys keys: [String]) throws -> any QueryCursor {
@@ -71,6 +74,7 @@ final class ServerCursor: QueryCursor {
     /// Of the block's keys, once one of them was asked for.
     private var facts: [[UInt8]: KeyFacts?] = [:]
     private let pace: ScanPace
+    private let goesOn: () -> Bool
     let count: Int
     private(set) var visited = 0
 
@@ -84,14 +88,16 @@ final class ServerCursor: QueryCursor {
     /// What went wrong where nothing could be thrown; the next step throws it.
     private var failure: (any Error)?
 
-    init(_ connection: ServerConnection, _ database: Int, count: Int) {
-        (self.connection, self.database, self.count) = (connection, database, count)
+    init(
+        _ connection: ServerConnection, _ database: Int, count: Int, while goesOn: @escaping () -> Bool
+    ) {
+        (self.connection, self.database, self.count, self.goesOn) = (connection, database, count, goesOn)
         pace = ScanPace(connection)
         scan = ServerScan(connection, database: database)
     }
 
     init(_ connection: ServerConnection, _ database: Int, keys: [[UInt8]]) {
-        (self.connection, self.database, count) = (connection, database, keys.count)
+        (self.connection, self.database, count, goesOn) = (connection, database, keys.count, { true })
         pace = ScanPace(connection)
         waiting = keys
     }
@@ -106,6 +112,7 @@ final class ServerCursor: QueryCursor {
                 facts = [:]
                 break
             }
+            if !goesOn() { throw QueryError.cancelled }
             guard let found = try pace.paced({ () throws(SourceError) in try scan?.next() }) else {
                 return false
             }

@@ -59,7 +59,9 @@ struct ServerDatabase {
             var seen = KeyTable()
             var scan = ServerScan(connection, database: number, matching: pattern)
             let pace = ScanPace(connection)
-            while let found = try pace.paced({ () throws(SourceError) in try scan.next() }) {
+            while !Interruption.isRequested,
+                let found = try pace.paced({ () throws(SourceError) in try scan.next() })
+            {
                 let new = found.filter { seen.insert($0) }
                 for start in stride(from: 0, to: new.count, by: Self.block) {
                     let keys = Array(new[start..<min(start + Self.block, new.count)])
@@ -146,7 +148,9 @@ struct ServerDatabase {
                     + "them all the same, and metadata such as @key, @type and @size are told without",
                 status: .usage)
         }
-        return try ServerQuery(connection, database: number, for: plan.pipeline)
+        return try ServerQuery(connection, database: number, for: plan.pipeline) {
+            !Interruption.isRequested
+        }
     }
 
     func changes() throws -> ServerChanges {

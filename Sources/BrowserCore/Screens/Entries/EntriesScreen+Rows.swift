@@ -332,7 +332,8 @@ extension EntriesScreen {
         _ entries: inout EntriesState, _ layout: ScreenLayout, _ now: Timestamp
     ) -> Effect? {
         guard !layout.pane.isEmpty, !entries.preview.isPending, let entry = entries.rows[entries.cursor],
-            entries.preview.key != entry.key || entries.preview.sequence != entry.sequence
+            entries.preview.key.map(ExactText.init) != ExactText(entry.key)
+                || entries.preview.sequence != entry.sequence
                 || entries.preview.failed.map({ now.seconds(since: $0) >= 1 }) == true
         else { return nil }
         entries.preview.failed = nil
@@ -344,7 +345,9 @@ extension EntriesScreen {
         return .ask("load value \(archive.name)/\(key) for preview") { (context) throws(SourceError) in
             try ValueLoad.load(key, limit: ValueLoad.previewLimit, in: archive, from: context.source)
         } then: { model, result in
-            guard model.entries?.archive == archive, model.entries?.preview.key == key else { return [] }
+            guard model.entries?.archive == archive,
+                model.entries?.preview.key.map(ExactText.init) == ExactText(key)
+            else { return [] }
             model.entries?.preview.isPending = false
             switch result {
             case .success(let load):
