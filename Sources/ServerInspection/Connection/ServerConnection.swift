@@ -28,11 +28,40 @@ package final class ServerConnection: Sendable {
         var traits: ServerTraits?
         /// What ended connections have waited.
         var waited = 0.0
+        /// Commands that were sent.
+        var sent = 0
+        var load: Load?
 
         mutating func drop() {
             waited += link?.waited ?? 0
             link = nil
         }
+    }
+
+    /// What the server does for others.
+    private struct Load {
+        var moment: ContinuousClock.Instant
+        /// Commands that this connection had sent by then.
+        var sent: Int
+        var isBusy: Bool
+    }
+
+    /// Commands a second of others from which on a server counts as busy.
+    private static let busy = 50.0
+
+    /// Whether others use the server, as it said within the last second; if it doesn't say, they do.
+    func isUsedByOthers() -> Bool {
+        let now = ContinuousClock.now
+        let (known, sent) = state.withLock { ($0.load, $0.sent) }
+        if let known, now - known.moment < .seconds(1) { return known.isBusy }
+        // Over the last one or two seconds, own commands among them.
+        let told = (try? ask(RESPCommand("INFO", "stats"))).flatMap {
+            ServerInfo($0).number("instantaneous_ops_per_sec")
+        }
+        let own = known.map { Double(sent - $0.sent) / max(0.5, (now - $0.moment) / .seconds(1)) } ?? 0
+        let isBusy = told.map { Double($0) - own > ServerConnection.busy } ?? true
+        state.withLock { $0.load = Load(moment: now, sent: sent, isBusy: isBusy) }
+        return isBusy
     }
 
     /// Seconds that were waited for the server so far: about what this program has it work.
@@ -83,6 +112,7 @@ package final class ServerConnection: Sendable {
     ) throws(SourceError) -> [RESPValue] {
         try state.withLock { (state) throws(SourceError) in
             let wasThere = state.link != nil
+            state.sent += commands.count
             if isContinued, !wasThere { throw lost(SourceError("the connection was lost")) }
             var mayFail = isRepeatable && wasThere
             while true {

@@ -10,11 +10,13 @@ import Darwin
 #endif
 
 /// How much of a server's time one who looks takes: after each request that is one of many, it waits nine times as long as the
-/// answer took, so that others have at least nine tenths. A value; safe to share between threads.
+/// answer took, and a hundred times while others use the server: then their slowest answers are as before. A value; safe to share
+/// between threads.
 package struct ScanPace: Sendable {
     private static let pauses = 9.0
+    private static let pausesBesideOthers = 100.0
     /// Seconds; what a stopped server or a slow line makes long is no work.
-    private static let longest = 0.005
+    private static let longest = 0.02
 
     private let connection: ServerConnection
 
@@ -23,7 +25,9 @@ package struct ScanPace: Sendable {
     package func paced<Answer>(_ request: () throws(SourceError) -> Answer) throws(SourceError) -> Answer {
         let before = connection.waited
         let answer = try request()
-        let seconds = min(ScanPace.longest, ScanPace.pauses * (connection.waited - before))
+        let waited = connection.waited - before
+        let pauses = connection.isUsedByOthers() ? ScanPace.pausesBesideOthers : ScanPace.pauses
+        let seconds = min(ScanPace.longest, pauses * waited)
         usleep(UInt32(seconds * 1_000_000))
         return answer
     }
@@ -32,8 +36,8 @@ package struct ScanPace: Sendable {
 /// Goes through a database's keys by `SCAN`, which serves others between its steps. A key that is there all the time is found; one
 /// that comes or goes meanwhile may be. Some may be found twice. For one thread.
 package struct ServerScan {
-    /// Buckets that the server looks at in a step: some 40 microseconds, for which others wait.
-    private static let step = 100
+    /// Buckets that the server looks at in a step: of a large table some 70 microseconds, for which others wait.
+    private static let step = 50
 
     private let connection: ServerConnection
     private let database: Int
