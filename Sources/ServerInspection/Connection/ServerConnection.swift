@@ -55,9 +55,10 @@ package final class ServerConnection: Sendable {
         let (known, sent) = state.withLock { ($0.load, $0.sent) }
         if let known, now - known.moment < .seconds(1) { return known.isBusy }
         // Over the last one or two seconds, own commands among them.
-        let told = (try? ask(RESPCommand("INFO", "stats"))).flatMap {
-            ServerInfo($0).number("instantaneous_ops_per_sec")
-        }
+        // By no other connection than the present one: it may watch keys, which a new one in its place wouldn't.
+        let answer = try? exchange(
+            [RESPCommand("INFO", "stats")], in: nil, isRepeatable: false, isContinued: true)
+        let told = (answer?.first).flatMap { ServerInfo($0).number("instantaneous_ops_per_sec") }
         let own = known.map { Double(sent - $0.sent) / max(0.5, (now - $0.moment) / .seconds(1)) } ?? 0
         let isBusy = told.map { Double($0) - own > ServerConnection.busy } ?? true
         state.withLock { $0.load = Load(moment: now, sent: sent, isBusy: isBusy) }
