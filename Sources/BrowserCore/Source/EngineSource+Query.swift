@@ -3,7 +3,16 @@ import CBOR
 import StorageEngine
 import StoreInspection
 
-extension EngineSource {
+/// A source whose entries are asked by queries: what comes of one is shown or written in the same way, whatever is asked.
+protocol QueriedSource: StoreSource {
+    /// Nil when it was stopped.
+    func run(
+        _ plan: QueryPlan, _ request: QueryRequest, _ progress: (Double) -> Bool,
+        _ body: (QueryRow) throws -> Void
+    ) throws(SourceError) -> QueryReport?
+}
+
+extension QueriedSource {
     package func query(
         _ request: QueryRequest, progress: (Double) -> Bool
     ) throws(SourceError) -> QueryAnswer? {
@@ -20,8 +29,10 @@ extension EngineSource {
             try run(plan, request, progress, body)
         }
     }
+}
 
-    private func run(
+extension EngineSource: QueriedSource {
+    func run(
         _ plan: QueryPlan, _ request: QueryRequest, _ progress: (Double) -> Bool,
         _ body: (QueryRow) throws -> Void
     ) throws(SourceError) -> QueryReport? {

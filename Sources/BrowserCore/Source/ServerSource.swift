@@ -7,7 +7,7 @@ import StoreInspection
 /// Shows a Valkey or Redis server as a store whose archives are its databases. Safe from any thread.
 ///
 /// All but what a person confirmed goes through one connection, so that the server has one request of this program at a time.
-package final class ServerSource: StoreSource {
+package final class ServerSource: QueriedSource {
     private let address: ServerAddress
     private let connection: ServerConnection
     private let remembers: EngineSource
@@ -219,24 +219,7 @@ package final class ServerSource: StoreSource {
 
     // MARK: Queries
 
-    package func query(
-        _ request: QueryRequest, progress: (Double) -> Bool
-    ) throws(SourceError) -> QueryAnswer? {
-        let plan = QueryPlan(request.pipeline)
-        var answer = QueryAnswer.Builder(plan)
-        return try run(plan, request, progress, { answer.add($0) }).map { answer.finish($0) }
-    }
-
-    package func export(
-        _ request: QueryRequest, to path: String, replaces: Bool, progress: (Double) -> Bool
-    ) throws(SourceError) -> QueryReport? {
-        try QueryPlan(request.pipeline).export(to: path, replaces: replaces) {
-            plan, body throws(SourceError) in
-            try run(plan, request, progress, body)
-        }
-    }
-
-    private func run(
+    func run(
         _ plan: QueryPlan, _ request: QueryRequest, _ progress: (Double) -> Bool,
         _ body: (QueryRow) throws -> Void
     ) throws(SourceError) -> QueryReport? {
