@@ -94,13 +94,13 @@ final class Syncing: Sendable {
     /// Called when the duty has ended by itself.
     func forgetDuty() { duty.withLock { $0.ticket = nil } }
 
-    /// Ends the duty for good.
+    /// Ends the duty for good, and waits until a run of it is over.
     func end() {
         let ended = duty.withLock { duty in
             defer { duty = Duty(isEnded: true) }
             return duty.ticket
         }
-        if let ended { Upkeep.shared.cancel(ended) }
+        if let ended { Upkeep.shared.cancel(ended, within: ArchiveEngine.patienceNanoseconds) }
     }
 }
 

@@ -28,18 +28,25 @@ package final class Upkeep: @unchecked Sendable {
         var duty: Duty
     }
 
-    // All guarded by `mutex`; `wake` is signalled when a duty comes or goes.
+    // All guarded by `mutex`; `wake` is signalled when a duty comes or goes, `rested` when a run of one ends.
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let wake: UnsafeMutablePointer<pthread_cond_t>
+    private let rested: UnsafeMutablePointer<pthread_cond_t>
     private var pending: [Ticket: Pending] = [:]
     private var lastTicket: UInt64 = 0
+    /// The thread, while there is one.
+    private var thread: pthread_t?
     private var isRunning = false
+    /// The duty that the thread runs at the moment.
+    private var current: Ticket?
 
     private init() {
         mutex = .allocate(capacity: 1)
         wake = .allocate(capacity: 1)
+        rested = .allocate(capacity: 1)
         pthread_mutex_init(mutex, nil)
         cp_condition_init(wake)
+        cp_condition_init(rested)
     }
 
     private func locked<Value>(_ body: () -> Value) -> Value {
@@ -75,11 +82,22 @@ package final class Upkeep: @unchecked Sendable {
         }
     }
 
-    /// Ends a duty. It may still be running on another thread when this returns.
-    package func cancel(_ ticket: Ticket) {
+    /// Ends a duty, and waits until it isn't running any more. Called by the duty itself, it doesn't wait. Don't hold a
+    /// lock that the duty takes.
+    /// - Returns: `false` if it was still running after `nanoseconds`, for example because a medium doesn't answer.
+    @discardableResult
+    package func cancel(_ ticket: Ticket, within nanoseconds: Int64) -> Bool {
         locked {
             pending[ticket] = nil
             pthread_cond_signal(wake)
+            if let thread, pthread_equal(thread, pthread_self()) != 0 { return true }
+            let end = cp_monotonic_time().addingSaturating(nanoseconds)
+            while current == ticket {
+                let left = end.subtractingSaturating(cp_monotonic_time())
+                guard left > 0 else { return false }
+                cp_condition_wait(rested, mutex, left)
+            }
+            return true
         }
     }
 
@@ -99,6 +117,7 @@ package final class Upkeep: @unchecked Sendable {
 
     private func run() {
         pthread_mutex_lock(mutex)
+        thread = pthread_self()
         while let next = pending.min(by: { $0.value.due < $1.value.due }) {
             let now = cp_monotonic_time()
             guard next.value.due <= now else {
@@ -106,9 +125,12 @@ package final class Upkeep: @unchecked Sendable {
                 continue
             }
             pending[next.key]?.due = .max
+            current = next.key
             pthread_mutex_unlock(mutex)
             let again = next.value.duty()
             pthread_mutex_lock(mutex)
+            current = nil
+            pthread_cond_broadcast(rested)
             // It may have been cancelled in the meantime, or hastened for what it didn't see any more.
             guard let hastened = pending[next.key]?.due else { continue }
             pending[next.key] = again.map {
@@ -117,6 +139,7 @@ package final class Upkeep: @unchecked Sendable {
             }
         }
         isRunning = false
+        thread = nil
         pthread_mutex_unlock(mutex)
     }
 }

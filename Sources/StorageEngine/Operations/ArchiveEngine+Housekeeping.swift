@@ -69,13 +69,16 @@ extension ArchiveEngine {
         house.ticket = try Upkeep.shared.register(after: nanoseconds) { self.keepHouse() }
     }
 
-    /// Ends the duty for good. Call it once the ``gate`` is closed.
+    /// Ends the duty for good, and waits until a run of it is over: it looks at the mapped files, and whoever closed an
+    /// archive may cut or replace them. Call it once the ``gate`` is closed, so that the run gets no new section.
     func endHousekeeping() {
-        housekeeping.withLock { house in
-            if let known = house.ticket { Upkeep.shared.cancel(known) }
-            house.ticket = nil
+        let ended = housekeeping.withLock { house in
+            defer { house.ticket = nil }
             houseDue.store(.max, ordering: .relaxed)
+            return house.ticket
         }
+        // Not under the lock, which the run takes too.
+        if let ended { Upkeep.shared.cancel(ended, within: ArchiveEngine.patienceNanoseconds) }
     }
 
     /// Runs the duty. Returns the nanoseconds until it is due again; `nil`: it ends.

@@ -142,8 +142,43 @@ import Testing
             }
         }
         state.withLock { $0.ticket = ticket }
-        defer { Upkeep.shared.cancel(ticket) }
+        defer { Upkeep.shared.cancel(ticket, within: 0) }
         try await wait("second run") { state.withLock { $0.runs } == 2 }
+    }
+
+    /// A program that has closed an archive may cut its files, at which the duty looks through a mapping.
+    @Test func endingADutyWaitsForItsRun() async throws {
+        let state = Mutex((hasBegun: false, mayEnd: false, hasEnded: false))
+        let ticket = try Upkeep.shared.register(after: 0) {
+            state.withLock { $0.hasBegun = true }
+            while !state.withLock({ $0.mayEnd }) { usleep(100) }
+            state.withLock { $0.hasEnded = true }
+            return nil
+        }
+        try await wait("first run") { state.withLock { $0.hasBegun } }
+        #expect(!Upkeep.shared.cancel(ticket, within: 1_000_000), "it runs until it is told to end")
+        state.withLock { $0.mayEnd = true }
+        #expect(Upkeep.shared.cancel(ticket, within: 60_000_000_000))
+        #expect(state.withLock { $0.hasEnded })
+    }
+
+    @Test func aDutyEndsItselfWithoutWaiting() async throws {
+        let state = Mutex<(ticket: Upkeep.Ticket?, runs: Int, hasWaited: Bool?)>((nil, 0, nil))
+        let ticket = try Upkeep.shared.register(after: 0) {
+            while state.withLock({ $0.ticket }) == nil { usleep(100) }
+            let begin = ContinuousClock.now
+            if let own = state.withLock({ $0.ticket }) { Upkeep.shared.cancel(own, within: 60_000_000_000) }
+            let hasWaited = begin.duration(to: .now) > .seconds(50)
+            state.withLock {
+                $0.runs += 1
+                $0.hasWaited = hasWaited
+            }
+            return 1_000_000
+        }
+        state.withLock { $0.ticket = ticket }
+        try await wait("first run") { state.withLock { $0.runs } == 1 }
+        try await Task.sleep(for: .milliseconds(50))
+        #expect(state.withLock { $0.runs } == 1 && state.withLock { $0.hasWaited } == false)
     }
 
     @Test func theThreadEndsWithTheLastArchive() async throws {
