@@ -136,10 +136,9 @@ extension ArchiveEngine {
 
     private func keepHouseOnce() -> Int64? {
         let isQuiet = sampleWriting()
-        guard index.nextDeadline != Deadline.never || index.setAsideCount > 0 || isRoomWasted else {
-            endRoomDuty()
-            return nil
-        }
+        guard index.nextDeadline != Deadline.never || index.setAsideCount > 0 || isRoomWasted
+                || isRoomDue.load(ordering: .relaxed)
+        else { return nil }
         // Removed or damaged: nothing more can be done with it.
         guard index.isReady else { return ArchiveEngine.longestPause }
         // Doesn't wait for the lock: its holder may have been stopped, and other archives need this thread.
@@ -178,7 +177,8 @@ extension ArchiveEngine {
         }
     }
 
-    /// There is no more dead space than allowed. If a call still owes reclaiming, it does that at its end.
+    /// There is no more dead space than allowed. If a call still owes reclaiming, it does that at its end. Requires the
+    /// lock, under which debts begin: a call whose debt began in between would end without paying it.
     fileprivate func endRoomDuty() {
         if roomDebtor.load(ordering: .relaxed) == 0 { isRoomDue.store(false, ordering: .relaxed) }
     }

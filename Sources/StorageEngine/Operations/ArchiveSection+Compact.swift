@@ -12,17 +12,14 @@ extension ArchiveSection {
         let used = Int(index.entryHighWater)
         let needed = usedLines
         guard used > needed + needed / 8 + 2 * IndexLayout.chunkEntries else { return false }
-        let slack = SegmentLayout.slackBytes(target: engine.segmentTarget)
-        return engine.reservedIndexBytes + engine.leastSegmentBytes + slack > engine.boundBytes
+        return engine.leastSegmentBytes > engine.grantedSegmentBytes
     }
 
     /// Whether the index was created for many more entries than it ever had, and exceeds the footprint because of that.
     private var isRoomy: Bool {
         let used = Int(index.entryHighWater)
-        return Int(index.entryCapacity) > used + used / 8 + 2
-            * IndexLayout.chunkEntries
-            && engine.reservedIndexBytes + index.segmentBytes
-                > engine.boundBytes
+        return Int(index.entryCapacity) > used + used / 8 + 2 * IndexLayout.chunkEntries
+            && index.segmentBytes > engine.grantedSegmentBytes
     }
 
     /// Called after the index was built from the log, when the number of entries was an estimate.
