@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// A process that a test starts. It is killed when the object is released. Used by one test at a time.
 ///
@@ -78,6 +79,8 @@ package final class ChildProcess {
         let failure = posix_spawn(&child, executable, &actions, &attributes, &words, &settings)
         guard failure == 0 else { throw POSIXError(POSIXErrorCode(rawValue: failure) ?? .EIO) }
         pid = child
+        Self.living.withLock { _ = $0.insert(child) }
+        _ = Self.endsThem
     }
 
     deinit {
@@ -85,7 +88,22 @@ package final class ChildProcess {
         kill(pid, SIGKILL)
         var ignored: Int32 = 0
         waitpid(pid, &ignored, 0)
+        Self.forget(pid)
     }
+
+    /// Those whose end nobody has noticed. The run may end before their objects are released.
+    private static let living = Mutex<Set<pid_t>>([])
+    private static let parent = getpid()
+    private static let endsThem: Void = {
+        _ = parent
+        atexit {
+            // A forked child has its parent's list.
+            guard getpid() == ChildProcess.parent else { return }
+            for pid in ChildProcess.living.withLock({ $0 }) { kill(pid, SIGKILL) }
+        }
+    }()
+
+    private static func forget(_ pid: pid_t) { living.withLock { _ = $0.remove(pid) } }
 
     /// A program of this package, built beside the tests.
     package static func program(named name: String) throws -> String {
@@ -199,6 +217,7 @@ package final class ChildProcess {
         guard waitpid(pid, &reported, options) == pid else { return nil }
         if reported & 0xff == 0x7f { return .stopped }
         status = reported
+        Self.forget(pid)
         return .ended
     }
 }
