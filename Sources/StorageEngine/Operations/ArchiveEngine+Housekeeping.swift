@@ -136,7 +136,8 @@ extension ArchiveEngine {
 
     private func keepHouseOnce() -> Int64? {
         let isQuiet = sampleWriting()
-        guard index.nextDeadline != Deadline.never || index.setAsideCount > 0 || isRoomWasted
+        guard
+            index.nextDeadline != Deadline.never || index.setAsideCount > 0 || isRoomWasted
                 || isRoomDue.load(ordering: .relaxed)
         else { return nil }
         // Removed or damaged: nothing more can be done with it.
