@@ -15,28 +15,42 @@ extension ArchivesFactory {
     ///   - memorySize: limit for near copies in each process's memory, in bytes; 0 or less means 1 megabyte.
     ///   - diskSize: limit for near copies on disk, in bytes; 0 or less means 2 megabytes.
     ///   - lifetime: the lifetime of objects that this process records without one; `nil`: until they are deleted or evicted.
+    ///   - reports: whether this process keeps a ``RemoteReport`` in this store, for people who look at it.
     /// - Throws: as `archives(for:named:)`, and ``RemoteError/otherTier(name:)`` if the archive is in use here with another tier
     ///   of that name. Not if the tier can't be reached: that is tried from now on.
     public func archives<Object: Archivable & Sendable>(
         for type: Object.Type = Object.self, named name: String? = nil, remote: any RemoteTier,
         whenUncovered uncovered: UncoveredBehavior = .refuse, writes: RemoteWrites = .through,
         trySetMaxMemorySize memorySize: Int = 0, trySetMaxDiskSize diskSize: Int = 0,
-        lifetime: Duration? = nil
+        lifetime: Duration? = nil, reports: Bool = true
     ) throws -> RemoteArchives<Object> {
         let name = name ?? Object.archiveName
         let near: ArchiveManager<Object> = try archives(
             named: "\(name)@\(remote.name)", trySetMaxMemorySize: memorySize, trySetMaxDiskSize: diskSize,
             kind: .cache)
-        return try inUse.withLock { inUse in
+        let (archives, isNew) = try inUse.withLock { inUse in
             let place = ObjectIdentifier(near.handle)
             if let known = inUse[place]?.archives as? RemoteArchives<Object> {
                 guard known.tier === remote else { throw RemoteError.otherTier(name: remote.name) }
-                return known
+                return (known, false)
             }
             let archives = RemoteArchives(near, named: name, remote, uncovered, writes, lifetime: lifetime)
             inUse = inUse.filter { $0.value.archives != nil }
             inUse[place] = InUse(archives: archives)
-            return archives
+            return (archives, true)
+        }
+        if isNew, reports { report(archives, named: "\(name)@\(remote.name)") }
+        return archives
+    }
+
+    /// What can't be reported is logged: the archives are of use all the same.
+    private func report<Object>(_ archives: RemoteArchives<Object>, named near: String) {
+        do {
+            RemoteReporter.shared.add(
+                archives, named: near,
+                try self.archives(trySetMaxMemorySize: 1, trySetMaxDiskSize: 1 << 20, kind: .cache))
+        } catch {
+            archives.near.log("report the state of", nil, error)
         }
     }
 }

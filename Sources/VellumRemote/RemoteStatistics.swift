@@ -2,11 +2,7 @@ import Synchronization
 import Vellum
 
 /// What has happened in a ``RemoteArchives``, and at its tier. Counts are of this process unless noted.
-public struct RemoteStatistics: Sendable, Hashable {
-    /// The near copies, of all processes of this machine.
-    public var near: ArchiveStatistics
-    /// The connection, for all archives of this tier in this process.
-    public var health: RemoteHealth
+public struct RemoteStatistics: Sendable, Hashable, Codable {
     /// Whether the tier tells this process of changes now.
     public var isCovered: Bool
     /// Questions to the tier. Several callers that look for the same key at a time ask once.
@@ -32,6 +28,11 @@ public struct RemoteStatistics: Sendable, Hashable {
     public var resent: Int
     /// Changes that waited, and that the tier refused for good.
     public var lostChanges: Int
+
+    /// The connection, for all archives of this tier in this process.
+    public var health: RemoteHealth
+    /// The near copies, of all processes of this machine.
+    public var near: ArchiveStatistics
 
     init(
         near: ArchiveStatistics, health: RemoteHealth, isCovered: Bool, _ counts: RemoteCounts,

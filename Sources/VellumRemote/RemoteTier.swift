@@ -112,7 +112,7 @@ extension RemoteError: CustomStringConvertible {
 }
 
 /// What a tier's connection has done in this process.
-public struct RemoteHealth: Sendable, Hashable {
+public struct RemoteHealth: Sendable, Hashable, Codable {
     /// `nil` while it is connected and tells of all changes; otherwise why not.
     public var trouble: String?
     /// How often a connection was made.

@@ -2,7 +2,7 @@ import StorageEngine
 
 /// What has happened in an archive, and what it holds. Unless noted, counters cover all processes since the archive
 /// was created; a system crash may lose the latest counts.
-public struct ArchiveStatistics: Sendable, Hashable {
+public struct ArchiveStatistics: Sendable, Hashable, Codable {
     /// Objects in the archive, including those that only a process's memory holds.
     public var objects: Int
     /// Objects in this process' memory.
