@@ -104,7 +104,7 @@ let package = Package(
                     condition: .when(traits: ["ServiceLifecycle"])),
             ],
             swiftSettings: strict),
-        .target(name: "RESP", swiftSettings: strict),
+        .target(name: "ValkeyWire", dependencies: ["StorageEngine"], swiftSettings: strict),
         .target(
             name: "VellumRemote", dependencies: ["VellumMetrics", "Vellum", "StorageEngine"],
             swiftSettings: strict),
@@ -114,7 +114,7 @@ let package = Package(
         .target(
             name: "VellumValkey",
             dependencies: [
-                "VellumRemote", "Vellum", "StorageEngine", "RESP",
+                "VellumRemote", "Vellum", "StorageEngine", "ValkeyWire",
                 .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Valkey"])),
                 .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Valkey"])),
                 .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["ValkeyTLS"])),
@@ -129,7 +129,7 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "ServerInspection",
-            dependencies: ["StoreInspection", "StorageEngine", "ArchiveQuery", "CBOR", "RESP"],
+            dependencies: ["StoreInspection", "StorageEngine", "ArchiveQuery", "CBOR", "ValkeyWire"],
             swiftSettings: strict),
         .target(
             name: "BrowserCore",
@@ -243,20 +243,21 @@ let package = Package(
             swiftSettings: strict),
         // Servers that tests start and stop.
         .target(
-            name: "ServerSupport", dependencies: ["RESP", "TestSupport"], path: "Tests/ServerSupport",
+            name: "ServerSupport", dependencies: ["ValkeyWire", "TestSupport"], path: "Tests/ServerSupport",
             swiftSettings: strict),
         .testTarget(
             name: "ServerInspectionTests",
             dependencies: [
                 "ServerInspection", "BrowserCore", "StoreInspection", "StorageEngine", "ArchiveQuery", "CBOR",
-                "RESP", "TerminalKit", "ServerSupport", "TestSupport",
+                "ValkeyWire", "TerminalKit", "ServerSupport", "TestSupport",
             ],
             swiftSettings: strict),
-        .testTarget(name: "RESPTests", dependencies: ["RESP", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "ValkeyWireTests", dependencies: ["ValkeyWire", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "ValkeyTests",
             dependencies: [
-                "VellumValkey", "VellumRemote", "VellumMetrics", "Vellum", "StorageEngine", "RESP",
+                "VellumValkey", "VellumRemote", "VellumMetrics", "Vellum", "StorageEngine", "ValkeyWire",
                 "ValkeyWorker", "Nest", "NestRemote", "ServerSupport", "TestSupport",
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
             ],

@@ -1,6 +1,6 @@
 #if Valkey
 import NIOCore
-import RESP
+import ValkeyWire
 import StorageEngine
 import Synchronization
 import VellumRemote

@@ -1,7 +1,7 @@
 #if Valkey
 import NIOCore
 import NIOPosix
-import RESP
+import ValkeyWire
 import StorageEngine
 import VellumRemote
 

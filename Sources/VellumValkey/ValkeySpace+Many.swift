@@ -1,5 +1,5 @@
 #if Valkey
-import RESP
+import ValkeyWire
 import StorageEngine
 import Synchronization
 import VellumRemote

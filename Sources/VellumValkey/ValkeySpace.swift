@@ -1,5 +1,5 @@
 #if Valkey
-import RESP
+import ValkeyWire
 import StorageEngine
 import VellumRemote
 
@@ -46,10 +46,11 @@ final class ValkeySpace: RemoteSpace {
         switch replies[1] {
         case .null: return .success(nil)
         case .bytes(let bytes):
-            do {
-                var object = try StoredObject.decode(bytes)
-                if let left = replies[0].number, left >= 0 { object.lifetime = .milliseconds(left) }
-                return .success(object)
+            do throws(StoredObject.Problem) {
+                let left = replies[0].number ?? -1
+                return .success(
+                    RemoteObject(
+                        try StoredObject(decoding: bytes), lifetime: left < 0 ? nil : .milliseconds(left)))
             } catch {
                 return .failure(.unreadable(tier: tier, key: key, reason: error.reason))
             }
@@ -61,7 +62,7 @@ final class ValkeySpace: RemoteSpace {
         _ object: RemoteObject, forKey key: String,
         _ then: @escaping @Sendable (Result<Void, RemoteError>) -> Void
     ) {
-        var command = RESPCommand("SET") + self.key(key) + StoredObject.encode(object)
+        var command = RESPCommand("SET") + self.key(key) + object.stored.encoded
         if let lifetime = object.lifetime {
             guard lifetime >= .milliseconds(1) else { return delete(key) { then($0.map { _ in }) } }
             command = command + "PX" + ValkeySpace.milliseconds(lifetime)

@@ -1,5 +1,5 @@
 import Foundation
-import RESP
+import ValkeyWire
 import ServerInspection
 import ServerSupport
 import StorageEngine

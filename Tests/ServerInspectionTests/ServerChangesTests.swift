@@ -1,4 +1,4 @@
-import RESP
+import ValkeyWire
 import ServerInspection
 import ServerSupport
 import StorageEngine
@@ -106,12 +106,32 @@ struct ServerChangesTests {
         ) { done in
             if done > 100, refusal == nil {
                 refusal = #expect(throws: SourceError.self) { try served.changes().undo(1) }
+                // So much that a kill now would leave to be taken back.
+                let kept = (try? served.changes().reversible().first).map {
+                    ($0?.entries ?? 0, $0?.bytes ?? 0)
+                }
+                #expect(kept?.0 == done && kept?.1 ?? 0 > 0)
             }
             return true
         }
         #expect(refusal?.description.contains("still under way") == true)
         let action = try #require(carried.outcome.action)
         #expect(try #require(try served.changes().undo(action.id)).outcome.entries == 200)
+    }
+
+    /// The server takes each of them, and evicts others for it.
+    @Test func whatAServerWithoutRoomEvictsDidNotComeBack() async throws {
+        let served = try await Served(["--maxmemory-policy", "allkeys-random"])
+        let keys = (0..<60).map { "key \($0)" }
+        for key in keys { try served.ask("SET", key, String(repeating: "x", count: 100_000)) }
+        let carried = try served.changes().carryOut(.delete, on: try served.targets(keys))
+        let action = try #require(carried.outcome.action)
+        let used = try served.connection.figures().memory
+        try served.ask("CONFIG", "SET", "maxmemory", "\(used + 2_500_000)")
+        let undone = try #require(try served.changes().undo(action.id)).outcome
+        let present = try served.ask("DBSIZE").number
+        #expect(undone.entries < 60 && undone.displaced == 60 - undone.entries)
+        #expect(present.map { Int($0) } == undone.entries)
     }
 
     @Test func deadlinesComeBackExactly() async throws {

@@ -1,6 +1,6 @@
 import ArchiveQuery
 import CBOR
-import RESP
+import ValkeyWire
 import ServerInspection
 import ServerSupport
 import StorageEngine
@@ -35,7 +35,7 @@ struct ServerKeysTests {
 
     @Test(arguments: ["valkey://", "valkey://h:0", "valkey://h:x", "valkey://h/x", "http://h", "valkeys://h"])
     func addressesThatAreNone(text: String) {
-        #expect(throws: ServerAddressError.self) { try ServerAddress(text) }
+        #expect(throws: ServerURLError.self) { try ServerAddress(text) }
     }
 
     @Test(arguments: [
@@ -97,7 +97,7 @@ struct ServerKeysTests {
         func json(_ key: String, _ type: String) throws -> String {
             let value = try #require(
                 try served.connection.value(of: Array(key.utf8), type: type, in: 0))
-            #expect(value.remark == nil)
+            #expect(value.shortage == nil)
             return String(
                 decoding: try RecognizedValue(value.bytes, encoding: value.encoding).json(.compact),
                 as: UTF8.self)
@@ -129,11 +129,43 @@ struct ServerKeysTests {
         }
         let whole = try #require(try value(5000))
         #expect(whole.shown == 3000)
-        #expect(whole.remark == nil)
+        #expect(whole.shortage == nil)
         let part = try #require(try value(1000))
         #expect((1000..<2500).contains(part.shown))
         #expect(part.total == 3000)
-        #expect(part.remark != nil)
+        #expect(part.shortage != nil)
+    }
+
+    /// What the near cache keeps beside an object is no part of its value.
+    @Test func objectsOfNearCachesAreShownAsSuch() async throws {
+        let served = try await Served()
+        let object = CBORValue.map(CBORMap([.init(key: .text("weight"), value: .unsigned(7))])).encoded
+        func store(_ key: String, _ owner: String?, _ change: (inout [UInt8]) -> Void = { _ in }) throws {
+            var bytes = StoredObject(
+                bytes: object, encoding: .cbor, memoryLifetime: .seconds(5), owner: owner
+            ).encoded
+            change(&bytes)
+            _ = try served.client.command(RESPCommand("SET") + key + bytes)
+        }
+        func value(_ key: String) throws -> ServerValue {
+            try #require(try served.connection.value(of: Array(key.utf8), type: "string", in: 0))
+        }
+        try store("owned", "Ada")
+        try store("free", nil)
+        try store("damaged", "Ada") { $0[$0.count - 1] ^= 1 }
+        try store("cut", "Ada") { $0.removeLast($0.count - 12) }
+        let owned = try value("owned")
+        #expect(owned.bytes == object && owned.encoding == .cbor && owned.owner == "Ada")
+        #expect(owned.origin?.contains("5.0 seconds") == true && owned.shortage == nil)
+        #expect(try value("free").bytes == object && value("free").owner == nil)
+        let damaged = try value("damaged")
+        #expect(damaged.bytes.starts(with: Array("VLM1".utf8)) && damaged.encoding == .unknown)
+        #expect(damaged.origin?.contains("checksum") == true && damaged.owner == nil)
+        #expect(try value("cut").origin == nil && value("cut").bytes.count == 12)
+
+        let plan = QueryPlan(try QueryPipeline("find weight = 7"))
+        let source = try ServerQuery(served.connection, database: 0, for: plan.pipeline)
+        #expect(try plan.rows(of: source).rows.compactMap { $0.entry?.key }.sorted() == ["free", "owned"])
     }
 
     @Test func queriesGoThroughKeys() async throws {
@@ -201,6 +233,16 @@ struct ServerKeysTests {
         #expect(throws: SourceError.self) { try served.connection.figures() }
         try await served.server.start()
         #expect(try served.connection.figures().databases[0].keys == 0)
+    }
+
+    @Test func aDatabaseThatTheServerHasNotIsRefused() async throws {
+        let served = try await Served()
+        func databases(_ number: Int) throws -> [Int] {
+            try ServerConnection(ServerAddress(served.address.description + "/\(number)"))
+                .figures().databases.map(\.number)
+        }
+        #expect(try databases(15) == [15], "it is empty")
+        #expect(throws: SourceError.self) { try databases(16) }
     }
 
     @Test func figuresClientsAndSlowCommands() async throws {

@@ -1,5 +1,5 @@
 import BrowserCore
-import RESP
+import ValkeyWire
 import ServerInspection
 import ServerSupport
 import StorageEngine

@@ -1,5 +1,5 @@
 import Foundation
-import RESP
+import ValkeyWire
 
 /// Sends a command, and waits for its reply. Used by one thread at a time.
 package final class PlainClient {

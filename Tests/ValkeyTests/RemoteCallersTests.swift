@@ -1,7 +1,7 @@
 #if Valkey
 import Dispatch
 import Foundation
-import RESP
+import ValkeyWire
 import ServerSupport
 import StorageEngine
 import Synchronization

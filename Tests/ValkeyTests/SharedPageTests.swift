@@ -1,6 +1,6 @@
 #if Valkey
 import Foundation
-import RESP
+import ValkeyWire
 import ServerSupport
 import TestSupport
 import Testing

@@ -175,7 +175,9 @@ package final class ServerSource: QueriedSource {
             else {
                 return nil
             }
-            return seen.2.content.remark
+            let content = seen.2.content
+            let remarks = [content.origin, content.shortage].compactMap { $0 }
+            return remarks.isEmpty ? nil : remarks.joined(separator: "; ")
         }
     }
 
@@ -204,6 +206,7 @@ package final class ServerSource: QueriedSource {
         (entry.recency, entry.sequence) = (entry.sequence, UInt64(bitPattern: Int64(hasher.finalize())) | 1)
         entry.valueBytes = content.bytes.count
         entry.encoding = content.encoding
+        entry.owner = content.owner
         let seen = SeenValue(content: content, entry: entry, read: now)
         state.withLock { $0.value = (key, archive, seen) }
         return seen

@@ -1,4 +1,4 @@
-import RESP
+import ValkeyWire
 import StorageEngine
 import StoreInspection
 
@@ -253,8 +253,12 @@ package struct ServerChanges {
         let found = try UndoArchive(in: folder, for: connection.address, database: database, creating: false)
         guard let undo = found else { return [] }
         defer { undo.close() }
-        // One that was ended by a kill has no figures, and what it did can be taken back all the same.
-        return try undo.records().map(\.action)
+        return try undo.records().map { (record) throws(SourceError) in
+            var action = record.action
+            // One that was ended by a kill has no figures, and what it did can be taken back all the same.
+            if !record.isOver { (action.entries, action.bytes) = try undo.figures(of: record) }
+            return action
+        }
     }
 
     /// Takes an action back; nil when it no longer can be. Keys that were stored again stay.
@@ -280,6 +284,7 @@ package struct ServerChanges {
         }
         var outcome = UndoOutcome.nothing
         outcome.action = record.action
+        var restored: [(key: [UInt8], size: Int)] = []
         var number = record.undone
         var isStopped = false
         while !isStopped {
@@ -288,7 +293,7 @@ package struct ServerChanges {
                 let copy = try undo.copy(number + copies.count, of: record)
             { copies.append(copy) }
             if copies.isEmpty { break }
-            try restore(copies, &outcome)
+            restored += try restore(copies, &outcome)
             number += copies.count
             // What is back isn't to be brought back again, whatever happens next.
             record.undone = number
@@ -300,10 +305,30 @@ package struct ServerChanges {
             try undo.forget(0..<number, of: record)
             try undo.end(record)
         }
+        noteEvictions(of: restored, &outcome)
         return Carried(outcome)
     }
 
-    private func restore(_ copies: [UndoArchive.Copy], _ outcome: inout UndoOutcome) throws(SourceError) {
+    /// A server with little room evicts some of what it was just given.
+    private func noteEvictions(of restored: [(key: [UInt8], size: Int)], _ outcome: inout UndoOutcome) {
+        for start in stride(from: 0, to: restored.count, by: ServerChanges.block) {
+            let block = restored[start..<min(start + ServerChanges.block, restored.count)]
+            // If it doesn't answer any more, what it answered before stands.
+            let commands = block.map { RESPCommand("EXISTS") + $0.key }
+            guard let answers = try? connection.ask(commands, in: database) else { return }
+            for (item, answer) in zip(block, answers) where answer.number == 0 {
+                outcome.entries -= 1
+                outcome.bytes -= UInt64(clamping: item.size)
+                outcome.displaced += 1
+            }
+        }
+    }
+
+    /// Returns the keys that were given back.
+    private func restore(
+        _ copies: [UndoArchive.Copy], _ outcome: inout UndoOutcome
+    ) throws(SourceError) -> [(key: [UInt8], size: Int)] {
+        var restored: [(key: [UInt8], size: Int)] = []
         let (now, present) = try deadlines(of: copies.map(\.key), behind: RESPCommand("PING"))
         // What is told as the time that is left is known to as much as the answer was under way.
         let tolerance: UInt64 = try connection.traits().tellsDeadlines ? 0 : 2000
@@ -341,9 +366,11 @@ package struct ServerChanges {
                 continue
             }
             _ = try connection.accepted(answer, to: command)
+            restored.append((copy.key, copy.size))
             outcome.entries += 1
             outcome.bytes += UInt64(clamping: copy.size)
         }
+        return restored
     }
 
     /// Stored again meanwhile, or with another deadline than the one that it got; or its former one is over, and would delete it.

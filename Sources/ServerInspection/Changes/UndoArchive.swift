@@ -174,6 +174,16 @@ struct UndoArchive {
         }
     }
 
+    /// How many copies an action has kept, and what the keys took: at least what it has done. Reads them all.
+    func figures(of record: Record) throws(SourceError) -> (entries: Int, bytes: UInt64) {
+        var (number, bytes) = (record.undone, UInt64(0))
+        while let copy = try copy(number, of: record) {
+            bytes += UInt64(clamping: copy.size)
+            number += 1
+        }
+        return (number - record.undone, bytes)
+    }
+
     /// What can be taken back, latest first.
     func records() throws(SourceError) -> [Record] {
         try SourceError.translating { () throws(StorageError) in

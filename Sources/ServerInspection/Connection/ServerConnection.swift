@@ -1,4 +1,4 @@
-import RESP
+import ValkeyWire
 import StorageEngine
 import StoreInspection
 

@@ -1,4 +1,4 @@
-import RESP
+import ValkeyWire
 import StorageEngine
 import StoreInspection
 
@@ -93,6 +93,8 @@ extension ServerConnection {
         if let only = address.database {
             figures.databases.removeAll { $0.number != only }
             if figures.databases.isEmpty {
+                // An empty one isn't told of, and neither is one that the server doesn't have: that is refused here.
+                _ = try ask(RESPCommand("DBSIZE"), in: only)
                 figures.databases = [.init(number: only, keys: 0, expiring: 0)]
             }
         } else if figures.databases.isEmpty {

@@ -1,5 +1,5 @@
 import ArchiveQuery
-import RESP
+import ValkeyWire
 import StorageEngine
 import StoreInspection
 
@@ -147,7 +147,7 @@ final class ServerCursor: QueryCursor {
             }
             guard let value else { return QueryCursorValue(reading: .gone, content: nil, encoding: .unknown) }
             // Half a value would give a wrong answer in silence.
-            guard value.remark == nil else {
+            guard value.shortage == nil else {
                 return QueryCursorValue(reading: .damaged, content: nil, encoding: .unknown)
             }
             encoding = value.encoding

@@ -1,7 +1,7 @@
 import CBOR
-import RESP
 import StorageEngine
 import StoreInspection
+import ValkeyWire
 
 /// A key's value as a document: what isn't a string becomes CBOR. A value; safe to share between threads.
 package struct ServerValue: Sendable, Hashable {
@@ -11,12 +11,32 @@ package struct ServerValue: Sendable, Hashable {
     package var total: Int
     /// How many of them are here.
     package var shown: Int
+    /// The owner of an object that a near cache keeps there; its bytes are the object's, without what the cache keeps beside them.
+    package var owner: String?
+    /// What to say of such an object.
+    package var origin: String?
 
     /// What to say of one of which only a part is here.
-    package var remark: String? {
+    package var shortage: String? {
         shown < total
             ? "only \(Figures.count(shown)) of \(Figures.count(total)) \(encoding == .cbor ? "elements" : "bytes") are read"
             : nil
+    }
+
+    /// The object that a near cache keeps in these bytes.
+    fileprivate var unwrapped: ServerValue {
+        var value = self
+        do throws(StoredObject.Problem) {
+            let object = try StoredObject(decoding: bytes)
+            (value.bytes, value.encoding, value.owner) = (object.bytes, object.encoding, object.owner)
+            value.origin = [
+                "a near cache's object", object.memoryLifetime.map { "in memory for \($0) at most" },
+            ]
+            .compactMap { $0 }.joined(separator: ", ")
+        } catch {
+            value.origin = "begins like a near cache's object, but \(error.reason)"
+        }
+        return value
     }
 
     /// The most elements that are read of one key.
@@ -86,8 +106,9 @@ private struct ValueReading {
         guard case .bytes(let bytes) = try ask("GETRANGE", "0", "\(ServerValue.mostBytes - 1)") else {
             return nil
         }
-        return ServerValue(
+        let value = ServerValue(
             bytes: bytes, encoding: .unknown, total: max(total, bytes.count), shown: bytes.count)
+        return StoredObject.isBegun(by: bytes) ? value.unwrapped : value
     }
 
     mutating func elements(_ length: String, scan: String) throws(SourceError) -> ServerValue? {

@@ -54,10 +54,11 @@ struct GetCommand: ParsableCommand {
                 throw CommandFailure(
                     "no key \(TerminalSafe.quoted(key)) in \(archive) of \(server)", status: .nothing)
             }
-            let members = zip(ServerDatabase.columns, ServerDatabase.cells(key, facts)).map { ($0.name, $1) }
+            var members = zip(ServerDatabase.columns, ServerDatabase.cells(key, facts)).map { ($0.name, $1) }
+            if let owner = value.owner { members.append(("owner", .text(owner))) }
             try print(value.bytes, value.encoding, members)
             // Half a value isn't what was asked for.
-            if let remark = value.remark { throw CommandFailure(remark, status: .storeFailure) }
+            if let shortage = value.shortage { throw CommandFailure(shortage, status: .storeFailure) }
             return
         }
         let archive = try store.openForLooking().archive(named: archive)

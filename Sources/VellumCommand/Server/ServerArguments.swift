@@ -16,10 +16,10 @@ extension StoreArguments {
         guard let name, ServerAddress.isAddress(name) else { return nil }
         let password =
             SystemText.environment("VALKEYCLI_AUTH") ?? SystemText.environment("REDISCLI_AUTH")
-        do throws(ServerAddressError) {
+        do {
             return try ServerAddress(name, password: password)
         } catch {
-            throw CommandFailure(error.description, status: .usage)
+            throw CommandFailure("\(error)", status: .usage)
         }
     }
 }

@@ -46,7 +46,10 @@ struct ServerChange {
             let command = ShellWord.vellum(
                 "undo", [selection.archive, "\(action.id)"], options: selection.write ? ["--write"] : [],
                 store: database.server.description)
-            Narration.say("to undo it, for ten minutes on this machine: \(command)")
+            Narration.say(
+                (outcome.entries > 0
+                    ? "to undo it, for ten minutes on this machine: "
+                    : "if something was done all the same, this undoes it for ten minutes: ") + command)
         }
         if let stopped = carried.stopped {
             if Interruption.isRequested {

@@ -1,4 +1,4 @@
-import RESP
+import ValkeyWire
 import TestSupport
 import Testing
 

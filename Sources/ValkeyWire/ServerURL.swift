@@ -1,0 +1,98 @@
+/// The address of a Valkey or Redis server as people write it. A value; safe to share between threads.
+package struct ServerURL: Sendable, Hashable {
+    /// A name, or a numeric address without brackets.
+    package private(set) var host: String
+    /// 1 to 65535.
+    package private(set) var port = 6379
+    package private(set) var user: String?
+    package private(set) var password: String?
+    /// 0 to 1,000,000; nil: none is named.
+    package private(set) var database: Int?
+    /// Whether the connection is encrypted.
+    package let isSecure: Bool
+
+    private static let schemes = ["valkey://", "redis://", "valkeys://", "rediss://"]
+
+    /// Whether somebody means a server and no folder.
+    package static func isURL(_ text: String) -> Bool { schemes.contains { text.hasPrefix($0) } }
+
+    /// - Parameter url: `valkey://[user[:password]@]host[:port][/database]`, with `valkeys://` for TLS; `redis` means the same.
+    package init(_ url: String) throws(ServerURLError) {
+        guard let scheme = ServerURL.schemes.first(where: { url.hasPrefix($0) }) else {
+            throw ServerURLError("it doesn't begin with \(ServerURL.schemes.joined(separator: ", "))")
+        }
+        isSecure = ["valkeys://", "rediss://"].contains(scheme)
+        var rest = url.dropFirst(scheme.count)
+        if let at = rest.lastIndex(of: "@") {
+            let parts = rest[..<at].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let names = ServerURL.decoded(parts) else {
+                throw ServerURLError("before @ stands user:password, with %XX for special characters")
+            }
+            user = names[0].isEmpty ? nil : names[0]
+            if names.count == 2 { password = names[1] }
+            rest = rest[rest.index(after: at)...]
+        }
+        if let slash = rest.firstIndex(of: "/") {
+            let number = rest[rest.index(after: slash)...]
+            if !number.isEmpty {
+                guard let found = Int(number), (0...1_000_000).contains(found) else {
+                    throw ServerURLError("what stands behind / is no number of a database")
+                }
+                database = found
+            }
+            rest = rest[..<slash]
+        }
+        if rest.hasPrefix("["), let end = rest.firstIndex(of: "]") {
+            host = String(rest[rest.index(after: rest.startIndex)..<end])
+            rest = rest[rest.index(after: end)...]
+        } else {
+            let end = rest.firstIndex(of: ":") ?? rest.endIndex
+            host = String(rest[..<end])
+            rest = rest[end...]
+        }
+        if rest.hasPrefix(":") {
+            guard let number = Int(rest.dropFirst()), (1...65_535).contains(number) else {
+                throw ServerURLError("what stands behind : is no port; use 1 to 65535")
+            }
+            port = number
+        } else if !rest.isEmpty {
+            throw ServerURLError("what stands behind the host is neither a port nor a database")
+        }
+        guard !host.isEmpty else { throw ServerURLError("it names no host") }
+    }
+
+    private static func decoded(_ parts: [Substring]) -> [String]? {
+        let names = parts.compactMap { part -> String? in
+            var bytes: [UInt8] = []
+            var rest = part.utf8[...]
+            while let byte = rest.popFirst() {
+                guard byte == UInt8(ascii: "%") else {
+                    bytes.append(byte)
+                    continue
+                }
+                guard let digits = String(rest.prefix(2)), digits.utf8.count == 2,
+                    let value = UInt8(digits, radix: 16)
+                else { return nil }
+                bytes.append(value)
+                rest = rest.dropFirst(2)
+            }
+            return String(validating: bytes, as: UTF8.self)
+        }
+        return names.count == parts.count ? names : nil
+    }
+
+    /// The host and the port as they stand in an address, numeric addresses with a colon in brackets.
+    package var place: String { "\(host.contains(":") ? "[\(host)]" : host):\(port)" }
+}
+
+/// A server's address that can't be understood. A value; safe to share between threads.
+package struct ServerURLError: Error, Hashable, CustomStringConvertible {
+    /// None of the address's parts is repeated, because any may be a password.
+    package let reason: String
+
+    package init(_ reason: String) { self.reason = reason }
+
+    package var description: String {
+        "not an address of a server: \(reason); write valkey://host:6379/0 or valkey://user:password@host"
+    }
+}
