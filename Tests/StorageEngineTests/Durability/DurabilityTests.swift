@@ -187,6 +187,12 @@ import Testing
         #expect(status == 0 && lines == ["open true", "closed false"])
     }
 
+    @Test func aClosedArchivesFilesAreLookedAtByNobody() async throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let (status, lines) = try await Worker(["cut", folder.store, "A", "0", "300"], in: folder).finish()
+        #expect(status == 0 && lines == ["rounds 300"])
+    }
+
     @Test func closingAnIntervalSyncsTheRest() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let (store, archive) = try archive(folder, .interval(seconds: 6000))

@@ -55,6 +55,8 @@ enum WorkerCommand: String {
     case limited
     /// Opens an archive and closes it, and says whether the background thread is there.
     case rest
+    /// Closes an archive whose entries expire, and cuts its index, again and again.
+    case cut
     /// Reads a ring file again and again until it is killed.
     case readRing
 
@@ -85,6 +87,7 @@ enum WorkerCommand: String {
             case .backUp: try backUp(arguments)
             case .limited: try beLimited(arguments)
             case .rest: try rest(arguments)
+            case .cut: try cut(arguments)
             case .readRing: try readRing(arguments)
             }
         } catch {
