@@ -76,8 +76,8 @@ test-deps: deps
 bench-deps: deps
 	@$(NEED) lmdb sqlite
 
-build: deps ## build vellum, optimised, as .build/release/vellum
-	$(SWIFT) build -c release --product vellum
+build: deps ## build vellum, optimised, as .build/release/vellum (TLS=1: with TLS for servers, which takes minutes)
+	$(SWIFT) build -c release --product vellum $(if $(TLS),--traits ValkeyTLS)
 
 run: build ## build, then browse a live demo store (ARGS="…" for vellum demo)
 	$(BINARY) demo $(ARGS)

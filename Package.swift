@@ -39,7 +39,9 @@ let package = Package(
             description: "The products VellumValkey and NestValkey, for which swift-nio is fetched."),
         // Of its own, because what it needs takes as long to build as all the rest.
         .trait(
-            name: "ValkeyTLS", description: "TLS for VellumValkey, for which swift-nio-ssl is fetched.",
+            name: "ValkeyTLS",
+            description:
+                "TLS for VellumValkey and for the browser on servers, for which swift-nio-ssl is fetched.",
             enabledTraits: ["Valkey"]),
     ],
     dependencies: [
@@ -117,6 +119,7 @@ let package = Package(
                 "VellumRemote", "Vellum", "StorageEngine", "ValkeyWire",
                 .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Valkey"])),
                 .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Valkey"])),
+                .product(name: "NIOTLS", package: "swift-nio", condition: .when(traits: ["ValkeyTLS"])),
                 .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["ValkeyTLS"])),
             ],
             swiftSettings: strict),
@@ -142,6 +145,7 @@ let package = Package(
             dependencies: [
                 "StorageEngine", "ArchiveQuery", "CBOR", "TerminalKit", "TerminalCurses", "StoreInspection",
                 "ServerInspection", "BrowserCore",
+                .target(name: "VellumValkey", condition: .when(traits: ["ValkeyTLS"])),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "TOMLKit", package: "TOMLKit"),
             ],

@@ -10,13 +10,16 @@ package struct ServerURL: Sendable, Hashable {
     package private(set) var database: Int?
     /// Whether the connection is encrypted.
     package let isSecure: Bool
+    /// How; of one that isn't, nothing.
+    package private(set) var encryption = ServerEncryption()
 
     private static let schemes = ["valkey://", "redis://", "valkeys://", "rediss://"]
 
     /// Whether somebody means a server and no folder.
     package static func isURL(_ text: String) -> Bool { schemes.contains { text.hasPrefix($0) } }
 
-    /// - Parameter url: `valkey://[user[:password]@]host[:port][/database]`, with `valkeys://` for TLS; `redis` means the same.
+    /// - Parameter url: `valkey://[user[:password]@]host[:port][/database]`, or with `valkeys://` for TLS also
+    ///   `?roots=FILE&certificate=FILE&key=FILE&serverName=NAME`. `redis` means the same as `valkey`, and %XX a byte.
     package init(_ url: String) throws(ServerURLError) {
         guard let scheme = ServerURL.schemes.first(where: { url.hasPrefix($0) }) else {
             throw ServerURLError("it doesn't begin with \(ServerURL.schemes.joined(separator: ", "))")
@@ -31,6 +34,13 @@ package struct ServerURL: Sendable, Hashable {
             user = names[0].isEmpty ? nil : names[0]
             if names.count == 2 { password = names[1] }
             rest = rest[rest.index(after: at)...]
+        }
+        if let mark = rest.firstIndex(of: "?") {
+            guard isSecure else {
+                throw ServerURLError("? stands in addresses that begin with valkeys:// only")
+            }
+            encryption = try ServerURL.encryption(rest[rest.index(after: mark)...])
+            rest = rest[..<mark]
         }
         if let slash = rest.firstIndex(of: "/") {
             let number = rest[rest.index(after: slash)...]
@@ -61,6 +71,21 @@ package struct ServerURL: Sendable, Hashable {
         guard !host.isEmpty else { throw ServerURLError("it names no host") }
     }
 
+    private static func encryption(_ text: Substring) throws(ServerURLError) -> ServerEncryption {
+        var found = ServerEncryption()
+        for pair in text.split(separator: "&") {
+            let words = decoded(pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false))
+            guard let words, words.count == 2, let part = ServerEncryption.parts[words[0]] else {
+                throw ServerURLError(
+                    "behind ? stand "
+                        + ServerEncryption.parts.keys.sorted().map { $0 + "=…" }.joined(separator: "&")
+                        + ", with %XX for special characters")
+            }
+            found[keyPath: part] = words[1]
+        }
+        return found
+    }
+
     private static func decoded(_ parts: [Substring]) -> [String]? {
         let names = parts.compactMap { part -> String? in
             var bytes: [UInt8] = []
@@ -83,6 +108,41 @@ package struct ServerURL: Sendable, Hashable {
 
     /// The host and the port as they stand in an address, numeric addresses with a colon in brackets.
     package var place: String { "\(host.contains(":") ? "[\(host)]" : host):\(port)" }
+}
+
+/// How the server's certificate is verified, and which one is shown to it. A value; safe to share between threads.
+package struct ServerEncryption: Sendable, Hashable {
+    /// Path of a PEM file with the certificates that are trusted; nil: those that the system trusts.
+    package var roots: String?
+    /// Path of a PEM file with the certificate to show; nil: none is.
+    package var certificate: String?
+    /// Path of a PEM file with the key to it; nil: it is in the same file.
+    package var key: String?
+    /// The name for which the server's certificate must be; nil: the host's.
+    package var serverName: String?
+
+    package init() {}
+
+    /// By their names in an address.
+    fileprivate static var parts: [String: WritableKeyPath<ServerEncryption, String?>] {
+        ["roots": \.roots, "certificate": \.certificate, "key": \.key, "serverName": \.serverName]
+    }
+
+    /// As it stands in an address, with its `?`; empty if it says nothing.
+    package var words: String {
+        let pairs = ServerEncryption.parts.sorted { $0.key < $1.key }.compactMap { name, part in
+            self[keyPath: part].map { "\(name)=" + ServerEncryption.encoded($0) }
+        }
+        return pairs.isEmpty ? "" : "?" + pairs.joined(separator: "&")
+    }
+
+    private static func encoded(_ text: String) -> String {
+        text.utf8.map { byte in
+            let character = Character(UnicodeScalar(byte))
+            let isPlain = byte > 32 && byte < 127 && !"%&=?#@".contains(character)
+            return isPlain ? String(character) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+        }.joined()
+    }
 }
 
 /// A server's address that can't be understood. A value; safe to share between threads.

@@ -48,6 +48,9 @@ struct VellumCommand: ParsableCommand {
         Interruption.endAtOnce()
         Interruption.takeLongFilesAsErrors()
         ProcessLimits.raiseOpenFiles()
+        #if ValkeyTLS
+        SecureServers.enable()
+        #endif
         run().end()
     }
 

@@ -15,12 +15,20 @@ public struct ValkeyAddress: Sendable, Hashable {
     /// Whether the connection is encrypted.
     public var usesTLS: Bool
 
+    /// Without a log-in, with TLS.
+    package init(host: String, port: Int) {
+        (self.host, self.port, database, usesTLS) = (host, port, 0, true)
+    }
+
     /// - Parameter url: `valkey://[user:password@]host[:port][/database]`, with `valkeys://` for TLS; `redis` means the same.
     public init(_ url: String) throws {
         do throws(ServerURLError) {
             let parts = try ServerURL(url)
             guard parts.user == nil || parts.password != nil else {
                 throw ServerURLError("a user needs a password, behind a colon")
+            }
+            guard parts.encryption == ServerEncryption() else {
+                throw ServerURLError("what stands behind ? is set in options.tls here")
             }
             (host, port, user, password) = (parts.host, parts.port, parts.user, parts.password)
             (database, usesTLS) = (parts.database ?? 0, parts.isSecure)

@@ -355,7 +355,7 @@ final class ValkeySession: @unchecked Sendable {
         }
     }
 
-    private static func reason(_ error: any Error) -> String {
+    static func reason(_ error: any Error) -> String {
         if let error = error as? NIOConnectionError {
             let failures = error.connectionErrors.map { reason($0.error) }
             return failures.first ?? "the name of the host isn't known"

@@ -110,7 +110,7 @@ extension ValkeyTier.TLS {
         if let error = error as? NIOSSLError, error == .uncleanShutdown { return "the connection was closed" }
         if let error = error as? NIOSSLExtraError, error == .failedToValidateHostname {
             return "the certificate of \(server) is for another name than \"\(serverName ?? address.host)\"; "
-                + "connect to a name that it has, or say that name in options.tls.serverName"
+                + "connect to a name that it has, or give that name as serverName"
         }
         guard error is NIOSSLError || error is BoringSSLError else { return nil }
         let words = "\(error)".matches(of: /OPENSSL_internal:(\w+)/).map { String($0.output.1) }
@@ -124,7 +124,7 @@ extension ValkeyTier.TLS {
         }
         if text.contains("_ALERT_") {
             let shown =
-                certificate.map { "the one in \"\($0)\"" } ?? "none, so name one in options.tls.certificate"
+                certificate.map { "the one in \"\($0)\"" } ?? "none, so give one as certificate"
             return
                 "\(server) ended the handshake; where it asks for a certificate, it was shown \(shown) (\(text))"
         }
@@ -143,7 +143,7 @@ extension ValkeyTier.TLS {
                 "the certificate of \(server) is valid in \(hours) hours only; is this machine's clock right?"
         }
         return "the certificate of \(server) is not trusted by \(roots.map { "\"\($0)\"" } ?? "the system"); "
-            + "name a file with the certificate that signed it in options.tls.roots"
+            + "give a file with the certificate that signed it as roots"
     }
 }
 #elseif Valkey

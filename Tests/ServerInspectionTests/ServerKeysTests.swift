@@ -33,7 +33,9 @@ struct ServerKeysTests {
         #expect(try ServerAddress(text).description == shown)
     }
 
-    @Test(arguments: ["valkey://", "valkey://h:0", "valkey://h:x", "valkey://h/x", "http://h", "valkeys://h"])
+    @Test(arguments: [
+        "valkey://", "valkey://h:0", "valkey://h:x", "valkey://h/x", "http://h", "valkey://h?roots=a",
+    ])
     func addressesThatAreNone(text: String) {
         #expect(throws: ServerURLError.self) { try ServerAddress(text) }
     }

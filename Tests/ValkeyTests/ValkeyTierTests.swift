@@ -563,7 +563,7 @@ struct User: ArchiveCodable, Sendable {
     @Test(arguments: [
         "h:6379", "valkey://", "valkey://h:0", "valkey://h:x", "valkey://h/x", "valkey://h/-1",
         "valkey://u@h",
-        "valkey://:%4@h", "valkey://:%zz@h", "valkey://[::1", "http://u:secret@h",
+        "valkey://:%4@h", "valkey://:%zz@h", "valkey://[::1", "http://u:secret@h", "valkeys://h?roots=a",
     ])
     func whatIsNot(url: String) {
         let error = #expect(throws: ValkeyAddressError.self) { try ValkeyAddress(url) }

@@ -1,3 +1,5 @@
+import StorageEngine
+import StoreInspection
 import ValkeyWire
 
 /// Where a server is that a person looks at, and how to log in there. A value; safe to share between threads.
@@ -13,10 +15,10 @@ package struct ServerAddress: Sendable, Hashable {
     ///   - password: of an address without one.
     package init(_ text: String, password: String? = nil) throws(ServerURLError) {
         url = try ServerURL(text)
-        guard !url.isSecure else {
+        guard !url.isSecure || SecureConnections.areKnown else {
             throw ServerURLError(
-                "TLS isn't spoken here; let a tunnel do it, and give the tunnel's end as valkey://localhost:PORT"
-            )
+                "this vellum is built without TLS; build it with --traits ValkeyTLS (make build TLS=1), or let a tunnel "
+                    + "do it and give the tunnel's end as valkey://localhost:PORT")
         }
         self.password = url.password ?? password
     }
@@ -24,6 +26,8 @@ package struct ServerAddress: Sendable, Hashable {
     package var host: String { url.host }
     package var port: Int { url.port }
     var user: String? { url.user }
+    var isSecure: Bool { url.isSecure }
+    package var encryption: ServerEncryption { url.encryption }
     /// The database that was named; nil: all are meant.
     package var database: Int? { url.database }
 
@@ -37,6 +41,27 @@ package struct ServerAddress: Sendable, Hashable {
 extension ServerAddress: CustomStringConvertible {
     /// Without user and password, and without the database.
     package var description: String {
-        "valkey://" + (port == 6379 ? String(url.place.dropLast(5)) : url.place)
+        "valkey\(isSecure ? "s" : "")://" + (port == 6379 ? String(url.place.dropLast(5)) : url.place)
+            + encryption.words
+    }
+}
+
+/// Who opens connections with TLS: a program that is built with it says so before it makes the first. Safe from any
+/// thread.
+package enum SecureConnections {
+    /// A descriptor to which and from which what passes is plain. Waits for at most so many seconds.
+    package typealias Opener = @Sendable (ServerAddress, _ seconds: Int) throws(SourceError) -> Int32
+
+    private static let opener = Guarded<Opener?>(nil)
+
+    static var areKnown: Bool { opener.withLock { $0 != nil } }
+
+    package static func open(by opener: @escaping Opener) { self.opener.withLock { $0 = opener } }
+
+    static func opened(_ address: ServerAddress, seconds: Int) throws(SourceError) -> Int32 {
+        guard let open = opener.withLock({ $0 }) else {
+            throw SourceError("this program is built without TLS")
+        }
+        return try open(address, seconds)
     }
 }

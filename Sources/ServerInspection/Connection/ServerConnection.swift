@@ -158,7 +158,7 @@ private final class Link: @unchecked Sendable {
     var waited: Double { socket.waited }
 
     init(_ address: ServerAddress, seconds: Int) throws(SourceError) {
-        socket = try ServerSocket(host: address.host, port: address.port, seconds: seconds)
+        socket = try ServerSocket(address, seconds: seconds)
         decoder = RESPDecoder()
         try logIn(address)
         let commands = [RESPCommand("CLIENT", "NO-TOUCH", "ON"), RESPCommand("INFO")]

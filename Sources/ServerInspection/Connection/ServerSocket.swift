@@ -8,7 +8,7 @@ import Musl
 import Darwin
 #endif
 
-/// A connection by TCP whose calls wait, each for a bounded time. For one thread.
+/// A connection whose calls wait, each for a bounded time. For one thread.
 final class ServerSocket {
     private let descriptor: Int32
     /// Seconds that went by without anything from the server, all in all.
@@ -16,9 +16,20 @@ final class ServerSocket {
     private let clock = ContinuousClock()
     private var room = [UInt8](repeating: 0, count: 64 << 10)
 
-    /// Tries each address that the name has.
     /// - Parameter seconds: that a connection and each later call may take.
-    init(host: String, port: Int, seconds: Int) throws(SourceError) {
+    init(_ address: ServerAddress, seconds: Int) throws(SourceError) {
+        if address.isSecure {
+            descriptor = try SecureConnections.opened(address, seconds: seconds)
+            ServerSocket.bound(descriptor, seconds)
+        } else {
+            descriptor = try ServerSocket.connected(to: address.host, address.port, seconds)
+        }
+    }
+
+    /// Tries each address that the name has.
+    private static func connected(
+        to host: String, _ port: Int, _ seconds: Int
+    ) throws(SourceError) -> Int32 {
         var hints = addrinfo()
         hints.ai_family = AF_UNSPEC
         hints.ai_socktype = ServerSocket.stream
@@ -33,9 +44,7 @@ final class ServerSocket {
         var next: UnsafeMutablePointer<addrinfo>? = first
         while let address = next {
             switch ServerSocket.opened(address.pointee, seconds: seconds) {
-            case .success(let descriptor):
-                self.descriptor = descriptor
-                return
+            case .success(let descriptor): return descriptor
             case .failure(let problem): reason = problem.reason
             }
             next = address.pointee.ai_next
@@ -63,10 +72,7 @@ final class ServerSocket {
         guard descriptor >= 0 else { return .failure(Problem(errno)) }
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         // Also bounds the connecting, on Linux.
-        var time = timeval(tv_sec: seconds, tv_usec: 0)
-        let size = socklen_t(MemoryLayout<timeval>.size)
-        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &time, size)
-        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &time, size)
+        bound(descriptor, seconds)
         var on: Int32 = 1
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
         #if canImport(Darwin)
@@ -79,6 +85,13 @@ final class ServerSocket {
             return .failure(code == EINPROGRESS || code == EAGAIN ? Problem(after: seconds) : Problem(code))
         }
         return .success(descriptor)
+    }
+
+    private static func bound(_ descriptor: Int32, _ seconds: Int) {
+        var time = timeval(tv_sec: seconds, tv_usec: 0)
+        let size = socklen_t(MemoryLayout<timeval>.size)
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &time, size)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &time, size)
     }
 
     func send(_ bytes: [UInt8]) throws(SourceError) {

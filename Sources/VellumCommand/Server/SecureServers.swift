@@ -1,0 +1,24 @@
+#if ValkeyTLS
+import ServerInspection
+import StoreInspection
+import VellumValkey
+
+/// Servers at `valkeys://`, in a program that is built with TLS.
+enum SecureServers {
+    /// From now on such addresses are understood.
+    static func enable() {
+        SecureConnections.open { (address, seconds) throws(SourceError) in
+            var tls = ValkeyTier.TLS()
+            let asked = address.encryption
+            (tls.roots, tls.certificate, tls.key) = (asked.roots, asked.certificate, asked.key)
+            tls.serverName = asked.serverName
+            do throws(ValkeyTLSError) {
+                let place = ValkeyAddress(host: address.host, port: address.port)
+                return try SecureRelay.connect(to: place, tls, within: seconds)
+            } catch {
+                throw SourceError(error.reason)
+            }
+        }
+    }
+}
+#endif

@@ -1,0 +1,24 @@
+import Testing
+import ValkeyWire
+
+@Suite struct ServerURLTests {
+    @Test func whatBelongsToTLS() throws {
+        let url = try ServerURL(
+            "rediss://ada:a%3Fb@h:7/2?roots=/etc/a%20b.pem&serverName=cache.example&key=k%26")
+        #expect(url.isSecure && url.place == "h:7" && url.database == 2 && url.password == "a?b")
+        #expect(url.encryption.roots == "/etc/a b.pem" && url.encryption.serverName == "cache.example")
+        #expect(url.encryption.certificate == nil && url.encryption.key == "k&")
+        let words = url.encryption.words
+        #expect(words == "?key=k%26&roots=/etc/a%20b.pem&serverName=cache.example")
+        #expect(try ServerURL("valkeys://h" + words).encryption == url.encryption)
+        #expect(try ServerURL("valkeys://h").encryption.words == "")
+    }
+
+    @Test(arguments: [
+        "valkey://h?roots=a", "valkeys://h?roots", "valkeys://h?color=red", "valkeys://h?roots=%zz",
+    ])
+    func whatDoesNot(text: String) {
+        let error = #expect(throws: ServerURLError.self) { try ServerURL(text) }
+        #expect(error?.description.contains("?") == true)
+    }
+}

@@ -1,0 +1,69 @@
+import Foundation
+import ServerSupport
+import Testing
+
+#if ValkeyTLS
+/// The commands on a server that expects TLS.
+@Suite(
+    .serialized,
+    .enabled(
+        if: ValkeyServer.program != nil && TestAuthority.program != nil,
+        "there is no valkey-server or redis-server, or no openssl"))
+struct CommandValkeyTLSTests {
+    private func run(_ arguments: String...) throws -> Vellum.Result { try Vellum.run(arguments) }
+
+    @Test func commandsOnAnEncryptedConnection() async throws {
+        let authority = try TestAuthority()
+        let server = try await ValkeyServer(identity: try authority.identity())
+        defer { withExtendedLifetime(server) {} }
+        let text = String(repeating: "long ", count: 400_000)
+        try server.client().command("SET", "page", text)
+        let url = "\(server.tlsURL)?roots=\(authority.root)"
+        let databases = try run("ls", "--json", "--store", url)
+        #expect(try JSON.array(databases.output).map { $0["archive"] as? String } == ["db0"])
+        #expect(try run("get", "db0", "page", "--raw", "--store", url).output == Data(text.utf8))
+        let folder = try TemporaryFolder()
+        let removed = try Vellum.run(
+            ["rm", "db0", "page", "--yes", "--store", url], environment: ["XDG_STATE_HOME": folder.path])
+        #expect(removed.status == 0 && removed.errors.contains(url), "the way back names the roots, too")
+        let undone = try Vellum.run(
+            ["undo", "db0", "--store", url], environment: ["XDG_STATE_HOME": folder.path])
+        #expect(undone.status == 0)
+        #expect(try run("get", "db0", "page", "--raw", "--store", url).output == Data(text.utf8))
+    }
+
+    @Test func whatIsWrongIsSaid() async throws {
+        let authority = try TestAuthority()
+        var identity = try authority.identity(for: "DNS:localhost")
+        identity.asksClients = true
+        let server = try await ValkeyServer(identity: identity)
+        defer { withExtendedLifetime(server) {} }
+        func errors(_ url: String) throws -> String {
+            let result = try run("ls", "--store", url)
+            #expect(result.status == 3)
+            return result.errors
+        }
+        let named = "valkeys://localhost:\(server.tlsPort)?roots=\(authority.root)"
+        #expect(try errors(server.tlsURL).contains("is not trusted by the system"))
+        #expect(
+            try errors("\(server.tlsURL)?roots=\(authority.root)").contains("is for another name"))
+        #expect(try errors(named).contains("certificate"))
+        #expect(try errors(named + "&certificate=/nowhere").contains("\"/nowhere\" (certificate)"))
+        #expect(try errors("valkeys://localhost:\(server.port)").contains("write valkey://"))
+        #expect(try errors("valkeys://localhost:1").contains("refused"))
+        let own = try authority.identity(for: "DNS:client.example")
+        let known = named + "&certificate=\(own.certificate)&key=\(own.key)"
+        #expect(try run("ls", "--store", known).status == 0)
+        let wrong = try run("ls", "--store", named + "&color=red")
+        #expect(wrong.status == 2 && wrong.errors.contains("serverName="))
+    }
+}
+#else
+@Suite struct CommandValkeyTLSTests {
+    @Test func withoutTheTraitItIsRefused() throws {
+        let result = try Vellum.run(["ls", "--store", "valkeys://cache.example"])
+        #expect(result.status == 2)
+        #expect(result.errors.contains("--traits ValkeyTLS") && result.errors.contains("tunnel"))
+    }
+}
+#endif
