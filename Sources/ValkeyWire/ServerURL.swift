@@ -15,13 +15,13 @@ package struct ServerURL: Sendable, Hashable {
 
     private static let schemes = ["valkey://", "redis://", "valkeys://", "rediss://"]
 
-    /// Whether somebody means a server and no folder.
-    package static func isURL(_ text: String) -> Bool { schemes.contains { text.hasPrefix($0) } }
+    /// Whether somebody means a server and no folder: any scheme, because what follows may be a password.
+    package static func isURL(_ text: String) -> Bool { text.prefixMatch(of: /[A-Za-z]+:\/\//) != nil }
 
     /// - Parameter url: `valkey://[user[:password]@]host[:port][/database]`, or with `valkeys://` for TLS also
     ///   `?roots=FILE&certificate=FILE&key=FILE&serverName=NAME`. `redis` means the same as `valkey`, and %XX a byte.
     package init(_ url: String) throws(ServerURLError) {
-        guard let scheme = ServerURL.schemes.first(where: { url.hasPrefix($0) }) else {
+        guard let scheme = ServerURL.schemes.first(where: { url.lowercased().hasPrefix($0) }) else {
             throw ServerURLError("it doesn't begin with \(ServerURL.schemes.joined(separator: ", "))")
         }
         isSecure = ["valkeys://", "rediss://"].contains(scheme)
@@ -45,7 +45,7 @@ package struct ServerURL: Sendable, Hashable {
         if let slash = rest.firstIndex(of: "/") {
             let number = rest[rest.index(after: slash)...]
             if !number.isEmpty {
-                guard let found = Int(number), (0...1_000_000).contains(found) else {
+                guard let found = ServerURL.number(number), (0...1_000_000).contains(found) else {
                     throw ServerURLError("what stands behind / is no number of a database")
                 }
                 database = found
@@ -61,7 +61,7 @@ package struct ServerURL: Sendable, Hashable {
             rest = rest[end...]
         }
         if rest.hasPrefix(":") {
-            guard let number = Int(rest.dropFirst()), (1...65_535).contains(number) else {
+            guard let number = ServerURL.number(rest.dropFirst()), (1...65_535).contains(number) else {
                 throw ServerURLError("what stands behind : is no port; use 1 to 65535")
             }
             port = number
@@ -69,6 +69,11 @@ package struct ServerURL: Sendable, Hashable {
             throw ServerURLError("what stands behind the host is neither a port nor a database")
         }
         guard !host.isEmpty else { throw ServerURLError("it names no host") }
+    }
+
+    /// Digits alone.
+    private static func number(_ text: Substring) -> Int? {
+        text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ? Int(text) : nil
     }
 
     private static func encryption(_ text: Substring) throws(ServerURLError) -> ServerEncryption {
@@ -96,6 +101,7 @@ package struct ServerURL: Sendable, Hashable {
                     continue
                 }
                 guard let digits = String(rest.prefix(2)), digits.utf8.count == 2,
+                    digits.utf8.allSatisfy({ $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: "-") }),
                     let value = UInt8(digits, radix: 16)
                 else { return nil }
                 bytes.append(value)

@@ -39,19 +39,8 @@ extension ArchivesFactory {
             inUse[place] = InUse(archives: archives)
             return (archives, true)
         }
-        if isNew, reports { report(archives, named: "\(name)@\(remote.name)") }
+        if isNew, reports { RemoteReporter.shared.add(archives, named: "\(name)@\(remote.name)", in: self) }
         return archives
-    }
-
-    /// What can't be reported is logged: the archives are of use all the same.
-    private func report<Object>(_ archives: RemoteArchives<Object>, named near: String) {
-        do {
-            RemoteReporter.shared.add(
-                archives, named: near,
-                try self.archives(trySetMaxMemorySize: 1, trySetMaxDiskSize: 1 << 20, kind: .cache))
-        } catch {
-            archives.near.log("report the state of", nil, error)
-        }
     }
 }
 

@@ -186,8 +186,19 @@ public final class RemoteArchives<Object: Archivable>: @unchecked Sendable {
 
     /// What has happened here and at the tier's connection.
     public func statistics() throws -> RemoteStatistics {
+        statistics(try near.perform { try $0.statistics() })
+    }
+
+    /// The same if the near archive is open now; `nil`: it isn't, and isn't opened again for it.
+    func presentStatistics() throws -> RemoteStatistics? {
+        let core = near.core
+        guard !core.archive.closeIfRemoved() else { return nil }
+        return statistics(try core.statistics())
+    }
+
+    private func statistics(_ near: ArchiveStatistics) -> RemoteStatistics {
         RemoteStatistics(
-            near: try near.perform { try $0.statistics() }, health: tier.health, isCovered: isCovered, counts,
+            near: near, health: tier.health, isCovered: isCovered, counts,
             waiting: behind?.counts ?? (0, 0, 0))
     }
 }

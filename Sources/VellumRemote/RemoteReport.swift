@@ -4,7 +4,8 @@ import Vellum
 /// copies, where the browser and `vellum query` show it, for all processes of the machine.
 ///
 /// Written within a second of a change, every ten seconds while nothing changes, and gone half a minute after its process has
-/// ended.
+/// ended: its age says how old it is. Nothing is opened again for it, so that of a store that the program has closed nothing
+/// is reported.
 public struct RemoteReport: ArchiveCodable, Sendable, Hashable {
     /// `Remote tiers`.
     public static let archiveName = "Remote tiers"
@@ -19,7 +20,16 @@ public struct RemoteReport: ArchiveCodable, Sendable, Hashable {
     init(_ key: String, _ statistics: RemoteStatistics) {
         primaryKey = key
         self.statistics = statistics
-        let isBegun = statistics.health.connections + statistics.health.failures > 0
-        state = statistics.health.trouble.map { isBegun ? $0 : "connecting" } ?? "connected"
+        let health = statistics.health
+        state = health.connections + health.failures > 0 ? health.trouble ?? "connected" : "connecting"
+    }
+
+    /// Whether it says something else than another, but for what goes on all the time: heartbeats, and what other processes do.
+    func isNews(after other: RemoteReport?) -> Bool {
+        guard let other else { return true }
+        var (own, former) = (statistics, other.statistics)
+        (own.near, own.health.requests) = (former.near, former.health.requests)
+        (own.health.waiting, former.health.waiting) = (0, 0)
+        return own != former || state != other.state
     }
 }

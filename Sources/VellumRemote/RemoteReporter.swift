@@ -10,13 +10,22 @@ final class RemoteReporter: Sendable {
 
     private struct Reported {
         let key: String
-        let reports: ArchiveManager<RemoteReport>
-        /// `nil` once the archive isn't used any more. Doesn't keep it.
-        let statistics: @Sendable () throws -> RemoteStatistics?
+        let factory: ArchivesFactory
+        /// Doesn't keep the archive.
+        let statistics: @Sendable () throws -> Found
+        var reports: ArchiveManager<RemoteReport>?
         var last: RemoteReport?
         var written = ContinuousClock.now
         /// Whether the latest report failed: that is logged once.
         var hasFailed = false
+    }
+
+    private enum Found {
+        case open(RemoteStatistics)
+        /// The program has closed the store, or somebody has removed it: it isn't opened again for a report.
+        case closed
+        /// It isn't used any more.
+        case gone
     }
 
     private let queue = DispatchQueue(label: "vellum.remote-reports", qos: .utility)
@@ -28,13 +37,14 @@ final class RemoteReporter: Sendable {
     private static let (longest, lifetime) = (Duration.seconds(10), Duration.seconds(30))
 
     /// - Parameter name: of the near archive.
-    func add<Object>(
-        _ archives: RemoteArchives<Object>, named name: String, _ reports: ArchiveManager<RemoteReport>
-    ) {
+    func add<Object>(_ archives: RemoteArchives<Object>, named name: String, in factory: ArchivesFactory) {
         let process = ProcessInfo.processInfo
         let entry = Reported(
-            key: "\(name) \(process.processName) \(process.processIdentifier)", reports: reports,
-            statistics: { [weak archives] in try archives?.statistics() })
+            key: "\(name) \(process.processName) \(process.processIdentifier)", factory: factory,
+            statistics: { [weak archives] in
+                guard let archives else { return .gone }
+                return try archives.presentStatistics().map { .open($0) } ?? .closed
+            })
         let isFirst = reported.withLock { reported in
             reported.append(entry)
             return reported.count == 1
@@ -57,18 +67,38 @@ final class RemoteReporter: Sendable {
     private static func report(_ entry: Reported) -> Reported? {
         var entry = entry
         do {
-            guard let statistics = try entry.statistics() else {
-                try entry.reports.throwing.delete(archiveWithKey: entry.key)
+            switch try entry.statistics() {
+            case .open(let statistics):
+                let report = RemoteReport(entry.key, statistics)
+                guard report.isNews(after: entry.last) || .now - entry.written >= longest else {
+                    return entry
+                }
+                let reports = try entry.reports ?? RemoteReporter.reports(of: entry.factory)
+                entry.reports = reports
+                // Not by a call that opens again what the program has closed by now.
+                let core = reports.handle.core
+                _ = try core.keepNear(core.prepare(report), EntryAttributes(lifetime: lifetime))
+                (entry.last, entry.written, entry.hasFailed) = (report, .now, false)
+            case .closed: entry.last = nil
+            case .gone:
+                guard let core = entry.reports?.handle.core, !core.archive.isClosed else { return nil }
+                try core.delete(entry.key)
                 return nil
             }
-            let report = RemoteReport(entry.key, statistics)
-            guard report != entry.last || .now - entry.written >= longest else { return entry }
-            try entry.reports.throwing.record(report, expiresIn: lifetime)
-            (entry.last, entry.written, entry.hasFailed) = (report, .now, false)
+        } catch StorageError.closed {
+            (entry.reports, entry.last) = (nil, nil)
         } catch {
-            if !entry.hasFailed { entry.reports.handle.log("report the state of", entry.key, error) }
+            if !entry.hasFailed {
+                entry.factory.logger.warning(
+                    "vellum: cannot report the state of a tier",
+                    metadata: ["key": "\(entry.key)", "reason": "\(error)"])
+            }
             entry.hasFailed = true
         }
         return entry
+    }
+
+    private static func reports(of factory: ArchivesFactory) throws -> ArchiveManager<RemoteReport> {
+        try factory.archives(trySetMaxMemorySize: 1, trySetMaxDiskSize: 1 << 20, kind: .cache)
     }
 }

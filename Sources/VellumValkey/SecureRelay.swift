@@ -3,6 +3,7 @@ import Dispatch
 import NIOCore
 import NIOPosix
 import NIOTLS
+import StorageEngine
 
 #if canImport(Glibc)
 import Glibc
@@ -14,11 +15,26 @@ import Darwin
 
 /// A connection with TLS for code that reads and writes a descriptor and waits: what passes is carried between the descriptor and the
 /// server by an event loop.
-package enum SecureRelay {
+package struct SecureRelay: Sendable {
+    /// One end of a pair of sockets, the caller's to close. It is at its end when the server's connection is.
+    package let descriptor: Int32
+    private let failure: Failure
+
+    /// Why the connection has ended, if that was no ordinary end: a server may refuse a certificate after its own was accepted.
+    package var trouble: String? { failure.reason.withLock { $0 } }
+
+    fileprivate final class Failure: Sendable { let reason = Guarded<String?>(nil) }
+
     /// Waits until the server's certificate was found to be right. Not from an event loop.
-    /// - Returns: one end of a pair of sockets, the caller's to close. It is at its end when the server's connection is.
-    package static func connect(
+    package init(
         to address: ValkeyAddress, _ tls: ValkeyTier.TLS, within seconds: Int
+    ) throws(ValkeyTLSError) {
+        let failure = Failure()
+        (descriptor, self.failure) = (try SecureRelay.connect(to: address, tls, seconds, failure), failure)
+    }
+
+    private static func connect(
+        to address: ValkeyAddress, _ tls: ValkeyTier.TLS, _ seconds: Int, _ failure: Failure
     ) throws(ValkeyTLSError) -> Int32 {
         var pair: [Int32] = [-1, -1]
         guard socketpair(AF_UNIX, stream, 0, &pair) == 0 else {
@@ -31,9 +47,14 @@ package enum SecureRelay {
                 .withConnectedSocket(pair[1]).wait()
             pair[1] = -1
             do {
-                let far = try connect(to: address, tls, seconds, on: loop, for: near)
-                try near.pipeline.addHandler(Relay(to: far)).wait()
-                try near.setOption(.autoRead, value: true).wait()
+                let far = try connect(to: address, tls, seconds, failure, on: loop, for: near)
+                do {
+                    try near.pipeline.addHandler(Relay(to: far)).wait()
+                    try near.setOption(.autoRead, value: true).wait()
+                } catch {
+                    far.close(promise: nil)
+                    throw error
+                }
             } catch {
                 near.close(promise: nil)
                 throw error
@@ -41,16 +62,21 @@ package enum SecureRelay {
             return pair[0]
         } catch {
             for descriptor in pair where descriptor >= 0 { close(descriptor) }
+            // A server that refuses a certificate ends the connection when the handshake is over here.
+            if let reason = failure.reason.withLock({ $0 }) { throw ValkeyTLSError(reason: reason) }
             throw error as? ValkeyTLSError ?? ValkeyTLSError(reason: ValkeySession.reason(error))
         }
     }
 
     private static func connect(
-        to address: ValkeyAddress, _ tls: ValkeyTier.TLS, _ seconds: Int, on loop: any EventLoop,
+        to address: ValkeyAddress, _ tls: ValkeyTier.TLS, _ seconds: Int, _ failure: Failure,
+        on loop: any EventLoop,
         for near: any Channel
     ) throws -> any Channel {
         let isTrusted = loop.makePromise(of: Void.self)
-        let late = ValkeyTLSError(reason: "no handshake within \(seconds) s")
+        let late = ValkeyTLSError(
+            reason:
+                "no handshake within \(seconds) s; if there is no TLS at this port, write valkey://")
         let limit = loop.scheduleTask(in: .seconds(Int64(seconds))) { isTrusted.fail(late) }
         defer { limit.cancel() }
         let connected = ClientBootstrap(group: loop)
@@ -60,7 +86,7 @@ package enum SecureRelay {
                 channel.eventLoop.makeCompletedFuture {
                     try tls.secure(channel, to: address.host)
                     try channel.pipeline.syncOperations.addHandlers(
-                        Handshake(isTrusted, tls, address), Relay(to: near))
+                        Handshake(isTrusted, failure, tls, address), Relay(to: near))
                 }
             }
             .connect(host: address.host, port: address.port)
@@ -86,28 +112,52 @@ private final class Handshake: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
     private let isTrusted: EventLoopPromise<Void>
+    private let failure: SecureRelay.Failure
     private let tls: ValkeyTier.TLS
     private let address: ValkeyAddress
 
-    init(_ isTrusted: EventLoopPromise<Void>, _ tls: ValkeyTier.TLS, _ address: ValkeyAddress) {
-        (self.isTrusted, self.tls, self.address) = (isTrusted, tls, address)
+    init(
+        _ isTrusted: EventLoopPromise<Void>, _ failure: SecureRelay.Failure, _ tls: ValkeyTier.TLS,
+        _ address: ValkeyAddress
+    ) {
+        (self.isTrusted, self.failure, self.tls, self.address) = (isTrusted, failure, tls, address)
     }
 
+    /// A server that refuses a certificate may do so after the handshake, and cut off what it says of it.
+    private var isDone = false
+    private var hasAnswered = false
+
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if case .handshakeCompleted? = event as? TLSUserEvent { isTrusted.succeed() }
+        if case .handshakeCompleted? = event as? TLSUserEvent {
+            isDone = true
+            isTrusted.succeed()
+        }
         context.fireUserInboundEventTriggered(event)
     }
 
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        hasAnswered = true
+        context.fireChannelRead(data)
+    }
+
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // The first of several says why.
-        isTrusted.fail(
-            ValkeyTLSError(reason: tls.reason(of: error, context, address) ?? ValkeySession.reason(error)))
+        note(
+            tls.reason(of: error, context, address) ?? unanswered ?? ValkeySession.reason(error))
         context.close(promise: nil)
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        isTrusted.fail(ValkeyTLSError(reason: "the server closed the connection"))
+        note(unanswered ?? (isDone ? nil : "the server closed the connection"))
         context.fireChannelInactive()
+    }
+
+    private var unanswered: String? { isDone && !hasAnswered ? tls.refusal(by: address) : nil }
+
+    /// The first of several says why.
+    private func note(_ reason: String?) {
+        guard let reason else { return }
+        failure.reason.withLock { $0 = $0 ?? reason }
+        isTrusted.fail(ValkeyTLSError(reason: reason))
     }
 }
 
@@ -123,7 +173,12 @@ private final class Relay: ChannelInboundHandler, Sendable {
         partner.writeAndFlush(unwrapInboundIn(data), promise: nil)
     }
 
-    func channelInactive(context: ChannelHandlerContext) { partner.close(promise: nil) }
+    /// Behind what is still to be written there.
+    func channelInactive(context: ChannelHandlerContext) {
+        partner.writeAndFlush(context.channel.allocator.buffer(capacity: 0)).whenComplete { [partner] _ in
+            partner.close(promise: nil)
+        }
+    }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 }

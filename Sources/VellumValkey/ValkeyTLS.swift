@@ -122,13 +122,15 @@ extension ValkeyTier.TLS {
         if text.contains("WRONG_VERSION_NUMBER") {
             return "\(server) answered without TLS; write valkey:// if it has none at this port"
         }
-        if text.contains("_ALERT_") {
-            let shown =
-                certificate.map { "the one in \"\($0)\"" } ?? "none, so give one as certificate"
-            return
-                "\(server) ended the handshake; where it asks for a certificate, it was shown \(shown) (\(text))"
-        }
+        if text.contains("_ALERT_") { return "\(refusal(by: address)) (\(text))" }
         return "no handshake with \(server); if it has no TLS at this port, write valkey:// (\(text))"
+    }
+
+    /// Of a server that ended the connection when it had seen who asks, or hadn't.
+    func refusal(by address: ValkeyAddress) -> String {
+        let shown = certificate.map { "the one in \"\($0)\"" } ?? "none, so give one as certificate"
+        return
+            "\(address.host):\(address.port) ended the handshake; where it asks for a certificate, it was shown \(shown)"
     }
 
     private func distrust(of server: String, _ certificate: NIOSSLCertificate?) -> String {

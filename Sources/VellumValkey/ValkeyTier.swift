@@ -73,7 +73,7 @@ public final class ValkeyTier: RemoteTier {
         address = try ValkeyAddress(url)
         if address.usesTLS { try options.tls.validate() }
         self.options = options.bounded
-        self.name = String((name ?? ValkeyTier.name(of: address)).prefix(40))
+        self.name = ValkeyTier.bounded(name ?? ValkeyTier.name(of: address))
         router = ValkeyRouter(
             address, self.name, self.options, on: ValkeyTier.loops.next())
         router.start()
@@ -88,6 +88,14 @@ public final class ValkeyTier: RemoteTier {
     private static func name(of address: ValkeyAddress) -> String {
         address.host + (address.port == 6379 ? "" : ":\(address.port)")
             + (address.database == 0 ? "" : "/\(address.database)")
+    }
+
+    /// At most 40 bytes; a longer name's end, which may be all that two differ in, is a checksum.
+    private static func bounded(_ name: String) -> String {
+        guard name.utf8.count > 40 else { return name }
+        var start = name.prefix(31)
+        while start.utf8.count > 31 { start.removeLast() }
+        return "\(start)-" + String(Checksum.crc32c(Array(name.utf8)), radix: 16)
     }
 
     /// A heartbeat and 1.1 time-outs: so long the latest answer may be under way before the connection counts as lost.

@@ -119,19 +119,42 @@ struct ServerChangesTests {
         #expect(try #require(try served.changes().undo(action.id)).outcome.entries == 200)
     }
 
-    /// The server takes each of them, and evicts others for it.
-    @Test func whatAServerWithoutRoomEvictsDidNotComeBack() async throws {
+    /// It would evict others' keys, or what was just given back.
+    @Test func nothingIsEvictedForWhatComesBack() async throws {
         let served = try await Served(["--maxmemory-policy", "allkeys-random"])
-        let keys = (0..<60).map { "key \($0)" }
-        for key in keys { try served.ask("SET", key, String(repeating: "x", count: 100_000)) }
+        let keys = (0..<300).map { "key \($0)" }
+        for key in keys { try served.ask("SET", key, String(repeating: "x", count: 20_000)) }
+        let carried = try served.changes().carryOut(.delete, on: try served.targets(keys))
+        let action = try #require(carried.outcome.action)
+        for number in 0..<50 { try served.ask("SET", "other \(number)", "0") }
+        let used = try served.connection.figures().memory
+        try served.ask("CONFIG", "SET", "maxmemory", "\(used + 4_000_000)")
+        let part = try #require(try served.changes().undo(action.id))
+        #expect(part.outcome.entries > 0 && part.outcome.entries < 300 && !part.outcome.isComplete)
+        #expect(part.stopped?.contains("no room") == true)
+        #expect(
+            try served.ask("DBSIZE").number == Int64(50 + part.outcome.entries), "the others are all there")
+        #expect(try served.changes().reversible().first?.entries == 300 - part.outcome.entries)
+        try served.ask("CONFIG", "SET", "maxmemory", "0")
+        let rest = try #require(try served.changes().undo(action.id))
+        #expect(rest.outcome.entries == 300 - part.outcome.entries && rest.outcome.skippedCount == 0)
+        #expect(try served.ask("DBSIZE").number == 350 && rest.stopped == nil)
+    }
+
+    /// What a server refuses stays to be taken back, and what it took isn't skipped as somebody else's.
+    @Test func whatIsRefusedStaysToBeTakenBack() async throws {
+        let served = try await Served()
+        let keys = (0..<100).map { "key \($0)" }
+        for key in keys { try served.ask("SET", key, String(repeating: "x", count: 50_000)) }
         let carried = try served.changes().carryOut(.delete, on: try served.targets(keys))
         let action = try #require(carried.outcome.action)
         let used = try served.connection.figures().memory
-        try served.ask("CONFIG", "SET", "maxmemory", "\(used + 2_500_000)")
-        let undone = try #require(try served.changes().undo(action.id)).outcome
-        let present = try served.ask("DBSIZE").number
-        #expect(undone.entries < 60 && undone.displaced == 60 - undone.entries)
-        #expect(present.map { Int($0) } == undone.entries)
+        try served.ask("CONFIG", "SET", "maxmemory", "\(used + 2_000_000)")
+        let part = try #require(try served.changes().undo(action.id))
+        #expect(part.stopped?.contains("OOM") == true && part.outcome.entries > 0)
+        try served.ask("CONFIG", "SET", "maxmemory", "0")
+        let rest = try #require(try served.changes().undo(action.id)).outcome
+        #expect(rest.entries == 100 - part.outcome.entries && rest.skippedCount == 0 && rest.isComplete)
     }
 
     @Test func deadlinesComeBackExactly() async throws {

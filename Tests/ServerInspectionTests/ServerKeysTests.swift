@@ -163,11 +163,14 @@ struct ServerKeysTests {
         let damaged = try value("damaged")
         #expect(damaged.bytes.starts(with: Array("VLM1".utf8)) && damaged.encoding == .unknown)
         #expect(damaged.origin?.contains("checksum") == true && damaged.owner == nil)
+        #expect(damaged.isUnreadable)
         #expect(try value("cut").origin == nil && value("cut").bytes.count == 12)
 
         let plan = QueryPlan(try QueryPipeline("find weight = 7"))
         let source = try ServerQuery(served.connection, database: 0, for: plan.pipeline)
-        #expect(try plan.rows(of: source).rows.compactMap { $0.entry?.key }.sorted() == ["free", "owned"])
+        let rows = try plan.rows(of: source)
+        #expect(rows.rows.compactMap { $0.entry?.key }.sorted() == ["free", "owned"])
+        #expect(rows.report.damaged == 1, "nobody knows what it has")
     }
 
     @Test func queriesGoThroughKeys() async throws {

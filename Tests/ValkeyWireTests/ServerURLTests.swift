@@ -14,6 +14,15 @@ import ValkeyWire
         #expect(try ServerURL("valkeys://h").encryption.words == "")
     }
 
+    @Test func signsAreNoDigits() {
+        for text in ["valkey://:a%+1b@h", "valkey://h:+6379", "valkey://h/+0", "valkey://h/-0"] {
+            #expect(throws: ServerURLError.self) { try ServerURL(text) }
+        }
+        // A scheme that is mistyped is none of a folder's, whose name would be printed with the password.
+        #expect(ServerURL.isURL("Valkey://:secret@h") && ServerURL.isURL("valky://:secret@h"))
+        #expect(!ServerURL.isURL("/folder") && !ServerURL.isURL("folder"))
+    }
+
     @Test(arguments: [
         "valkey://h?roots=a", "valkeys://h?roots", "valkeys://h?color=red", "valkeys://h?roots=%zz",
     ])

@@ -85,7 +85,7 @@ extension Browser {
             let rest = model.isInBackground ? "" : "; \(keyName(model, .undo)) takes back the rest"
             summary = "stopped: \(summary)\(rest)"
         }
-        let remarks = outcome.remarks(listing: 100)
+        let remarks = outcome.remarks(listing: 100) + [carried.stopped].compactMap { $0 }
         if remarks.isEmpty {
             model.say(summary.asSentence, role: .good, seconds: 10)
         } else {

@@ -47,6 +47,8 @@ package struct ServerChanges {
         defer { undo.close() }
         var outcome = PlanOutcome()
         var record = try undo.begin(action.kind, in: connection.traits().run, at: .now())
+        let turn = try undo.turn(of: record)
+        defer { turn.end() }
         var number = 0
         var stopped: String?
         var place = 0
@@ -257,6 +259,7 @@ package struct ServerChanges {
             var action = record.action
             // One that was ended by a kill has no figures, and what it did can be taken back all the same.
             if !record.isOver { (action.entries, action.bytes) = try undo.figures(of: record) }
+            if record.isOver { action.entries -= min(action.entries, record.undone) }
             return action
         }
     }
@@ -277,58 +280,59 @@ package struct ServerChanges {
                     + "vellum undo with --restarted brings the keys back there")
         }
         // What is still to come would have no way back.
-        if !record.isOver, kill(record.action.pid, 0) == 0 || errno == EPERM {
+        guard try undo.isOver(record) else {
             throw SourceError(
                 "action \(id) is still under way in process \(record.action.pid); stop it, or wait for its end"
             )
         }
         var outcome = UndoOutcome.nothing
         outcome.action = record.action
-        var restored: [(key: [UInt8], size: Int)] = []
-        var number = record.undone
-        var isStopped = false
-        while !isStopped {
+        outcome.isComplete = false
+        var stopped: String?
+        while stopped == nil {
             var copies: [UndoArchive.Copy] = []
             while copies.count < ServerChanges.block,
-                let copy = try undo.copy(number + copies.count, of: record)
+                let copy = try undo.copy(record.undone + copies.count, of: record)
             { copies.append(copy) }
-            if copies.isEmpty { break }
-            restored += try restore(copies, &outcome)
-            number += copies.count
+            if copies.isEmpty {
+                outcome.isComplete = true
+                break
+            }
+            var done = 0
+            do throws(SourceError) {
+                try requireRoom(for: copies)
+                try restore(copies, &outcome, &done)
+            } catch {
+                stopped = error.description
+            }
             // What is back isn't to be brought back again, whatever happens next.
-            record.undone = number
+            record.undone += done
             try undo.update(record)
-            isStopped = !checkpoint(Double(number) / Double(max(record.action.entries, number)))
+            let all = max(record.action.entries, record.undone)
+            if stopped == nil, !checkpoint(Double(record.undone) / Double(all)) { break }
         }
-        outcome.isComplete = !isStopped
-        if !isStopped {
-            try undo.forget(0..<number, of: record)
+        if outcome.isComplete {
+            try undo.forget(0..<record.undone, of: record)
             try undo.end(record)
         }
-        noteEvictions(of: restored, &outcome)
-        return Carried(outcome)
+        return Carried(outcome, stopped: stopped)
     }
 
-    /// A server with little room evicts some of what it was just given.
-    private func noteEvictions(of restored: [(key: [UInt8], size: Int)], _ outcome: inout UndoOutcome) {
-        for start in stride(from: 0, to: restored.count, by: ServerChanges.block) {
-            let block = restored[start..<min(start + ServerChanges.block, restored.count)]
-            // If it doesn't answer any more, what it answered before stands.
-            let commands = block.map { RESPCommand("EXISTS") + $0.key }
-            guard let answers = try? connection.ask(commands, in: database) else { return }
-            for (item, answer) in zip(block, answers) where answer.number == 0 {
-                outcome.entries -= 1
-                outcome.bytes -= UInt64(clamping: item.size)
-                outcome.displaced += 1
-            }
-        }
+    /// A server that evicts would take others' keys for what comes back, or that itself. One that doesn't refuses by itself.
+    private func requireRoom(for copies: [UndoArchive.Copy]) throws(SourceError) {
+        let figures = try connection.figures()
+        guard let limit = figures.memoryLimit, figures.policy != "noeviction" else { return }
+        let needed = copies.reduce(UInt64(0)) { $0 + UInt64(clamping: $1.size) }
+        guard figures.memory + needed + needed / 4 > limit else { return }
+        throw SourceError(
+            "\(connection.address) has no room left and would evict keys for what comes back (\(figures.policy)); "
+                + "the rest is kept: make room and undo again")
     }
 
-    /// Returns the keys that were given back.
+    /// `done`: how many of the copies were seen to.
     private func restore(
-        _ copies: [UndoArchive.Copy], _ outcome: inout UndoOutcome
-    ) throws(SourceError) -> [(key: [UInt8], size: Int)] {
-        var restored: [(key: [UInt8], size: Int)] = []
+        _ copies: [UndoArchive.Copy], _ outcome: inout UndoOutcome, _ done: inout Int
+    ) throws(SourceError) {
         let (now, present) = try deadlines(of: copies.map(\.key), behind: RESPCommand("PING"))
         // What is told as the time that is left is known to as much as the answer was under way.
         let tolerance: UInt64 = try connection.traits().tellsDeadlines ? 0 : 2000
@@ -340,6 +344,7 @@ package struct ServerChanges {
             if !isThere, !copy.dump.isEmpty {
                 if isPast {
                     outcome.expired += 1
+                    done += 1
                     continue
                 }
                 var restoring =
@@ -358,19 +363,19 @@ package struct ServerChanges {
                     ?? RESPCommand("PERSIST") + copy.key
             } else {
                 skip(copy, &outcome)
+                done += 1
                 continue
             }
             let answer = try connection.change([command], in: database)[0]
             if case .error(let message) = answer, message.hasPrefix("BUSYKEY") {
                 skip(copy, &outcome)
-                continue
+            } else {
+                _ = try connection.accepted(answer, to: command)
+                outcome.entries += 1
+                outcome.bytes += UInt64(clamping: copy.size)
             }
-            _ = try connection.accepted(answer, to: command)
-            restored.append((copy.key, copy.size))
-            outcome.entries += 1
-            outcome.bytes += UInt64(clamping: copy.size)
+            done += 1
         }
-        return restored
     }
 
     /// Stored again meanwhile, or with another deadline than the one that it got; or its former one is over, and would delete it.

@@ -22,6 +22,7 @@ struct UndoArchive {
 
     private let store: Store
     private let archive: Archive
+    private let folder: String
 
     /// An action with what belongs to it.
     struct Record {
@@ -73,6 +74,7 @@ struct UndoArchive {
         }
         guard let opened else { return nil }
         (store, archive) = opened
+        self.folder = folder
     }
 
     /// Names of archives are shorter than names of hosts may be.
@@ -99,6 +101,30 @@ struct UndoArchive {
 
     private static func attributes(isOver: Bool) -> EntryAttributes {
         EntryAttributes(lifetime: .seconds(isOver ? grace : longest))
+    }
+
+    /// As long as the copies have.
+    private static func attributes(of record: Record) -> EntryAttributes {
+        guard record.isOver else { return attributes(isOver: false) }
+        let age = Timestamp.now().seconds(since: record.action.time)
+        return EntryAttributes(lifetime: .seconds(max(1, min(Double(grace), Double(grace) - age))))
+    }
+
+    private func place(of record: Record) -> String { "\(folder)-\(record.token)" }
+
+    func turn(of record: Record) throws(SourceError) -> UndoTurn {
+        guard let turn = try UndoTurn(place(of: record)) else {
+            throw SourceError("another action has its number")
+        }
+        return turn
+    }
+
+    /// Whether nobody is at it any more.
+    func isOver(_ record: Record) throws(SourceError) -> Bool {
+        if record.isOver { return true }
+        guard let turn = try UndoTurn(place(of: record)) else { return false }
+        turn.end()
+        return true
     }
 
     private static func key(_ id: UInt32) -> String { "action \(id)" }
@@ -129,7 +155,7 @@ struct UndoArchive {
         try SourceError.translating { () throws(StorageError) in
             try archive.update(
                 UndoArchive.encoded(record), forKey: UndoArchive.key(record.action.id), encoding: .cbor,
-                attributes: UndoArchive.attributes(isOver: record.isOver))
+                attributes: UndoArchive.attributes(of: record))
         }
     }
 
@@ -248,6 +274,30 @@ struct UndoArchive {
             key: key, deadline: number(items[2]), dump: dump, idle: number(items[3]),
             newDeadline: number(items[4]), size: Int(clamping: number(items[5]) ?? 0))
     }
+}
+
+/// Held by the process whose action is under way, so that another one knows whether it still is, also where numbers of
+/// processes mean nothing: in containers, and after a restart. For one thread.
+final class UndoTurn {
+    private let path: String
+    private let descriptor: Int32
+
+    /// Nil: another process has it.
+    fileprivate init?(_ path: String) throws(SourceError) {
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw SourceError("\(path) can't be opened: \(String(cString: strerror(errno)))")
+        }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            close(descriptor)
+            return nil
+        }
+        (self.path, self.descriptor) = (path, descriptor)
+    }
+
+    func end() { unlink(path) }
+
+    deinit { close(descriptor) }
 }
 
 extension [Int64] {

@@ -49,8 +49,10 @@ extension ServerAddress: CustomStringConvertible {
 /// Who opens connections with TLS: a program that is built with it says so before it makes the first. Safe from any
 /// thread.
 package enum SecureConnections {
-    /// A descriptor to which and from which what passes is plain. Waits for at most so many seconds.
-    package typealias Opener = @Sendable (ServerAddress, _ seconds: Int) throws(SourceError) -> Int32
+    /// A descriptor to which and from which what passes is plain, and what says why it has ended.
+    package typealias Link = (descriptor: Int32, trouble: @Sendable () -> String?)
+    /// Waits for at most so many seconds.
+    package typealias Opener = @Sendable (ServerAddress, _ seconds: Int) throws(SourceError) -> Link
 
     private static let opener = Guarded<Opener?>(nil)
 
@@ -58,7 +60,7 @@ package enum SecureConnections {
 
     package static func open(by opener: @escaping Opener) { self.opener.withLock { $0 = opener } }
 
-    static func opened(_ address: ServerAddress, seconds: Int) throws(SourceError) -> Int32 {
+    static func opened(_ address: ServerAddress, seconds: Int) throws(SourceError) -> Link {
         guard let open = opener.withLock({ $0 }) else {
             throw SourceError("this program is built without TLS")
         }

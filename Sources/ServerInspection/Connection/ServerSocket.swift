@@ -11,6 +11,8 @@ import Darwin
 /// A connection whose calls wait, each for a bounded time. For one thread.
 final class ServerSocket {
     private let descriptor: Int32
+    /// Why it has ended, if somebody knows.
+    private let trouble: @Sendable () -> String?
     /// Seconds that went by without anything from the server, all in all.
     private(set) var waited = 0.0
     private let clock = ContinuousClock()
@@ -19,9 +21,10 @@ final class ServerSocket {
     /// - Parameter seconds: that a connection and each later call may take.
     init(_ address: ServerAddress, seconds: Int) throws(SourceError) {
         if address.isSecure {
-            descriptor = try SecureConnections.opened(address, seconds: seconds)
+            (descriptor, trouble) = try SecureConnections.opened(address, seconds: seconds)
             ServerSocket.bound(descriptor, seconds)
         } else {
+            trouble = { nil }
             descriptor = try ServerSocket.connected(to: address.host, address.port, seconds)
         }
     }
@@ -109,7 +112,7 @@ final class ServerSocket {
             if written > 0 {
                 sent += written
             } else if errno != EINTR {
-                throw ServerSocket.failure(errno, "took")
+                throw failure(errno, "took")
             }
         }
     }
@@ -131,13 +134,15 @@ final class ServerSocket {
         while true {
             let count = room.withUnsafeMutableBytes { recv(descriptor, $0.baseAddress, $0.count, 0) }
             if count > 0 { return room[..<count] }
-            if count == 0 { throw SourceError("the server closed the connection") }
-            if errno != EINTR { throw ServerSocket.failure(errno, "sent") }
+            if count == 0 { throw SourceError(trouble() ?? "the server closed the connection") }
+            if errno != EINTR { throw failure(errno, "sent") }
         }
     }
 
-    private static func failure(_ code: Int32, _ verb: String) -> SourceError {
-        code == EAGAIN || code == EWOULDBLOCK
-            ? SourceError("it \(verb) nothing for too long") : SourceError(Problem(code).reason)
+    private func failure(_ code: Int32, _ verb: String) -> SourceError {
+        SourceError(
+            trouble()
+                ?? (code == EAGAIN || code == EWOULDBLOCK
+                    ? "it \(verb) nothing for too long" : Problem(code).reason))
     }
 }

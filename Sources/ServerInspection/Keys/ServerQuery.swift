@@ -147,7 +147,7 @@ final class ServerCursor: QueryCursor {
             }
             guard let value else { return QueryCursorValue(reading: .gone, content: nil, encoding: .unknown) }
             // Half a value would give a wrong answer in silence.
-            guard value.shortage == nil else {
+            guard value.shortage == nil, !value.isUnreadable else {
                 return QueryCursorValue(reading: .damaged, content: nil, encoding: .unknown)
             }
             encoding = value.encoding

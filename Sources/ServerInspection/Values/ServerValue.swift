@@ -15,6 +15,8 @@ package struct ServerValue: Sendable, Hashable {
     package var owner: String?
     /// What to say of such an object.
     package var origin: String?
+    /// Whether it can't be read, so that its bytes are none of an object's.
+    package var isUnreadable = false
 
     /// What to say of one of which only a part is here.
     package var shortage: String? {
@@ -34,6 +36,7 @@ package struct ServerValue: Sendable, Hashable {
             ]
             .compactMap { $0 }.joined(separator: ", ")
         } catch {
+            value.isUnreadable = true
             value.origin = "begins like a near cache's object, but \(error.reason)"
         }
         return value
@@ -108,7 +111,7 @@ private struct ValueReading {
         }
         let value = ServerValue(
             bytes: bytes, encoding: .unknown, total: max(total, bytes.count), shown: bytes.count)
-        return StoredObject.isBegun(by: bytes) ? value.unwrapped : value
+        return StoredObject.isBegun(by: bytes) && value.shortage == nil ? value.unwrapped : value
     }
 
     mutating func elements(_ length: String, scan: String) throws(SourceError) -> ServerValue? {

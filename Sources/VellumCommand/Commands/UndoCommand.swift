@@ -99,12 +99,13 @@ struct UndoCommand: ParsableCommand {
                 id.map { "action \($0) of \(archive) can't be undone; undo --list shows what can be" }
                     ?? UndoOutcome.nothing(in: archive), status: .nothing)
         }
-        try end(carried.outcome)
+        try end(carried.outcome, stopped: carried.stopped)
     }
 
-    private func end(_ outcome: UndoOutcome) throws {
+    private func end(_ outcome: UndoOutcome, stopped: String? = nil) throws {
         if json { try printJSON(outcome) }
         report(outcome)
+        if let stopped { throw CommandFailure(stopped, status: .storeFailure) }
         if !outcome.isComplete {
             throw CommandFailure(
                 "interrupted: the same command undoes the rest", status: Interruption.status)

@@ -14,7 +14,8 @@ enum SecureServers {
             tls.serverName = asked.serverName
             do throws(ValkeyTLSError) {
                 let place = ValkeyAddress(host: address.host, port: address.port)
-                return try SecureRelay.connect(to: place, tls, within: seconds)
+                let relay = try SecureRelay(to: place, tls, within: seconds)
+                return (relay.descriptor, { relay.trouble })
             } catch {
                 throw SourceError(error.reason)
             }
