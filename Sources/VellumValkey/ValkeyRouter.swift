@@ -1,8 +1,8 @@
 #if Valkey
 import NIOCore
-import ValkeyWire
 import StorageEngine
 import Synchronization
+import ValkeyWire
 import VellumRemote
 
 /// Sends each command to the server that has its key: the only one, or one of a cluster's. All fields but those that say otherwise

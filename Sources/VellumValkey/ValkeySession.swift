@@ -1,8 +1,8 @@
 #if Valkey
 import NIOCore
 import NIOPosix
-import ValkeyWire
 import StorageEngine
+import ValkeyWire
 import VellumRemote
 
 /// The connection to a server, which is made again when it is lost. Belongs to the event loop, with all its fields.

@@ -1,7 +1,7 @@
 #if Valkey
-import ValkeyWire
 import StorageEngine
 import Synchronization
+import ValkeyWire
 import VellumRemote
 
 extension ValkeySpace {

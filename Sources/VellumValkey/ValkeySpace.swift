@@ -1,6 +1,6 @@
 #if Valkey
-import ValkeyWire
 import StorageEngine
+import ValkeyWire
 import VellumRemote
 
 /// The keys of one archive at a server. What it asks is sent by its ``ValkeyRouter``.

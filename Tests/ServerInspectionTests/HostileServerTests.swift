@@ -1,11 +1,11 @@
 import Foundation
-import ValkeyWire
 import ServerInspection
 import ServerSupport
 import StorageEngine
 import StoreInspection
-import TestSupport
 import Testing
+import TestSupport
+import ValkeyWire
 
 #if canImport(Glibc)
 import Glibc

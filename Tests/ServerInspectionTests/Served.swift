@@ -1,9 +1,9 @@
 import Foundation
-import ValkeyWire
 import ServerInspection
 import ServerSupport
 import StoreInspection
 import TestSupport
+import ValkeyWire
 
 /// A server with a client of a test, and what looks at it.
 final class Served {

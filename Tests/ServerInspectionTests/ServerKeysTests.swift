@@ -1,12 +1,12 @@
 import ArchiveQuery
 import CBOR
-import ValkeyWire
 import ServerInspection
 import ServerSupport
 import StorageEngine
 import StoreInspection
-import TestSupport
 import Testing
+import TestSupport
+import ValkeyWire
 
 @Suite(.serialized, .enabled(if: ValkeyServer.program != nil, "no server is installed"))
 struct ServerKeysTests {

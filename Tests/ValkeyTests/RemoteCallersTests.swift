@@ -1,12 +1,12 @@
 #if Valkey
 import Dispatch
 import Foundation
-import ValkeyWire
 import ServerSupport
 import StorageEngine
 import Synchronization
-import TestSupport
 import Testing
+import TestSupport
+import ValkeyWire
 import Vellum
 import VellumRemote
 import VellumValkey

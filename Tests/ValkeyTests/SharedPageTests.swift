@@ -1,9 +1,9 @@
 #if Valkey
 import Foundation
-import ValkeyWire
 import ServerSupport
-import TestSupport
 import Testing
+import TestSupport
+import ValkeyWire
 import Vellum
 import VellumMetrics
 import VellumRemote

@@ -1,11 +1,11 @@
 #if Valkey
 import Foundation
-import ValkeyWire
 import ServerSupport
 import StorageEngine
 import Synchronization
-import TestSupport
 import Testing
+import TestSupport
+import ValkeyWire
 import Vellum
 import VellumRemote
 import VellumValkey

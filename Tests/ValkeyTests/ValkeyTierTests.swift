@@ -1,10 +1,10 @@
 #if Valkey
 import Foundation
-import ValkeyWire
 import ServerSupport
 import StorageEngine
-import TestSupport
 import Testing
+import TestSupport
+import ValkeyWire
 import Vellum
 import VellumRemote
 import VellumValkey

@@ -1,6 +1,6 @@
-import ValkeyWire
-import TestSupport
 import Testing
+import TestSupport
+import ValkeyWire
 
 @Suite struct RESPTests {
     /// Decodes in pieces of this many bytes.

@@ -1,6 +1,6 @@
-import ValkeyWire
 import StorageEngine
 import StoreInspection
+import ValkeyWire
 
 #if canImport(Glibc)
 import Glibc
@@ -257,9 +257,12 @@ package struct ServerChanges {
         defer { undo.close() }
         return try undo.records().map { (record) throws(SourceError) in
             var action = record.action
-            // One that was ended by a kill has no figures, and what it did can be taken back all the same.
-            if !record.isOver { (action.entries, action.bytes) = try undo.figures(of: record) }
-            if record.isOver { action.entries -= min(action.entries, record.undone) }
+            if record.isOver {
+                action.entries -= min(action.entries, record.undone)
+            } else {
+                // One that was ended by a kill has no figures, and what it did can be taken back all the same.
+                (action.entries, action.bytes) = try undo.figures(of: record)
+            }
             return action
         }
     }

@@ -1,6 +1,6 @@
-import ValkeyWire
 import StorageEngine
 import StoreInspection
+import ValkeyWire
 
 #if canImport(Glibc)
 import Glibc

@@ -1,6 +1,6 @@
-import ValkeyWire
 import StorageEngine
 import StoreInspection
+import ValkeyWire
 
 /// A server at one moment, as `INFO` tells it. A value; safe to share between threads.
 package struct ServerFigures: Sendable, Hashable {

@@ -1,6 +1,6 @@
-import ValkeyWire
 import StorageEngine
 import StoreInspection
+import ValkeyWire
 
 /// What a server tells of a key without reading its value. A value; safe to share between threads.
 package struct KeyFacts: Sendable, Hashable {

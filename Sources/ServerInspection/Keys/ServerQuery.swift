@@ -1,7 +1,7 @@
 import ArchiveQuery
-import ValkeyWire
 import StorageEngine
 import StoreInspection
+import ValkeyWire
 
 /// The keys of a database as what a query goes through: streamed by `SCAN`, a block at a time, so that it takes little memory here,
 /// and at the server's pace. Values are read only where the query needs them.

@@ -1,5 +1,5 @@
-import ValkeyWire
 import StoreInspection
+import ValkeyWire
 
 #if canImport(Glibc)
 import Glibc
