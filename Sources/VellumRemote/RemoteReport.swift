@@ -10,7 +10,8 @@ public struct RemoteReport: ArchiveCodable, Sendable, Hashable {
     /// `Remote tiers`.
     public static let archiveName = "Remote tiers"
 
-    /// The near archive's name, the program's, and the process's number.
+    /// The near archive's name, the program's, and the process's number with a random mark: containers may share a store, and
+    /// number their processes alike.
     public let primaryKey: String
     /// `connected`, `connecting`, or what is wrong.
     public let state: String

@@ -36,11 +36,15 @@ final class RemoteReporter: Sendable {
     /// How long an unchanged report stands before it is written again, and how long each lasts.
     private static let (longest, lifetime) = (Duration.seconds(10), Duration.seconds(30))
 
+    /// Tells processes apart that have the same name and number, as those in containers do.
+    private static let mark = String(UInt16.random(in: 0...(.max)), radix: 16)
+
     /// - Parameter name: of the near archive.
     func add<Object>(_ archives: RemoteArchives<Object>, named name: String, in factory: ArchivesFactory) {
         let process = ProcessInfo.processInfo
         let entry = Reported(
-            key: "\(name) \(process.processName) \(process.processIdentifier)", factory: factory,
+            key: "\(name) \(process.processName) \(process.processIdentifier)-\(RemoteReporter.mark)",
+            factory: factory,
             statistics: { [weak archives] in
                 guard let archives else { return .gone }
                 return try archives.presentStatistics().map { .open($0) } ?? .closed

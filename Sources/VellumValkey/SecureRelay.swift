@@ -1,5 +1,4 @@
 #if ValkeyTLS
-import Dispatch
 import NIOCore
 import NIOPosix
 import NIOTLS
@@ -171,6 +170,12 @@ private final class Relay: ChannelInboundHandler, Sendable {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         partner.writeAndFlush(unwrapInboundIn(data), promise: nil)
+    }
+
+    /// Takes no more from one side than the other takes.
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        _ = partner.setOption(.autoRead, value: context.channel.isWritable)
+        context.fireChannelWritabilityChanged()
     }
 
     /// Behind what is still to be written there.

@@ -419,14 +419,11 @@ final class ValkeySession: @unchecked Sendable {
         return (number, String(address))
     }
 
-    /// A server that doesn't know the command repeats its arguments, and so the password.
     private func refusal(_ message: String) -> String {
-        if message.contains("unknown command") {
-            return "\(name) refuses: it doesn't know protocol 3, which version 6 or later does"
-        }
-        let whole = "\(name) refuses: \(message)"
-        guard let password = address.password, !password.isEmpty else { return whole }
-        return whole.replacing(password, with: "…")
+        "\(name) refuses: "
+            + (message.contains("unknown command")
+                ? "it doesn't know protocol 3, which version 6 or later does"
+                : LogIn.reason(message, without: address.password))
     }
 
     /// Of the reply to `HELLO`.

@@ -1,3 +1,4 @@
+import Foundation
 import ServerInspection
 import ServerSupport
 import StorageEngine
@@ -171,6 +172,57 @@ struct ServerChangesTests {
         if try served.connection.traits().tellsDeadlines {
             #expect(try keys.map { try served.ask("PEXPIRETIME", $0).number } == before)
         }
+    }
+
+    /// Whether somebody changed the store with the copies, or a part of it can't be read.
+    @Test func lostCopiesAreSaid() async throws {
+        let served = try await Served()
+        let keys = (0..<150).map { "key \($0)" }
+        for key in keys { try served.ask("SET", key, "0") }
+        let carried = try served.changes().carryOut(.delete, on: try served.targets(keys))
+        let action = try #require(carried.outcome.action)
+        let store = try Store.open(at: served.folder)
+        let archive = try store.archive(named: try #require(try store.archiveNames().first))
+        let copies = try archive.keys().keys.filter { $0.contains("/") }
+        #expect(copies.count == 150)
+        func ends(_ numbers: [Int]) -> [String] {
+            copies.filter { key in numbers.contains { key.hasSuffix("/\($0)") } }
+        }
+        for key in ends([0, 70, 149]) { try archive.delete(key) }
+        for key in ends([1, 71]) { try archive.put(Array("nonsense".utf8), forKey: key) }
+        #expect(try served.changes().reversible().first?.entries == 150)
+        let undone = try #require(try served.changes().undo(action.id))
+        #expect(undone.outcome.entries == 145 && undone.outcome.isComplete)
+        #expect(undone.stopped?.hasPrefix("5 copies can't be read any more") == true)
+        #expect(try served.ask("DBSIZE").number == 145)
+        #expect(try served.changes().reversible().isEmpty)
+    }
+
+    @Test func whatOneNameOfThisMachineDidAnotherTakesBack() async throws {
+        let served = try await Served()
+        try served.fill()
+        let action = try #require(
+            try served.changes().carryOut(.delete, on: try served.targets(["text"])).outcome.action)
+        let address = try ServerAddress("valkey://localhost:\(served.server.port)")
+        let changes = ServerChanges(address, database: 0, undoFolder: served.folder)
+        #expect(try changes.undo(action.id)?.outcome.entries == 1)
+        #expect(try served.ask("GET", "text").text == "hello")
+    }
+
+    /// A kill leaves the file that said that an action is under way.
+    @Test func whatAKillLeavesIsRemoved() async throws {
+        let served = try await Served()
+        try served.fill()
+        let files = ["7", "9223372036854775807"].map { "\(served.folder)-\($0)" }
+        let other = "\(served.folder)-another"
+        defer { for file in files + [other] { try? FileManager.default.removeItem(atPath: file) } }
+        for file in files + [other] { #expect(FileManager.default.createFile(atPath: file, contents: nil)) }
+        let first = try served.changes().carryOut(.delete, on: try served.targets(["text"]))
+        #expect(first.outcome.entries == 1)
+        let left = try StoresFolder.contents(of: NSTemporaryDirectory()).map(\.path).filter {
+            $0.hasPrefix(served.folder + "-")
+        }
+        #expect(left == [other])
     }
 
     @Test func whatIsGoneOrInUseIsLeftAlone() async throws {

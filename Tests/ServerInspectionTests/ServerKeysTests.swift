@@ -195,6 +195,20 @@ struct ServerKeysTests {
         }
     }
 
+    /// Half a value would give a wrong answer; which one it is has to be said.
+    @Test func aValueThatIsTooLargeIsNamed() async throws {
+        let served = try await Served()
+        try served.ask("SET", "small", "1")
+        try served.ask("SETRANGE", "large", "40000000", "end")
+        let plan = QueryPlan(try QueryPipeline("find first = 1"))
+        let source = try ServerQuery(served.connection, database: 0, for: plan.pipeline)
+        let warnings = try plan.rows(of: source).report.warnings
+        #expect(
+            warnings.contains {
+                $0.hasSuffix("first \"large\": only 33,554,432 of 40,000,003 bytes are read")
+            }, "\(warnings)")
+    }
+
     @Test func whatCannotBeReachedIsSaid() async throws {
         let served = try await Served()
         try served.ask("CONFIG", "SET", "requirepass", "secret")

@@ -8,6 +8,15 @@ package final class ValkeyServer {
         .flatMap { folder in ["valkey-server", "redis-server"].map { "\(folder)/\($0)" } }
         .first { FileManager.default.isExecutableFile(atPath: $0) }
 
+    /// Whether it knows TLS, and there is somebody to sign certificates.
+    package static let servesTLS: Bool = {
+        guard let program, TestAuthority.program != nil,
+            let outcome = try? ChildProcess.run(program, ["--tls-port", "0", "--no-such-setting", "0"])
+        else { return false }
+        // It names the first that it doesn't know.
+        return !(outcome.text + outcome.errors).contains("'tls-port")
+    }()
+
     package private(set) var port = 0
     /// Where it expects TLS; 0: nowhere.
     package private(set) var tlsPort = 0

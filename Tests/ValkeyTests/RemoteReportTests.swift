@@ -10,14 +10,18 @@ import VellumValkey
 
 @Suite(.enabled(if: ValkeyServer.program != nil, "there is neither valkey-server nor redis-server"))
 struct RemoteReportTests {
+    private func archive(in path: String) async throws -> Archive {
+        let store = try Store.open(at: path)
+        #expect(try await eventually { try store.archiveNames().contains("Remote tiers") })
+        return try store.archive(named: "Remote tiers")
+    }
+
     @Test func aProcessSaysWhatItsTierDoes() async throws {
         let server = try await ValkeyServer()
         let path = Machine.newStore()
         defer { discard(path) }
         var machine: Machine? = try Machine(server.url, store: path)
-        let store = try Store.open(at: path)
-        #expect(try await eventually { try store.archiveNames().contains("Remote tiers") })
-        let archive = try store.archive(named: "Remote tiers")
+        let archive = try await archive(in: path)
         let reports = try ArchivesFactory(storePath: path).archives(for: RemoteReport.self).throwing
         func report() throws -> RemoteReport? {
             let keys = try archive.keys().keys
@@ -29,9 +33,10 @@ struct RemoteReportTests {
         #expect(try await eventually { try report()?.statistics.records == 1 })
         let process = ProcessInfo.processInfo
         let name = "Parcel@\(machine?.tier.name ?? "") \(process.processName) \(process.processIdentifier)"
-        #expect(try report()?.primaryKey == name)
+        let key = try #require(try report()).primaryKey
+        #expect(key.hasPrefix(name + "-"))
         let left =
-            try #require(archive.metadata(name)?.expires).secondsSince1970 - Timestamp.now().secondsSince1970
+            try #require(archive.metadata(key)?.expires).secondsSince1970 - Timestamp.now().secondsSince1970
         #expect(left > 0 && left < 31, "nobody believes one that has ended")
 
         server.stop()
@@ -41,6 +46,46 @@ struct RemoteReportTests {
 
         machine = nil
         #expect(try await eventually { try report() == nil })
+    }
+
+    /// Neither is anything wrong yet, nor is it connected.
+    @Test func aConnectionUnderWayIsSaidToBe() async throws {
+        let (listener, port) = try Loopback.listen()
+        defer { close(listener) }
+        let path = Machine.newStore()
+        defer { discard(path) }
+        let machine = try Machine("valkey://127.0.0.1:\(port)", store: path) { $0.timeout = .seconds(60) }
+        defer { withExtendedLifetime(machine) {} }
+        let archive = try await archive(in: path)
+        let reports = try ArchivesFactory(storePath: path).archives(for: RemoteReport.self).throwing
+        let isSaid = try await eventually {
+            try archive.keys().keys.first.flatMap { try reports.access(archiveWithKey: $0) }?.state
+                == "connecting"
+        }
+        #expect(isSaid)
+    }
+
+    /// What goes on all the time is no reason to write.
+    @Test func heartbeatsAreNoNews() async throws {
+        let server = try await ValkeyServer()
+        defer { withExtendedLifetime(server) {} }
+        let path = Machine.newStore()
+        defer { discard(path) }
+        let machine = try Machine(server.url, store: path) { $0.heartbeat = .milliseconds(100) }
+        defer { withExtendedLifetime(machine) {} }
+        #expect(try await machine.isCovered())
+        let reports = try await archive(in: path)
+        // Written when it was connected, and not for three seconds since.
+        var rests = false
+        for _ in 0..<6 where !rests {
+            func sequence() throws -> UInt64? {
+                try reports.keys().keys.first.flatMap { try reports.metadata($0)?.sequence }
+            }
+            let before = try sequence()
+            try await Task.sleep(for: .seconds(3))
+            rests = try sequence() == before && before != nil
+        }
+        #expect(rests)
     }
 
     /// What the program has closed stays so, and what somebody removed.

@@ -10,9 +10,7 @@ import VellumValkey
 /// One after the other, as those of ``ValkeyTierTests``.
 @Suite(
     .serialized,
-    .enabled(
-        if: ValkeyServer.program != nil && TestAuthority.program != nil,
-        "there is no valkey-server or redis-server, or no openssl"))
+    .enabled(if: ValkeyServer.servesTLS, "there is no server that knows TLS, or no openssl"))
 struct ValkeyTLSTests {
     private let authority: TestAuthority
 

@@ -6,9 +6,7 @@ import Testing
 /// The commands on a server that expects TLS.
 @Suite(
     .serialized,
-    .enabled(
-        if: ValkeyServer.program != nil && TestAuthority.program != nil,
-        "there is no valkey-server or redis-server, or no openssl"))
+    .enabled(if: ValkeyServer.servesTLS, "there is no server that knows TLS, or no openssl"))
 struct CommandValkeyTLSTests {
     private func run(_ arguments: String...) throws -> Vellum.Result { try Vellum.run(arguments) }
 

@@ -209,7 +209,7 @@ final class QueryExecution {
         if damaged > 0 {
             report.warnings.append(
                 "\(damaged) entr\(damaged == 1 ? "y is" : "ies are") damaged: what is in "
-                    + (damaged == 1 ? "it" : "them") + " could not be queried; a check tells where")
+                    + (damaged == 1 ? "it" : "them") + " could not be queried; \(chain.cursor.damageHint)")
         }
         let invalid = report.unreadable - damaged - oversized
         if invalid > 0 {

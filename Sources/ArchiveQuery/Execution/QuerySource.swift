@@ -80,6 +80,8 @@ public protocol QueryCursor: AnyObject, QueryEntry {
     /// The encoded value. Valid until the next call of `advance()`; nil for an entry that only a process's memory
     /// holds.
     var valueContent: UnsafeRawBufferPointer? { get }
+    /// How to find the damaged entries that it met, as the end of a sentence. `a check tells where`, unless the source has no check.
+    var damageHint: String { get }
 }
 
 /// The result of ``QueryCursor/loadValue()``.
@@ -102,6 +104,9 @@ public struct QueryCursorValue {
 }
 
 extension QueryCursor {
+    /// `a check tells where`.
+    public var damageHint: String { "a check tells where" }
+
     /// Calls ``load()`` and returns the key.
     public func loadKey() throws -> (reading: QueryCursorReading, key: UnsafeRawBufferPointer) {
         let reading = try load()

@@ -292,14 +292,21 @@ package struct ServerChanges {
         outcome.action = record.action
         outcome.isComplete = false
         var stopped: String?
+        let numbers = try undo.numbers(of: record)
+        // An action that is over says how many there were.
+        var lost = record.isOver ? max(0, record.action.entries - numbers.upperBound) : 0
         while stopped == nil {
             var copies: [UndoArchive.Copy] = []
-            while copies.count < ServerChanges.block,
+            while copies.count < ServerChanges.block, record.undone + copies.count < numbers.upperBound,
                 let copy = try undo.copy(record.undone + copies.count, of: record)
             { copies.append(copy) }
             if copies.isEmpty {
-                outcome.isComplete = true
-                break
+                guard record.undone < numbers.upperBound else {
+                    outcome.isComplete = true
+                    break
+                }
+                (lost, record.undone) = (lost + 1, record.undone + 1)
+                continue
             }
             var done = 0
             do throws(SourceError) {
@@ -317,6 +324,11 @@ package struct ServerChanges {
         if outcome.isComplete {
             try undo.forget(0..<record.undone, of: record)
             try undo.end(record)
+        }
+        if lost > 0 {
+            let missing =
+                "\(Figures.count(lost, "copy", "copies")) can't be read any more: what was copied there is not back"
+            stopped = stopped.map { $0 + "; " + missing } ?? missing
         }
         return Carried(outcome, stopped: stopped)
     }

@@ -73,13 +73,40 @@ struct UndoArchive {
             return (store, try store.archive(named: name, orCreate: kept))
         }
         guard let opened else { return nil }
-        (store, archive) = opened
-        self.folder = folder
+        self.init(store: opened.0, archive: opened.1, folder: folder)
+        // They cost nothing but their names.
+        if creating { try? removeLeftTurns() }
     }
 
-    /// Names of archives are shorter than names of hosts may be.
+    private init(store: Store, archive: Archive, folder: String) {
+        (self.store, self.archive, self.folder) = (store, archive, folder)
+    }
+
+    /// Removes the files of actions that a kill has ended and that are forgotten by now.
+    private func removeLeftTurns() throws(SourceError) {
+        let place = folder.lastIndex(of: "/").map { folder[...$0] } ?? "./"
+        let start = String(folder.dropFirst(place == "./" ? 0 : place.count)) + "-"
+        var left: [Int64: String] = [:]
+        for file in try StoresFolder.contents(of: String(place)) where file.name.hasPrefix(start) {
+            if let token = Int64(file.name.dropFirst(start.count)) { left[token] = file.path }
+        }
+        if left.isEmpty { return }
+        // After the files: an action has its record first.
+        let names = try SourceError.translating { () throws(StorageError) in try store.archiveNames() }
+        for name in names {
+            let other = try SourceError.translating { () throws(StorageError) in
+                UndoArchive(store: store, archive: try store.archive(named: name), folder: folder)
+            }
+            for record in try other.records() { left[record.token] = nil }
+        }
+        for path in left.values { unlink(path) }
+    }
+
+    /// Names of archives are shorter than names of hosts may be. This machine has several: what was done under one can be taken back
+    /// under the others, and the server's run tells servers apart.
     private static func name(_ address: ServerAddress, _ database: Int) -> String {
         let end = "-\(address.port)-db\(database)"
+        if address.isLocal { return "localhost" + end }
         let host = address.host.map { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == ".") ? $0 : "-" }
         guard address.host.utf8.count > 40 else { return String(host) + end }
         let sum = Array(address.host.utf8).withUnsafeBytes { Checksum.crc32c($0) }
@@ -194,20 +221,38 @@ struct UndoArchive {
         }
     }
 
+    /// Nil: it isn't kept any more, or can't be read.
     func copy(_ number: Int, of record: Record) throws(SourceError) -> Copy? {
         try SourceError.translating { () throws(StorageError) in
             try archive.peek("\(record.token)/\(number)").flatMap(UndoArchive.copy)
         }
     }
 
+    /// The numbers of the copies that were not taken back, those that can't be read among them. Looks at all keys.
+    func numbers(of record: Record) throws(SourceError) -> Range<Int> {
+        let start = "\(record.token)/"
+        return try SourceError.translating { () throws(StorageError) in
+            let entries = try archive.entries()
+            var end = record.undone
+            for index in entries.indices {
+                guard let key = try entries.presentMetadata(at: index)?.key, key.hasPrefix(start),
+                    let number = Int(key.dropFirst(start.count)), (0..<Int(UndoArchive.most)).contains(number)
+                else { continue }
+                end = max(end, number + 1)
+            }
+            return record.undone..<end
+        }
+    }
+
     /// How many copies an action has kept, and what the keys took: at least what it has done. Reads them all.
     func figures(of record: Record) throws(SourceError) -> (entries: Int, bytes: UInt64) {
-        var (number, bytes) = (record.undone, UInt64(0))
-        while let copy = try copy(number, of: record) {
-            bytes += UInt64(clamping: copy.size)
-            number += 1
+        var figures = (entries: 0, bytes: UInt64(0))
+        for number in try numbers(of: record) {
+            guard let copy = try copy(number, of: record) else { continue }
+            figures.entries += 1
+            figures.bytes += UInt64(clamping: copy.size)
         }
-        return (number - record.undone, bytes)
+        return figures
     }
 
     /// What can be taken back, latest first.

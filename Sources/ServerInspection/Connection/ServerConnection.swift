@@ -180,16 +180,12 @@ private final class Link: @unchecked Sendable {
             let words = [address.user, address.password ?? ""].compactMap { $0 }
             answer = try exchange([RESPCommand(words: (["AUTH"] + words).map { Array($0.utf8) })], in: nil)[0]
         }
-        guard case .error(var message) = answer else { return }
-        // A server may repeat what it was sent.
-        if let password = address.password, !password.isEmpty {
-            message = message.replacing(password, with: "…")
-        }
+        guard case .error(let message) = answer else { return }
         let isOpen = address.password == nil && address.user == nil
         throw SourceError(
             isOpen && message.hasPrefix("NOAUTH")
                 ? "it wants a password: put it into VALKEYCLI_AUTH, or user:password@ before the host"
-                : "it refuses: \(message)")
+                : "it refuses: \(LogIn.reason(message, without: address.password))")
     }
 
     func exchange(_ commands: [RESPCommand], in database: Int?) throws(SourceError) -> [RESPValue] {

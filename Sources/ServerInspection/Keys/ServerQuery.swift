@@ -85,6 +85,8 @@ final class ServerCursor: QueryCursor {
     private var present: [UInt8] = []
     private var known: KeyFacts?
     private var reading: QueryCursorReading?
+    /// The first value that couldn't be read, and why.
+    private(set) var damageHint = ""
     /// What went wrong where nothing could be thrown; the next step throws it.
     private var failure: (any Error)?
 
@@ -147,16 +149,21 @@ final class ServerCursor: QueryCursor {
             }
             guard let value else { return QueryCursorValue(reading: .gone, content: nil, encoding: .unknown) }
             // Half a value would give a wrong answer in silence.
-            guard value.shortage == nil, !value.isUnreadable else {
-                return QueryCursorValue(reading: .damaged, content: nil, encoding: .unknown)
+            if let problem = value.shortage ?? (value.isUnreadable ? value.origin : nil) {
+                return damaged(problem)
             }
             encoding = value.encoding
             content.keep(value.bytes)
             hasContent = true
             return QueryCursorValue(reading: .present, content: content.bytes, encoding: encoding)
         } catch {
-            return QueryCursorValue(reading: .damaged, content: nil, encoding: .unknown)
+            return damaged(error.description)
         }
+    }
+
+    private func damaged(_ problem: String) -> QueryCursorValue {
+        if damageHint.isEmpty { damageHint = "first \(TerminalSafe.quoted(key)): \(problem)" }
+        return QueryCursorValue(reading: .damaged, content: nil, encoding: .unknown)
     }
 
     /// What a scan finds is there; of a key that somebody named nobody knows.

@@ -59,15 +59,7 @@ package final class PrivateFile: Sendable {
 
     /// The folder and what is in it; it has no folders itself.
     private func remove() {
-        if let contents = opendir(folder) {
-            while let item = readdir(contents) {
-                let name = withUnsafePointer(to: &item.pointee.d_name) { pointer in
-                    pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-                }
-                if name != ".", name != ".." { unlink(folder + "/" + name) }
-            }
-            closedir(contents)
-        }
+        for item in (try? StoresFolder.contents(of: folder)) ?? [] { unlink(item.path) }
         rmdir(folder)
     }
 }

@@ -19,7 +19,14 @@ package enum StoresFolder {
         }
         defer { closedir(contents) }
         var names: [String] = []
-        while let item = readdir(contents) {
+        while true {
+            errno = 0
+            guard let item = readdir(contents) else {
+                let code = errno
+                if code == 0 { break }
+                // A list that broke off must not pass for a complete one.
+                throw SourceError("\(folder) can't be read: \(String(cString: strerror(code)))")
+            }
             let name = withUnsafePointer(to: &item.pointee.d_name) { pointer in
                 pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
             }
