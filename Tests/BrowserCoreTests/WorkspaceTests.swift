@@ -283,6 +283,11 @@ struct WorkspaceTests {
         #expect(ExactText(StorePath.whole(given)) == ExactText(whole))
     }
 
+    @Test func aStoresNameHasNoFileOfItsCertificates() {
+        #expect(StorePath.name("valkeys://127.0.0.1:7312?roots=/tmp/root.pem") == "127.0.0.1:7312")
+        #expect(StorePath.name("/a/b?roots=c") == "b?roots=c" && StorePath.name("/") == "/")
+    }
+
     @Test func aRelativePathIsWhole() throws {
         let here = FileManager.default.currentDirectoryPath
         #expect(StorePath.whole("x/") == (here == "/" ? "" : here) + "/x")

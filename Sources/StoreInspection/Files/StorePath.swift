@@ -8,9 +8,11 @@ import Darwin
 
 /// Paths by which stores are told apart. Stateless; safe from any thread.
 package enum StorePath {
-    /// The last part of a path.
+    /// The last part of a path, or the place in a server's address, behind which files may stand.
     package static func name(_ path: String) -> String {
-        path.utf8.split(separator: UInt8(ascii: "/")).last.map { String(Substring($0)) } ?? "/"
+        let isAddress = path.utf8.first != UInt8(ascii: "/")
+        let path = isAddress ? path.prefix { $0 != "?" } : path[...]
+        return path.utf8.split(separator: UInt8(ascii: "/")).last.map { String(Substring($0)) } ?? "/"
     }
 
     /// The same store by one path, however it was given: from the root on, and without empty parts. Links stay, since a person knows
