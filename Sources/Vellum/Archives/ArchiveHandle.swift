@@ -52,20 +52,22 @@ private let pauseBetweenChecks: Int64 = 50
         }
     }
 
-    /// The archive may be closed again in the meantime, so this retries, up to a limit.
+    /// The archive may be closed again before `body` is through, so this retries, as long as a change does that others keep coming
+    /// before. A number of tries would be over sooner the slower the machine is.
     @inline(never)
     private func performAnew<Value>(
         after closed: ArchiveCore<Object>, _ body: (ArchiveCore<Object>) throws -> Value
     ) throws -> Value {
+        let start = Archive.bootTime()
         var core = closed
-        for _ in 0..<100 {
+        repeat {
             do {
                 core = try reopened(after: core)
                 return try body(core)
             } catch let error as StorageError {
                 guard case .closed = error else { throw error }
             }
-        }
+        } while Archive.bootTime() - start < ArchiveCore<Object>.patience
         throw StorageError.closed(name: name)
     }
 

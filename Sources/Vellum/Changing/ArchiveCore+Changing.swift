@@ -3,7 +3,7 @@ import StorageEngine
 /// Atomic changes, and changes that depend on the current state.
 extension ArchiveCore {
     /// How long a change is retried while others keep coming first, in microseconds.
-    private static var patience: Int64 { 10_000_000 }
+    static var patience: Int64 { 10_000_000 }
 
     /// Retries until `attempt` returns a value; nil means that another change came first.
     /// - Throws: `busy` after ten seconds.
