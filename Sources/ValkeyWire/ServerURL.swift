@@ -112,6 +112,9 @@ package struct ServerURL: Sendable, Hashable {
         return names.count == parts.count ? names : nil
     }
 
+    /// The user as it stands in an address, with its `@`; empty: none was named.
+    package var userPart: String { user.map { ServerEncryption.encoded($0, but: "%?#@:/") + "@" } ?? "" }
+
     /// The host and the port as they stand in an address, numeric addresses with a colon in brackets.
     package var place: String { "\(host.contains(":") ? "[\(host)]" : host):\(port)" }
 }
@@ -137,15 +140,15 @@ package struct ServerEncryption: Sendable, Hashable {
     /// As it stands in an address, with its `?`; empty if it says nothing.
     package var words: String {
         let pairs = ServerEncryption.parts.sorted { $0.key < $1.key }.compactMap { name, part in
-            self[keyPath: part].map { "\(name)=" + ServerEncryption.encoded($0) }
+            self[keyPath: part].map { "\(name)=" + ServerEncryption.encoded($0, but: "%&=?#@") }
         }
         return pairs.isEmpty ? "" : "?" + pairs.joined(separator: "&")
     }
 
-    private static func encoded(_ text: String) -> String {
+    fileprivate static func encoded(_ text: String, but special: String) -> String {
         text.utf8.map { byte in
             let character = Character(UnicodeScalar(byte))
-            let isPlain = byte > 32 && byte < 127 && !"%&=?#@".contains(character)
+            let isPlain = byte > 32 && byte < 127 && !special.contains(character)
             return isPlain ? String(character) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
         }.joined()
     }

@@ -34,7 +34,16 @@ public struct ValkeyTLSError: Error, Hashable, CustomStringConvertible {
 #if ValkeyTLS
 import NIOCore
 import NIOSSL
+import NIOTLS
 import StorageEngine
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
 
 extension ValkeyTier.TLS {
     /// What can be known without a server.
@@ -60,6 +69,9 @@ extension ValkeyTier.TLS {
             throw ValkeyTLSError(reason: "\"\(name ?? host)\" is no name of a server (\(error))")
         }
         try channel.pipeline.syncOperations.addHandler(handler)
+        if verifiesName, let name {
+            try channel.pipeline.syncOperations.addHandler(NameCheck(name, of: handler))
+        }
     }
 
     private static func isNumeric(_ host: String) -> Bool {
@@ -97,6 +109,11 @@ extension ValkeyTier.TLS {
     private func certificates(
         in file: String, _ what: String
     ) throws(ValkeyTLSError) -> [NIOSSLCertificate] {
+        // To read from a pipe would wait for one who writes.
+        var status = stat()
+        guard stat(file, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else {
+            throw ValkeyTLSError(reason: "\"\(file)\" (\(what)) is no file; it takes a PEM file")
+        }
         if let found = try? NIOSSLCertificate.fromPEMFile(file), !found.isEmpty { return found }
         throw ValkeyTLSError(
             reason: "no certificates can be read from \"\(file)\" (\(what)); it takes a PEM file")
@@ -108,7 +125,7 @@ extension ValkeyTier.TLS {
     func reason(of error: any Error, _ context: ChannelHandlerContext, _ address: ValkeyAddress) -> String? {
         let server = "\(address.host):\(address.port)"
         if let error = error as? NIOSSLError, error == .uncleanShutdown { return "the connection was closed" }
-        if let error = error as? NIOSSLExtraError, error == .failedToValidateHostname {
+        if error is OtherName || (error as? NIOSSLExtraError) == .failedToValidateHostname {
             return "the certificate of \(server) is for another name than \"\(serverName ?? address.host)\"; "
                 + "connect to a name that it has, or give that name as serverName"
         }
@@ -146,6 +163,74 @@ extension ValkeyTier.TLS {
         }
         return "the certificate of \(server) is not trusted by \(roots.map { "\"\($0)\"" } ?? "the system"); "
             + "give a file with the certificate that signed it as roots"
+    }
+}
+
+/// A certificate has no name that was asked for.
+private struct OtherName: Error {}
+
+/// Sends nothing before the certificate was found to have the name that is wanted. What encrypts would also be content with one
+/// for the address that the name has led to, and who can make a name lead elsewhere may have one for that. Belongs to an event loop.
+private final class NameCheck: ChannelDuplexHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundIn = ByteBuffer
+
+    private let name: [UInt8]
+    private let handler: NIOSSLClientHandler
+    private var isRight = false
+    /// The log-in, which nobody else is to see.
+    private var held: [(data: NIOAny, promise: EventLoopPromise<Void>?)] = []
+
+    init(_ name: String, of handler: NIOSSLClientHandler) {
+        self.name = NameCheck.plain(name.utf8)
+        self.handler = handler
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        guard case .handshakeCompleted? = event as? TLSUserEvent else {
+            return context.fireUserInboundEventTriggered(event)
+        }
+        guard let certificate = handler.peerCertificate, hasName(certificate) else {
+            context.fireErrorCaught(OtherName())
+            return context.close(promise: nil)
+        }
+        isRight = true
+        for (data, promise) in held { context.write(data, promise: promise) }
+        held = []
+        context.flush()
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        if isRight { context.write(data, promise: promise) } else { held.append((data, promise)) }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        for (_, promise) in held { promise?.fail(ChannelError.ioOnClosedChannel) }
+        held = []
+        context.fireChannelInactive()
+    }
+
+    /// By RFC 6125: a star stands for the whole first label. One without any names was compared by its common name.
+    private func hasName(_ certificate: NIOSSLCertificate) -> Bool {
+        let names = certificate._subjectAlternativeNames()
+        let dot = UInt8(ascii: ".")
+        return names.isEmpty
+            || names.contains { other in
+                guard other.nameType == .dnsName else { return false }
+                let other = NameCheck.plain(other.contents)
+                if other == name { return true }
+                guard other.starts(with: Array("*.".utf8)), let rest = name.firstIndex(of: dot), rest > 0 else {
+                    return false
+                }
+                return name[rest...].elementsEqual(other.dropFirst())
+            }
+    }
+
+    private static func plain(_ name: some Sequence<UInt8>) -> [UInt8] {
+        var bytes = name.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }
+        if bytes.last == UInt8(ascii: ".") { bytes.removeLast() }
+        return bytes
     }
 }
 #elseif Valkey

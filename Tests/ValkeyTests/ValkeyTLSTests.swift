@@ -89,6 +89,28 @@ struct ValkeyTLSTests {
         #expect(try await machine(server.tlsURL) { $0.verifiesName = false }.isCovered())
     }
 
+    /// Whoever leads a name elsewhere may have a certificate for the address there.
+    @Test func aCertificateForTheAddressIsNoneForTheName() async throws {
+        let server = try await ValkeyServer(identity: try authority.identity(for: "IP:127.0.0.1"))
+        defer { withExtendedLifetime(server) {} }
+        let byName = "valkeys://localhost:\(server.tlsPort)"
+        try await expect(try machine(byName), failsWith: "is for another name than \"localhost\"")
+        try await expect(
+            try machine(server.tlsURL) { $0.serverName = "cache.example" }, failsWith: "\"cache.example\"")
+        #expect(try server.client().command("CLIENT", "LIST").text?.contains("name=vellum") == false)
+        #expect(try await machine(server.tlsURL).isCovered())
+    }
+
+    @Test func aStarIsOneLabel() async throws {
+        let server = try await ValkeyServer(identity: try authority.identity(for: "DNS:*.Cache.example"))
+        defer { withExtendedLifetime(server) {} }
+        #expect(try await machine(server.tlsURL) { $0.serverName = "one.cache.example" }.isCovered())
+        for other in ["two.one.cache.example", "cache.example", "onecache.example"] {
+            try await expect(
+                try machine(server.tlsURL) { $0.serverName = other }, failsWith: "another name than")
+        }
+    }
+
     @Test func expiredCertificates() async throws {
         let server = try await ValkeyServer(identity: try authority.identity(days: -1))
         defer { withExtendedLifetime(server) {} }

@@ -16,16 +16,20 @@ import Darwin
 /// changed between: so what is kept is what was deleted. A server doesn't number changes, so what was changed since the plan was made
 /// is not left alone; it is kept as it was last.
 package struct ServerChanges {
-    /// Keys of one transaction, and bytes that they take.
-    private static let block = 64
-    private static let blockBytes = 8 << 20
+    /// Keys of one transaction, and bytes that they take, as far as the server knows.
+    static let block = 64
+    static let blockBytes = 1 << 20
+    /// What is copied at once of a server that evicts: it has room for so much of an answer without taking it from what it keeps.
+    private static let smallBytes = 16 << 10
+    /// From here on the room for an answer matters.
+    private static let large = 1 << 20
     /// A larger one would hold the server up while it is copied.
     private static let largest = 64 << 20
     private static let tries = 5
 
-    private let connection: ServerConnection
-    private let database: Int
-    private let folder: String
+    let connection: ServerConnection
+    let database: Int
+    let folder: String
     private let pace: ScanPace
 
     /// - Parameter folder: of the store that keeps what can be taken back; made where it is needed.
@@ -45,6 +49,10 @@ package struct ServerChanges {
                 in: folder, for: connection.address, database: database, creating: true)
         else { throw SourceError("there is no folder to keep what is deleted in") }
         defer { undo.close() }
+        if action.needsCopies, let first = targets.first { try requireWayBack(for: KeyName.bytes(first.key)) }
+        let isClustered = try connection.traits().isClustered
+        let tooLarge = action.needsCopies ? targets.filter { $0.size > ServerChanges.largest } : []
+        let targets = tooLarge.isEmpty ? targets : targets.filter { $0.size <= ServerChanges.largest }
         var outcome = PlanOutcome()
         var record = try undo.begin(action.kind, in: connection.traits().run, at: .now())
         let turn = try undo.turn(of: record)
@@ -57,19 +65,25 @@ package struct ServerChanges {
                 stopped = "Stopped after \(Figures.count(place)) of \(Figures.count(targets.count))"
                 break
             }
-            let keys = block(of: targets, from: place).map { KeyName.bytes($0.key) }
+            let block = block(of: targets, from: place, atMost: isClustered ? 1 : ServerChanges.block)
+            let keys = block.map { KeyName.bytes($0.key) }
             do throws(SourceError) {
-                if action.needsCopies, targets[place].size > ServerChanges.largest {
-                    throw SourceError(
-                        "\(targets[place].key) takes \(Figures.bytes(UInt64(targets[place].size))), and copying more than "
-                            + "\(Figures.bytes(UInt64(ServerChanges.largest))) to take it back holds the server up; "
-                            + "delete it with UNLINK from another program")
+                if action.needsCopies, block[place].size > ServerChanges.large {
+                    try requireRoom(
+                        for: block[place].size, "to copy \(TerminalSafe.quoted(block[place].key))")
                 }
                 try change(keys, action, undo, record, &number, &outcome)
                 place += keys.count
             } catch {
                 stopped = "Stopped after \(Figures.count(place)) of \(Figures.count(targets.count)): \(error)"
             }
+        }
+        if let first = tooLarge.first {
+            let left =
+                "\(Figures.count(tooLarge.count, "key is", "keys are")) left, such as \(TerminalSafe.quoted(first.key)): to copy "
+                + "more than \(Figures.bytes(UInt64(ServerChanges.largest))) to take it back holds the server up; delete "
+                + "that with UNLINK from another program"
+            stopped = (stopped.map { $0 + "; " } ?? "") + left
         }
         (record.action.entries, record.action.bytes) = (outcome.entries, outcome.bytes)
         record.isOver = true
@@ -90,9 +104,19 @@ package struct ServerChanges {
         return Carried(outcome, stopped: stopped)
     }
 
-    private func block(of targets: [Target], from place: Int) -> ArraySlice<Target> {
+    /// Whoever deletes must be able to take it back. An attempt that no server carries out tells whether the user may.
+    private func requireWayBack(for key: [UInt8]) throws(SourceError) {
+        let answer = try connection.change([RESPCommand("RESTORE") + key + "0" + ""], in: database)[0]
+        guard case .error(let message) = answer,
+            message.hasPrefix("NOPERM") || message.hasPrefix("READONLY")
+        else { return }
+        throw SourceError("\(connection.address) would not take back what is deleted: \(message)")
+    }
+
+    /// Keys of a cluster's server may be of several slots, which one transaction can't have: there it takes one.
+    private func block(of targets: [Target], from place: Int, atMost most: Int) -> ArraySlice<Target> {
         var (end, bytes) = (place, 0)
-        while end < targets.count, end - place < ServerChanges.block,
+        while end < targets.count, end - place < most,
             end == place || bytes + targets[end].size <= ServerChanges.blockBytes
         {
             bytes += targets[end].size
@@ -108,9 +132,11 @@ package struct ServerChanges {
     ) throws(SourceError) {
         var again = [keys]
         var tries = 0
+        // To copy is a use on some servers, but not on those that copy for the first time.
+        var earlier: [[UInt8]: UndoArchive.Copy] = [:]
         while let keys = again.popLast() {
             var found = PlanOutcome()
-            let copies = try read(keys, action, &found)
+            let copies = try read(keys, action, knowing: earlier, &found)
             let size = copies.reduce(UInt64(0)) { $0 + UInt64($1.dump.count + $1.key.count) }
             let room = try undo.room()
             guard size <= room else {
@@ -132,10 +158,11 @@ package struct ServerChanges {
                 outcome.skips += found.skips
                 outcome.unchanged += found.unchanged
                 outcome.entries += copies.count
-                outcome.bytes += copies.reduce(0) { $0 + UInt64(clamping: $1.size) }
+                outcome.bytes += copies.reduce(0) { $0 + UInt64($1.size) }
                 continue
             }
             // Somebody changed one of them: each by itself then.
+            for copy in copies where earlier[copy.key] == nil { earlier[copy.key] = copy }
             try undo.forget(number..<number + copies.count, of: record)
             tries += 1
             if keys.count > 1 {
@@ -149,20 +176,74 @@ package struct ServerChanges {
     }
 
     /// Begins to watch the keys, and reads of each what it takes to bring it back.
+    /// - Parameter earlier: copies of before, which tell how long one was idle that wasn't changed since.
     private func read(
-        _ keys: [[UInt8]], _ action: PlannedAction, _ outcome: inout PlanOutcome
+        _ keys: [[UInt8]], _ action: PlannedAction, knowing earlier: [[UInt8]: UndoArchive.Copy],
+        _ outcome: inout PlanOutcome
     ) throws(SourceError) -> [UndoArchive.Copy] {
-        var commands = [RESPCommand(words: [Array("WATCH".utf8)] + keys)]
+        let watch = RESPCommand(words: [Array("WATCH".utf8)] + keys)
         let countsUses = try connection.traits().countsUses
+        var commands: [RESPCommand] = []
         for key in keys {
             commands += [
                 RESPCommand("EXISTS") + key, RESPCommand("MEMORY", "USAGE") + key,
                 RESPCommand("OBJECT", countsUses ? "FREQ" : "IDLETIME") + key,
-                action.needsCopies ? RESPCommand("DUMP") + key : RESPCommand("EXISTS") + key,
             ]
         }
         // Deadlines first: to copy a key takes a while.
-        let deadlines = try deadlines(of: keys, behind: commands.removeFirst())
+        let deadlines = try deadlines(of: keys, behind: watch)
+        let answers = try asked(commands)
+        var copies: [UndoArchive.Copy] = []
+        for (place, key) in keys.enumerated() {
+            guard answers[place * 3].number == 1 else {
+                outcome.skips.append(PlanSkip(key: KeyName.text(key), reason: .absent))
+                continue
+            }
+            let deadline = deadlines.each[place]
+            if action == .setLifetime(nil), deadline == nil {
+                outcome.unchanged += 1
+                continue
+            }
+            let uses = answers[place * 3 + 2].number
+            var copy = UndoArchive.Copy(
+                key: key, idle: countsUses ? nil : uses, frequency: countsUses ? uses : nil,
+                size: KeyFacts.size(answers[place * 3 + 1].number))
+            copy.deadline = deadline
+            copy.newDeadline = action.milliseconds.map { deadlines.now + $0 }
+            if case .expireIdle(let before) = action, earlier[key] == nil,
+                !ServerChanges.isIdle(copy.idle, before)
+            {
+                outcome.skips.append(PlanSkip(key: KeyName.text(key), reason: .used))
+                continue
+            }
+            copies.append(copy)
+        }
+        guard action.needsCopies else { return copies }
+        try dump(&copies)
+        return copies.compactMap { copy in
+            var copy = copy
+            if copy.dump.isEmpty {
+                outcome.skips.append(PlanSkip(key: KeyName.text(copy.key), reason: .absent))
+                return nil
+            }
+            if let before = earlier[copy.key], before.dump == copy.dump, before.deadline == copy.deadline {
+                copy.idle = before.idle
+            }
+            if case .expireIdle(let before) = action, !ServerChanges.isIdle(copy.idle, before) {
+                outcome.skips.append(PlanSkip(key: KeyName.text(copy.key), reason: .used))
+                return nil
+            }
+            return copy
+        }
+    }
+
+    private static func isIdle(_ idle: Int64?, _ before: Timestamp) -> Bool {
+        guard let idle else { return false }
+        return Timestamp.now().adding(milliseconds: -(min(max(0, idle), 1 << 40) * 1000)) < before
+    }
+
+    /// The answers to commands of which the keys may be gone, on the connection that watches them.
+    private func asked(_ commands: [RESPCommand]) throws(SourceError) -> [RESPValue] {
         let answers = try pace.paced { () throws(SourceError) in
             try connection.change(commands, in: database, isContinued: true)
         }
@@ -170,36 +251,29 @@ package struct ServerChanges {
             if case .error(let message) = answer, message.contains("no such key") { continue }
             _ = try connection.accepted(answer, to: command)
         }
-        let now = Timestamp.now()
-        var copies: [UndoArchive.Copy] = []
-        for (place, key) in keys.enumerated() {
-            let parts = answers[place * 4..<place * 4 + 4].map { $0 }
-            guard parts[0].number == 1 else {
-                outcome.skips.append(PlanSkip(key: KeyName.text(key), reason: .absent))
-                continue
+        return answers
+    }
+
+    /// Copies what the keys have. An answer takes of the server's memory, for which it may evict: so little at once there.
+    private func dump(_ copies: inout [UndoArchive.Copy]) throws(SourceError) {
+        let most = try connection.traits().evicts ? ServerChanges.smallBytes : ServerChanges.blockBytes
+        var place = 0
+        while place < copies.count {
+            var (end, bytes) = (place, 0)
+            repeat {
+                bytes += copies[end].size
+                end += 1
+            } while end < copies.count && bytes + copies[end].size <= most
+            let answers = try asked(copies[place..<end].map { RESPCommand("DUMP") + $0.key })
+            for (offset, answer) in answers.enumerated() {
+                if case .bytes(let dump) = answer { copies[place + offset].dump = dump }
             }
-            let idle = countsUses ? nil : parts[2].number
-            if case .expireIdle(let before) = action {
-                guard let idle, now.adding(milliseconds: -(min(max(0, idle), 1 << 40) * 1000)) < before else {
-                    outcome.skips.append(PlanSkip(key: KeyName.text(key), reason: .used))
-                    continue
-                }
-            }
-            if action == .setLifetime(nil), deadlines.each[place] == nil {
-                outcome.unchanged += 1
-                continue
-            }
-            var copy = UndoArchive.Copy(key: key, idle: idle, size: Int(clamping: parts[1].number ?? 0))
-            copy.deadline = deadlines.each[place]
-            if case .bytes(let dump) = parts[3] { copy.dump = dump }
-            copy.newDeadline = action.milliseconds.map { deadlines.now + $0 }
-            copies.append(copy)
+            place = end
         }
-        return copies
     }
 
     /// When keys expire and what time it is, by the server's clock, in milliseconds since 1970; nil: never, or there is no such key.
-    private func deadlines(
+    func deadlines(
         of keys: [[UInt8]], behind first: RESPCommand
     ) throws(SourceError) -> (now: Int64, each: [Int64?]) {
         let areTold = try connection.traits().tellsDeadlines
@@ -246,165 +320,6 @@ package struct ServerChanges {
             throw SourceError("\(connection.address) refuses \(commands[0].name): \(message)")
         }
         return answer != .null
-    }
-
-    // MARK: Back
-
-    /// What can be taken back, latest first.
-    package func reversible() throws(SourceError) -> [ReversibleAction] {
-        let found = try UndoArchive(in: folder, for: connection.address, database: database, creating: false)
-        guard let undo = found else { return [] }
-        defer { undo.close() }
-        return try undo.records().map { (record) throws(SourceError) in
-            var action = record.action
-            if record.isOver {
-                action.entries -= min(action.entries, record.undone)
-            } else {
-                // One that was ended by a kill has no figures, and what it did can be taken back all the same.
-                (action.entries, action.bytes) = try undo.figures(of: record)
-            }
-            return action
-        }
-    }
-
-    /// Takes an action back; nil when it no longer can be. Keys that were stored again stay.
-    /// - Parameter isOfOtherRun: whether it may be a server that was started since the action, which may be another one.
-    package func undo(
-        _ id: UInt32, evenIfRestarted isOfOtherRun: Bool = false, checkpoint: (Double) -> Bool = { _ in true }
-    ) throws(SourceError) -> Carried<UndoOutcome>? {
-        let found = try UndoArchive(in: folder, for: connection.address, database: database, creating: false)
-        guard let undo = found else { return nil }
-        defer { undo.close() }
-        guard var record = try undo.records().first(where: { $0.action.id == id }) else { return nil }
-        let run = try connection.traits().run
-        guard run == record.run || isOfOtherRun else {
-            throw SourceError(
-                "what is at \(connection.address) was started since, and may be another server; "
-                    + "vellum undo with --restarted brings the keys back there")
-        }
-        // What is still to come would have no way back.
-        guard try undo.isOver(record) else {
-            throw SourceError(
-                "action \(id) is still under way in process \(record.action.pid); stop it, or wait for its end"
-            )
-        }
-        var outcome = UndoOutcome.nothing
-        outcome.action = record.action
-        outcome.isComplete = false
-        var stopped: String?
-        let numbers = try undo.numbers(of: record)
-        // An action that is over says how many there were.
-        var lost = record.isOver ? max(0, record.action.entries - numbers.upperBound) : 0
-        while stopped == nil {
-            var copies: [UndoArchive.Copy] = []
-            while copies.count < ServerChanges.block, record.undone + copies.count < numbers.upperBound,
-                let copy = try undo.copy(record.undone + copies.count, of: record)
-            { copies.append(copy) }
-            if copies.isEmpty {
-                guard record.undone < numbers.upperBound else {
-                    outcome.isComplete = true
-                    break
-                }
-                (lost, record.undone) = (lost + 1, record.undone + 1)
-                continue
-            }
-            var done = 0
-            do throws(SourceError) {
-                try requireRoom(for: copies)
-                try restore(copies, &outcome, &done)
-            } catch {
-                stopped = error.description
-            }
-            // What is back isn't to be brought back again, whatever happens next.
-            record.undone += done
-            try undo.update(record)
-            let all = max(record.action.entries, record.undone)
-            if stopped == nil, !checkpoint(Double(record.undone) / Double(all)) { break }
-        }
-        if outcome.isComplete {
-            try undo.forget(0..<record.undone, of: record)
-            try undo.end(record)
-        }
-        if lost > 0 {
-            let missing =
-                "\(Figures.count(lost, "copy", "copies")) can't be read any more: what was copied there is not back"
-            stopped = stopped.map { $0 + "; " + missing } ?? missing
-        }
-        return Carried(outcome, stopped: stopped)
-    }
-
-    /// A server that evicts would take others' keys for what comes back, or that itself. One that doesn't refuses by itself.
-    private func requireRoom(for copies: [UndoArchive.Copy]) throws(SourceError) {
-        let figures = try connection.figures()
-        guard let limit = figures.memoryLimit, figures.policy != "noeviction" else { return }
-        let needed = copies.reduce(UInt64(0)) { $0 + UInt64(clamping: $1.size) }
-        guard figures.memory + needed + needed / 4 > limit else { return }
-        throw SourceError(
-            "\(connection.address) has no room left and would evict keys for what comes back (\(figures.policy)); "
-                + "the rest is kept: make room and undo again")
-    }
-
-    /// `done`: how many of the copies were seen to.
-    private func restore(
-        _ copies: [UndoArchive.Copy], _ outcome: inout UndoOutcome, _ done: inout Int
-    ) throws(SourceError) {
-        let (now, present) = try deadlines(of: copies.map(\.key), behind: RESPCommand("PING"))
-        // What is told as the time that is left is known to as much as the answer was under way.
-        let tolerance: UInt64 = try connection.traits().tellsDeadlines ? 0 : 2000
-        let exist = try connection.ask(copies.map { RESPCommand("EXISTS") + $0.key }, in: database)
-        for (place, copy) in copies.enumerated() {
-            let isThere = try connection.accepted(exist[place], to: RESPCommand("EXISTS")).number == 1
-            let isPast = copy.deadline.map { $0 <= now } ?? false
-            let command: RESPCommand
-            if !isThere, !copy.dump.isEmpty {
-                if isPast {
-                    outcome.expired += 1
-                    done += 1
-                    continue
-                }
-                var restoring =
-                    RESPCommand("RESTORE") + copy.key + (copy.deadline ?? 0) + copy.dump + "ABSTTL"
-                if let idle = copy.idle {
-                    let since = max(0, now - outcome.action.time.microseconds / 1000) / 1000
-                    restoring = restoring + "IDLETIME" + (min(max(0, idle), 1 << 40) + since)
-                }
-                command = restoring
-            } else if isThere, outcome.action.kind == .deadline,
-                isSame(present[place], copy.newDeadline, within: tolerance),
-                !isPast
-            {
-                command =
-                    copy.deadline.map { RESPCommand("PEXPIREAT") + copy.key + $0 }
-                    ?? RESPCommand("PERSIST") + copy.key
-            } else {
-                skip(copy, &outcome)
-                done += 1
-                continue
-            }
-            let answer = try connection.change([command], in: database)[0]
-            if case .error(let message) = answer, message.hasPrefix("BUSYKEY") {
-                skip(copy, &outcome)
-            } else {
-                _ = try connection.accepted(answer, to: command)
-                outcome.entries += 1
-                outcome.bytes += UInt64(clamping: copy.size)
-            }
-            done += 1
-        }
-    }
-
-    /// Stored again meanwhile, or with another deadline than the one that it got; or its former one is over, and would delete it.
-    private func skip(_ copy: UndoArchive.Copy, _ outcome: inout UndoOutcome) {
-        outcome.skippedCount += 1
-        if outcome.skipped.count < 100 { outcome.skipped.append(KeyName.text(copy.key)) }
-    }
-
-    private func isSame(_ present: Int64?, _ given: Int64?, within tolerance: UInt64) -> Bool {
-        switch (present, given) {
-        case (nil, nil): true
-        case (let present?, let given?): present.distance(to: given).magnitude <= tolerance
-        default: false
-        }
     }
 }
 

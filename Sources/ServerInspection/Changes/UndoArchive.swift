@@ -31,7 +31,7 @@ struct UndoArchive {
         let token: Int64
         /// The run of the server that it was done in.
         let run: String
-        /// How many of its copies are back already.
+        /// How many of its copies were seen to already, and are kept no longer.
         var undone = 0
         /// Whether it is all done.
         var isOver = false
@@ -44,11 +44,13 @@ struct UndoArchive {
         var deadline: Int64?
         /// What `DUMP` gave; empty where only the deadline was changed.
         var dump: [UInt8] = []
-        /// Seconds for which it hadn't been used, and when that was said; nil: the server doesn't tell.
+        /// Seconds for which it hadn't been used; nil: the server doesn't tell.
         var idle: Int64?
+        /// How often it was used, on the server's scale; nil: it doesn't count that.
+        var frequency: Int64?
         /// The deadline that it got; nil: none.
         var newDeadline: Int64?
-        /// What it took.
+        /// What it took, in bytes. At most ``KeyFacts/most``.
         var size = 0
     }
 
@@ -207,8 +209,8 @@ struct UndoArchive {
         }
     }
 
-    /// Copies that aren't needed, since nothing was changed.
-    func forget(_ numbers: Range<Int>, of record: Record) throws(SourceError) {
+    /// Copies that aren't needed: nothing was changed, or they are back.
+    func forget(_ numbers: some Sequence<Int>, of record: Record) throws(SourceError) {
         try SourceError.translating { () throws(StorageError) in
             for number in numbers { try archive.delete("\(record.token)/\(number)") }
         }
@@ -228,29 +230,29 @@ struct UndoArchive {
         }
     }
 
-    /// The numbers of the copies that were not taken back, those that can't be read among them. Looks at all keys.
-    func numbers(of record: Record) throws(SourceError) -> Range<Int> {
+    /// The numbers of the copies that are kept, those that can't be read among them, in their order. Looks at all keys.
+    func numbers(of record: Record) throws(SourceError) -> [Int] {
         let start = "\(record.token)/"
         return try SourceError.translating { () throws(StorageError) in
             let entries = try archive.entries()
-            var end = record.undone
+            var numbers: [Int] = []
             for index in entries.indices {
                 guard let key = try entries.presentMetadata(at: index)?.key, key.hasPrefix(start),
-                    let number = Int(key.dropFirst(start.count)), (0..<Int(UndoArchive.most)).contains(number)
+                    let number = Int(key.dropFirst(start.count))
                 else { continue }
-                end = max(end, number + 1)
+                numbers.append(number)
             }
-            return record.undone..<end
+            return numbers.sorted()
         }
     }
 
-    /// How many copies an action has kept, and what the keys took: at least what it has done. Reads them all.
+    /// How many copies of an action are kept, and what the keys took: at least what it has done. Reads them all.
     func figures(of record: Record) throws(SourceError) -> (entries: Int, bytes: UInt64) {
         var figures = (entries: 0, bytes: UInt64(0))
         for number in try numbers(of: record) {
             guard let copy = try copy(number, of: record) else { continue }
             figures.entries += 1
-            figures.bytes += UInt64(clamping: copy.size)
+            figures.bytes += UInt64(copy.size)
         }
         return figures
     }
@@ -304,12 +306,12 @@ struct UndoArchive {
         func item(_ number: Int64?) -> CBORValue { number.map { [$0].item } ?? .null }
         return CBORValue.array([
             .bytes(copy.key), .bytes(copy.dump), item(copy.deadline), item(copy.idle), item(copy.newDeadline),
-            item(Int64(copy.size)),
+            item(Int64(copy.size)), item(copy.frequency),
         ]).encoded
     }
 
     private static func copy(_ bytes: [UInt8]) -> Copy? {
-        guard case .array(let items)? = try? CBORReader.decode(bytes), items.count == 6,
+        guard case .array(let items)? = try? CBORReader.decode(bytes), items.count == 7,
             case .bytes(let key) = items[0], case .bytes(let dump) = items[1]
         else { return nil }
         func number(_ item: CBORValue) -> Int64? {
@@ -317,7 +319,7 @@ struct UndoArchive {
         }
         return Copy(
             key: key, deadline: number(items[2]), dump: dump, idle: number(items[3]),
-            newDeadline: number(items[4]), size: Int(clamping: number(items[5]) ?? 0))
+            frequency: number(items[6]), newDeadline: number(items[4]), size: KeyFacts.size(number(items[5])))
     }
 }
 

@@ -40,8 +40,13 @@ package struct ServerAddress: Sendable, Hashable {
 
 extension ServerAddress: CustomStringConvertible {
     /// Without user and password, and without the database.
-    package var description: String {
-        "valkey\(isSecure ? "s" : "")://" + (port == 6379 ? String(url.place.dropLast(5)) : url.place)
+    package var description: String { text(user: "") }
+
+    /// With the user, but without the password: for a command that somebody is to type.
+    package var forCommands: String { text(user: url.userPart) }
+
+    private func text(user: String) -> String {
+        "valkey\(isSecure ? "s" : "")://" + user + (port == 6379 ? String(url.place.dropLast(5)) : url.place)
             + encryption.words
     }
 }

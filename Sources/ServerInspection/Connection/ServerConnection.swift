@@ -11,7 +11,8 @@ import Darwin
 #endif
 
 /// A connection to a Valkey or Redis server for looking into it: one request at a time, whoever asks, so that there is never more
-/// than one scan under way. Safe from any thread; its calls wait for the server, each for at most ``seconds``.
+/// than one scan under way. Safe from any thread; its calls wait for the server: ``seconds`` without a byte at most, and ten times
+/// that for a whole answer.
 ///
 /// It is made with the first request, and anew when it was lost. Reads are then sent once more; changes aren't, since nobody
 /// knows whether they were made.
@@ -20,6 +21,8 @@ package final class ServerConnection: Sendable {
     /// That an answer may take.
     private let seconds: Int
     private let state = Guarded(State())
+    /// Held while a value is read.
+    let values = Guarded(())
 
     private struct State {
         /// Guarded by the lock, as all of this.
@@ -30,6 +33,8 @@ package final class ServerConnection: Sendable {
         var waited = 0.0
         /// Commands that were sent.
         var sent = 0
+        /// Connections that were made.
+        var links = 0
         var load: Load?
 
         mutating func drop() {
@@ -72,6 +77,16 @@ package final class ServerConnection: Sendable {
         (self.address, self.seconds) = (address, seconds)
     }
 
+    /// What `INFO` says of it now: a person may have changed its policy.
+    func note(_ info: RESPValue) {
+        state.withLock { state in
+            guard let known = state.traits else { return }
+            var traits = ServerTraits(info: info)
+            traits.keepsIdleTimes = known.keepsIdleTimes
+            state.traits = traits
+        }
+    }
+
     /// What the server is; makes the connection if there is none.
     package func traits() throws(SourceError) -> ServerTraits {
         try state.withLock { (state) throws(SourceError) in
@@ -79,6 +94,27 @@ package final class ServerConnection: Sendable {
             let link = try self.link(&state)
             return link.traits
         }
+    }
+
+    /// Which of the connections that were made it has.
+    var linkNumber: Int { state.withLock { $0.links } }
+
+    /// What answers: another value once another server does behind the same address, or if that can't be known.
+    func answerer() throws(SourceError) -> String {
+        let run = try traits().run
+        return run.isEmpty ? "connection \(linkNumber)" : run
+    }
+
+    /// - Throws: also if what answers at the end isn't what answered at first: a half of each is no answer.
+    func fromOneServer<Answer>(_ body: () throws(SourceError) -> Answer) throws(SourceError) -> Answer {
+        let before = try answerer()
+        let answer = try body()
+        guard try answerer() == before else {
+            throw SourceError(
+                "\(address) was answered by another server meanwhile, so what was read isn't all; begin again"
+            )
+        }
+        return answer
     }
 
     /// The answers to commands that change nothing, in their order. Errors of the server are among them.
@@ -135,6 +171,7 @@ package final class ServerConnection: Sendable {
         do throws(SourceError) {
             let link = try Link(address, seconds: seconds)
             state.link = link
+            state.links += 1
             state.traits = link.traits
             return link
         } catch {
@@ -150,6 +187,7 @@ package final class ServerConnection: Sendable {
 /// One connection from log-in to its end. Used below the lock of ``ServerConnection`` alone, so by one thread at a time.
 private final class Link: @unchecked Sendable {
     private let socket: ServerSocket
+    private let seconds: Int
     private var decoder: RESPDecoder
     private var database = 0
     /// Why the latest commands couldn't be meant, although the connection is all right.
@@ -159,10 +197,13 @@ private final class Link: @unchecked Sendable {
 
     init(_ address: ServerAddress, seconds: Int) throws(SourceError) {
         socket = try ServerSocket(address, seconds: seconds)
+        self.seconds = seconds
         decoder = RESPDecoder()
         try logIn(address)
         let commands = [RESPCommand("CLIENT", "NO-TOUCH", "ON"), RESPCommand("INFO")]
         let answers = try exchange(commands, in: nil)
+        // Who may not ask it knows less. One that is busy would be taken for one that knows nothing.
+        if case .error(let message) = answers[1], !message.hasPrefix("NOPERM") { throw SourceError(message) }
         traits = ServerTraits(info: answers[1])
         if case .status = answers[0] { traits.keepsIdleTimes = true }
     }
@@ -212,7 +253,11 @@ private final class Link: @unchecked Sendable {
     }
 
     private func receive() throws(SourceError) -> RESPValue {
+        let start = ContinuousClock.now
         while true {
+            guard ContinuousClock.now - start < .seconds(10 * seconds) else {
+                throw SourceError("it sends without coming to an end for \(10 * seconds) s")
+            }
             let value: RESPValue?
             do throws(RESPError) { value = try decoder.next() } catch {
                 throw SourceError(error.description)
@@ -238,6 +283,8 @@ package struct ServerTraits: Sendable, Hashable {
     package fileprivate(set) var run = ""
     /// Whether it tells deadlines as such (`PEXPIRETIME`, from version 7 on).
     package fileprivate(set) var tellsDeadlines = false
+    /// Whether it evicts keys when it is full, as far as is known.
+    package fileprivate(set) var evicts = true
     /// Whether it counts uses of keys (a policy with LFU) instead of keeping times.
     package fileprivate(set) var countsUses = false
 
@@ -252,6 +299,7 @@ package struct ServerTraits: Sendable, Hashable {
         let version = info["redis_version"]?.split(separator: ".").first.flatMap { Int($0) }
         tellsDeadlines = version.map { $0 >= 7 } ?? false
         countsUses = info["maxmemory_policy"]?.contains("lfu") ?? false
+        evicts = info["maxmemory"] != "0" && info["maxmemory_policy"] != "noeviction"
         isClustered = (info["redis_mode"] ?? info["server_mode"]) == "cluster"
     }
 }

@@ -67,8 +67,9 @@ package struct SlowCommand: Sendable, Hashable {
 extension ServerConnection {
     /// One request.
     package func figures() throws(SourceError) -> ServerFigures {
-        let traits = try traits()
-        let info = ServerInfo(try ask(RESPCommand("INFO")))
+        let answer = try ask(RESPCommand("INFO"))
+        note(answer)
+        let (traits, info) = (try traits(), ServerInfo(answer))
         let limit = info.number("maxmemory") ?? 0
         var figures = ServerFigures(
             product: traits.product,

@@ -6,6 +6,15 @@ import ValkeyWire
 package struct KeyFacts: Sendable, Hashable {
     /// `string`, `hash`, `list`, `set`, `zset`, `stream`, or what a module calls its own.
     package var type: String
+    /// Sums of what no server holds are none that can be had.
+    static let most = 1 << 40
+
+    /// What is told of a size.
+    static func size(_ told: Int64?) -> Int { Int(clamping: min(max(0, told ?? 0), Int64(most))) }
+
+    /// The type of one that the user may not look at.
+    static let forbidden = "no access"
+
     /// How the server keeps the value: `listpack`, `hashtable` … Nil: it doesn't say.
     package var layout: String?
     /// What key and value take in the server's memory, in bytes, estimated from some parts of a large one.
@@ -57,7 +66,15 @@ extension ServerConnection {
             for number in place..<place + each {
                 // What it doesn't tell would else be a figure of 0. A key may have gone between two of them.
                 if case .error(let message) = answers[number], message.contains("no such key") { continue }
+                if number == place, case .error(let message) = answers[place], message.hasPrefix("NOPERM") {
+                    break
+                }
                 _ = try accepted(answers[number], to: commands[number])
+            }
+            if case .error = answers[place] {
+                // A person may look at others beside it.
+                facts.append(KeyFacts(type: KeyFacts.forbidden, memory: 0))
+                continue
             }
             let type = answers[place].shownText
             guard !type.isEmpty, type != "none" else {
@@ -68,8 +85,7 @@ extension ServerConnection {
             facts.append(
                 KeyFacts(
                     type: type, layout: answers[place + 1].text,
-                    // Sums of what no server holds are none that can be had.
-                    memory: Int(clamping: min(max(0, answers[place + 2].number ?? 0), 1 << 40)),
+                    memory: KeyFacts.size(answers[place + 2].number),
                     expires: left < 0 ? nil : now.adding(milliseconds: left),
                     used: countsUses
                         ? nil

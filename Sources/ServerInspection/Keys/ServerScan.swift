@@ -43,6 +43,7 @@ package struct ServerScan {
     private let database: Int
     private let pattern: [UInt8]?
     private var cursor: [UInt8]? = Array("0".utf8)
+    private var answerer: String?
 
     /// - Parameter pattern: which keys are wanted, as `KEYS` takes it; nil: all.
     package init(_ connection: ServerConnection, database: Int, matching pattern: [UInt8]? = nil) {
@@ -58,6 +59,14 @@ package struct ServerScan {
         var command = RESPCommand("SCAN") + cursor
         if let pattern { command = command + "MATCH" + pattern }
         let parts = try connection.ask(command + "COUNT" + ServerScan.step, in: database).elements ?? []
+        // Its place is one server's: another one would begin anywhere.
+        let answerer = try connection.answerer()
+        guard answerer == self.answerer ?? answerer else {
+            throw SourceError(
+                "\(connection.address) is answered by another server than before, so what was found isn't all; begin again"
+            )
+        }
+        self.answerer = answerer
         guard parts.count == 2, case .bytes(let next) = parts[0], let keys = parts[1].elements else {
             throw SourceError("\(connection.address) answers SCAN with what is no step of a scan")
         }
@@ -68,16 +77,21 @@ package struct ServerScan {
     /// What finds the keys that hold a text, in upper or lower case.
     package static func pattern(holding text: String) -> [UInt8] {
         var pattern = "*"
-        for character in text {
-            let (lower, upper) = (character.lowercased(), character.uppercased())
+        for scalar in text.unicodeScalars {
+            let (lower, upper) = (scalar.properties.lowercaseMapping, scalar.properties.uppercaseMapping)
             let isEither = lower != upper && lower.utf8.count == 1 && upper.utf8.count == 1
-            if isEither {
-                pattern += "[\(lower)\(upper)]"
-            } else {
-                if "*?[]\\^".contains(character) { pattern += "\\" }
-                pattern.append(character)
-            }
+            pattern += isEither ? "[\(lower)\(upper)]" : ServerScan.escaped(String(scalar))
         }
         return KeyName.bytes(pattern + "*")
+    }
+
+    /// A text as a pattern that is this text alone. Scalars, since with a mark behind it a wildcard is another character.
+    package static func escaped(_ text: String) -> String {
+        var pattern = ""
+        for scalar in text.unicodeScalars {
+            if "*?[]\\^".unicodeScalars.contains(scalar) { pattern += "\\" }
+            pattern.unicodeScalars.append(scalar)
+        }
+        return pattern
     }
 }

@@ -17,12 +17,16 @@ package struct ServerValue: Sendable, Hashable {
     package var origin: String?
     /// Whether it can't be read, so that its bytes are none of an object's.
     package var isUnreadable = false
+    /// Whether it was changed each time between two steps in which it was read.
+    package var isMixed = false
 
     /// What to say of one of which only a part is here.
     package var shortage: String? {
-        shown < total
-            ? "only \(Figures.count(shown)) of \(Figures.count(total)) \(encoding == .cbor ? "elements" : "bytes") are read"
-            : nil
+        isMixed
+            ? "it was changed while it was read, so a part may be missing and another stand twice"
+            : shown < total
+                ? "only \(Figures.count(shown)) of \(Figures.count(total)) \(encoding == .cbor ? "elements" : "bytes") are read"
+                : nil
     }
 
     /// The object that a near cache keeps in these bytes.
@@ -49,26 +53,25 @@ package struct ServerValue: Sendable, Hashable {
 }
 
 extension ServerConnection {
-    /// Elements that are asked for at once.
-    private static let step = 1000
+    private static let tries = 3
 
-    /// Reads a value, as much of it as ``ServerValue`` allows, in steps that are short for the server. Counts as a use of the key
-    /// where ``ServerTraits/keepsIdleTimes`` is false.
+    /// Reads a value, as much of it as ``ServerValue`` allows, in steps that are short for the server and small in its memory. Counts
+    /// as a use of the key where ``ServerTraits/keepsIdleTimes`` is false. One that is changed between two steps is read again.
     /// - Returns: nil if there is no such key.
     /// - Throws: also if the type is none that is known here.
     package func value(
         of key: [UInt8], type: String, in database: Int, most: Int = ServerValue.mostElements
     ) throws(SourceError) -> ServerValue? {
-        var reading = ValueReading(connection: self, key: key, database: database, most: most)
-        switch type {
-        case "string": return try reading.string()
-        case "hash": return try reading.hash()
-        case "set": return try reading.elements("SCARD", scan: "SSCAN")
-        case "list": return try reading.list()
-        case "zset": return try reading.sortedSet()
-        case "stream": return try reading.stream()
-        default:
-            throw SourceError("a value of type \(type), which a module of the server has, isn't shown here")
+        // One after the other: the end of one would end what another one watches.
+        try values.withLock { (_) throws(SourceError) in
+            var value: ServerValue?
+            for _ in 0..<ServerConnection.tries {
+                var reading = ValueReading(connection: self, key: key, database: database, most: most)
+                value = try fromOneServer { () throws(SourceError) in try reading.value(of: type) }
+                guard try reading.isChanged() else { return value }
+            }
+            value?.isMixed = true
+            return value
         }
     }
 }
@@ -81,19 +84,76 @@ private struct ValueReading {
     let most: Int
     /// Of the elements so far.
     private var bytes = 0
+    /// The connection that watches the key.
+    private var watching: Int?
+    private var steps = 0
+    private let pace: ScanPace
 
-    private static let step = 1000
+    /// Elements, and about how many bytes, that are asked for at once: a server keeps an answer in its memory, for which it may evict.
+    private static let (elements, first, stepBytes) = (1000, 8, 256 << 10)
+    /// Of a string.
+    private static let pieceBytes = 1 << 20
 
     init(connection: ServerConnection, key: [UInt8], database: Int, most: Int) {
         (self.connection, self.key, self.database, self.most) = (connection, key, database, most)
+        pace = ScanPace(connection)
+    }
+
+    mutating func value(of type: String) throws(SourceError) -> ServerValue? {
+        switch type {
+        case "string": return try string()
+        case "hash": return try hash()
+        case "set": return try elements("SCARD", scan: "SSCAN")
+        case "list": return try list()
+        case "zset": return try sortedSet()
+        case "stream": return try stream()
+        case KeyFacts.forbidden: throw SourceError("the user may not look at this key")
+        default:
+            throw SourceError("a value of type \(type), which a module of the server has, isn't shown here")
+        }
+    }
+
+    /// Whether the key was changed since it was watched. Where that may not be asked, nobody knows.
+    func isChanged() throws(SourceError) -> Bool {
+        guard let watching else { return false }
+        guard watching == connection.linkNumber else { return true }
+        let answers = try connection.change(
+            [RESPCommand("MULTI"), RESPCommand("EXEC")], in: database, isContinued: true)
+        return answers[1] == .null
+    }
+
+    /// Has it watched whether the key changes, if it is read in several steps.
+    private mutating func watch() throws(SourceError) {
+        _ = try connection.ask([RESPCommand("WATCH") + key], in: database)
+        watching = connection.linkNumber
+    }
+
+    /// Asks for the next step.
+    private mutating func nextStep(_ name: String, _ words: String...) throws(SourceError) -> RESPValue {
+        let command = words.reduce(RESPCommand(name) + key) { $0 + $1 }
+        steps += 1
+        // Who reads many values pauses by themselves.
+        guard steps > 1 else { return try connection.ask(command, in: database) }
+        return try pace.paced { () throws(SourceError) in try connection.ask(command, in: database) }
+    }
+
+    /// How many elements are asked for next, after so many.
+    private func next(after count: Int) -> Int {
+        guard count > 0 else { return ValueReading.first }
+        let fitting = ValueReading.stepBytes / max(1, bytes / count)
+        return min(max(1, fitting), 8 * count, ValueReading.elements)
     }
 
     private func ask(_ name: String, _ words: String...) throws(SourceError) -> RESPValue {
         try connection.ask(words.reduce(RESPCommand(name) + key) { $0 + $1 }, in: database)
     }
 
-    private func length(_ command: String) throws(SourceError) -> Int? {
-        let length = Int(clamping: try ask(command).number ?? 0)
+    private mutating func length(_ command: String) throws(SourceError) -> Int? {
+        var length = Int(clamping: try ask(command).number ?? 0)
+        if length > ValueReading.first {
+            try watch()
+            length = Int(clamping: try ask(command).number ?? 0)
+        }
         return length > 0 ? length : nil
     }
 
@@ -106,8 +166,15 @@ private struct ValueReading {
             guard try ask("EXISTS").number == 1 else { return nil }
             return ServerValue(bytes: [], encoding: .unknown, total: 0, shown: 0)
         }
-        guard case .bytes(let bytes) = try ask("GETRANGE", "0", "\(ServerValue.mostBytes - 1)") else {
-            return nil
+        if total > ValueReading.pieceBytes { try watch() }
+        var bytes: [UInt8] = []
+        while bytes.count < min(total, ServerValue.mostBytes) {
+            let last = min(ServerValue.mostBytes, bytes.count + ValueReading.pieceBytes) - 1
+            guard case .bytes(let piece) = try nextStep("GETRANGE", "\(bytes.count)", "\(last)") else {
+                return nil
+            }
+            if piece.isEmpty { break }
+            bytes += piece
         }
         let value = ServerValue(
             bytes: bytes, encoding: .unknown, total: max(total, bytes.count), shown: bytes.count)
@@ -144,18 +211,15 @@ private struct ValueReading {
     private mutating func step(
         _ scan: String, _ take: ([RESPValue], inout Int) -> Int
     ) throws(SourceError) {
-        var cursor = "0"
-        let pace = ScanPace(connection)
+        var (cursor, count) = ("0", 0)
         repeat {
-            let at = cursor
-            let answer = try pace.paced { () throws(SourceError) in
-                try ask(scan, at, "COUNT", "\(ValueReading.step)")
-            }
+            let answer = try nextStep(scan, cursor, "COUNT", "\(next(after: count))")
             guard let parts = answer.elements, parts.count == 2, let next = parts[0].text,
                 let elements = parts[1].elements
             else { throw SourceError("\(connection.address) answers \(scan) with what is no step of a scan") }
             cursor = next
-            if isEnough(take(elements, &bytes)) { return }
+            count = take(elements, &bytes)
+            if isEnough(count) { return }
         } while cursor != "0"
     }
 
@@ -163,8 +227,8 @@ private struct ValueReading {
         guard let total = try length("LLEN") else { return nil }
         var elements: [CBORValue] = []
         while elements.count < total, !isEnough(elements.count) {
-            let last = min(total, elements.count + ValueReading.step) - 1
-            let answer = try ask("LRANGE", "\(elements.count)", "\(last)").elements ?? []
+            let last = min(total, elements.count + next(after: elements.count)) - 1
+            let answer = try nextStep("LRANGE", "\(elements.count)", "\(last)").elements ?? []
             if answer.isEmpty { break }
             for case .bytes(let element) in answer {
                 bytes += element.count
@@ -179,8 +243,8 @@ private struct ValueReading {
         guard let total = try length("ZCARD") else { return nil }
         var entries: [CBORMap.Entry] = []
         while entries.count < total, !isEnough(entries.count) {
-            let last = min(total, entries.count + ValueReading.step) - 1
-            let answer = try ask("ZRANGE", "\(entries.count)", "\(last)", "WITHSCORES").elements ?? []
+            let last = min(total, entries.count + next(after: entries.count)) - 1
+            let answer = try nextStep("ZRANGE", "\(entries.count)", "\(last)", "WITHSCORES").elements ?? []
             if answer.isEmpty { break }
             // By protocol 3 each member has an array of its own.
             for pair in answer.first?.elements == nil ? [answer] : answer.compactMap(\.elements) {
@@ -198,18 +262,28 @@ private struct ValueReading {
         }
         var entries: [CBORMap.Entry] = []
         var start = "-"
-        while !isEnough(entries.count) {
-            let answer = try ask("XRANGE", start, "+", "COUNT", "\(ValueReading.step)").elements ?? []
+        reading: while !isEnough(entries.count) {
+            let count = next(after: entries.count)
+            let answer = try nextStep("XRANGE", start, "+", "COUNT", "\(count)").elements ?? []
             if answer.isEmpty { break }
             for entry in answer {
                 guard let parts = entry.elements, parts.count == 2, let id = parts[0].text else { continue }
                 var fields: [CBORMap.Entry] = []
                 ValueReading.take(parts[1].elements ?? [], &fields, &bytes)
                 entries.append(.init(key: .text(id), value: .map(CBORMap(fields))))
-                start = "(\(id)"
+                guard let next = ValueReading.id(after: id) else { break reading }
+                start = next
             }
+            if answer.count < count { break }
         }
         return value(.map(CBORMap(entries)), of: total, shown: entries.count)
+    }
+
+    /// The next number that an entry of a stream may have; from version 6.2 on a parenthesis would say it.
+    private static func id(after id: String) -> String? {
+        let parts = id.split(separator: "-").compactMap { UInt64($0) }
+        guard parts.count == 2 else { return nil }
+        return parts[1] < .max ? "\(parts[0])-\(parts[1] + 1)" : parts[0] < .max ? "\(parts[0] + 1)-0" : nil
     }
 
     private static func take(_ pairs: [RESPValue], _ entries: inout [CBORMap.Entry], _ bytes: inout Int) {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import ServerInspection
 import StorageEngine
 import StoreInspection
 
@@ -121,7 +122,7 @@ struct KeysCommand: ParsableCommand {
         let pattern: String? =
             switch (prefix, match) {
             case (nil, nil): nil
-            case (let prefix?, nil): ServerDatabase.escaped(prefix) + "*"
+            case (let prefix?, nil): ServerScan.escaped(prefix) + "*"
             case (nil, let match?): match
             case (_?, _?): throw ValidationError("on a server say either --prefix or --match")
             }

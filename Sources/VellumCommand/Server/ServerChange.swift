@@ -32,7 +32,14 @@ struct ServerChange {
             if targets.isEmpty { throw CommandFailure(nil, status: .nothing) }
             return
         }
-        guard !targets.isEmpty else { throw CommandFailure("\(name) has no such key", status: .nothing) }
+        guard !targets.isEmpty else {
+            if case .expireIdle = action, try database.countsUses() {
+                throw CommandFailure(
+                    "\(database.server) counts uses (an LFU policy) and doesn't tell how long keys are idle; \(plan.action.refusal)",
+                    status: .usage)
+            }
+            throw CommandFailure("\(name) has no such key", status: .nothing)
+        }
         if !selection.yes,
             !Confirmation.ask(plan.action.question("\(amount) of \(name)", idle: plan.idle))
         {
@@ -45,7 +52,7 @@ struct ServerChange {
         if let action = outcome.action {
             let command = ShellWord.vellum(
                 "undo", [selection.archive, "\(action.id)"], options: selection.write ? ["--write"] : [],
-                store: database.server.description)
+                store: database.server.forCommands)
             Narration.say(
                 (outcome.entries > 0
                     ? "to undo it, for ten minutes on this machine: "

@@ -40,10 +40,8 @@ struct ServerDatabase {
         ]
     }
 
-    /// A text as a pattern that is this text alone.
-    static func escaped(_ text: String) -> String {
-        text.map { "*?[]\\^".contains($0) ? "\\\($0)" : String($0) }.joined()
-    }
+    /// Whether the server counts uses of keys instead of keeping times.
+    func countsUses() throws -> Bool { try connection.traits().countsUses }
 
     private static let block = 16
 
