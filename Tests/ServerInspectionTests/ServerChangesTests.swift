@@ -301,4 +301,122 @@ struct ServerChangesTests {
         let left = try served.server.client().command("DBSIZE").number
         #expect(left == Int64(undone.entries))
     }
+
+    // MARK: Beside what a server allows
+
+    /// What broke: copies of many keys at once took the room of others' keys, and of keys that weren't copied yet.
+    @Test func copyingTakesNoRoomFromOthers() async throws {
+        let served = try await Served(["--maxmemory-policy", "allkeys-random"])
+        let keys = (0..<64).map { "large \($0)" }
+        for key in keys { try served.ask("SET", key, String(repeating: "x", count: 100_000)) }
+        for number in 0..<500 { try served.ask("SET", "other \(number)", "0") }
+        let targets = try served.targets(keys)
+        let used = try served.connection.figures().memory
+        try served.ask("CONFIG", "SET", "maxmemory", "\(used + 1_000_000)")
+        let carried = try served.changes().carryOut(.delete, on: targets)
+        #expect(carried.outcome.entries == 64 && carried.stopped == nil)
+        #expect(try served.connection.figures().evictions == 0)
+        #expect(try served.ask("DBSIZE").number == 500)
+    }
+
+    /// What broke: keys of several slots can't be watched at once.
+    @Test func keysOfAClustersServer() async throws {
+        let served = try await Served(["--cluster-enabled", "yes"])
+        try served.ask("CLUSTER", "ADDSLOTSRANGE", "0", "16383")
+        #expect(
+            try await eventually {
+                try served.ask("CLUSTER", "INFO").text?.contains("cluster_state:ok") == true
+            })
+        let keys = (0..<20).map { "key \($0)" }
+        for key in keys { try served.ask("SET", key, "0") }
+        let carried = try served.changes().carryOut(.delete, on: try served.targets(keys))
+        #expect(carried.outcome.entries == 20 && carried.stopped == nil)
+        let action = try #require(carried.outcome.action)
+        #expect(try #require(try served.changes().undo(action.id)).outcome.entries == 20)
+        #expect(try served.ask("DBSIZE").number == 20)
+    }
+
+    /// What broke: all that stood behind one copy that the server doesn't take was never tried.
+    @Test func oneThatIsRefusedHoldsUpNoOther() async throws {
+        let served = try await Served()
+        var generator = SeededGenerator.announced("elements")
+        for _ in 0..<30 {
+            let element = String(
+                (0..<50_000).map { _ in "0123456789abcdef".randomElement(using: &generator) ?? "0" })
+            try served.ask("RPUSH", "list", element)
+        }
+        let keys = ["key 0", "list"] + (1..<100).map { "key \($0)" }
+        for key in keys where key != "list" { try served.ask("SET", key, "0") }
+        try served.ask("CONFIG", "SET", "proto-max-bulk-len", "1mb")
+        let before = try served.ask("DUMP", "list")
+        let carried = try served.changes().carryOut(.delete, on: try served.targets(keys))
+        let action = try #require(carried.outcome.action)
+        let part = try #require(try served.changes().undo(action.id))
+        #expect(part.outcome.entries == 100 && !part.outcome.isComplete)
+        #expect(
+            part.stopped?.contains("1 copy was refused and kept for another try, such as \"list\"") == true)
+        #expect(try served.ask("DBSIZE").number == 100)
+        try served.ask("CONFIG", "SET", "proto-max-bulk-len", "512mb")
+        let rest = try #require(try served.changes().undo(action.id))
+        #expect(rest.outcome.entries == 1 && rest.outcome.isComplete && rest.stopped == nil)
+        #expect(rest.outcome.skippedCount == 0)
+        #expect(try served.ask("DUMP", "list") == before)
+        #expect(try served.changes().reversible().isEmpty)
+    }
+
+    /// What broke: who may delete but not restore was told how to undo it, and couldn't.
+    @Test func nobodyDeletesWithoutAWayBack() async throws {
+        let served = try await Served()
+        try served.fill()
+        try served.ask("ACL", "SETUSER", "one", "on", ">word", "~*", "+@all", "-restore")
+        try served.ask("ACL", "SETUSER", "two", "on", ">word", "~*", "&*", "+@all", "-@dangerous", "+restore")
+        func changes(_ user: String) throws -> ServerChanges {
+            let address = try ServerAddress("valkey://\(user):word@127.0.0.1:\(served.server.port)")
+            return ServerChanges(address, database: 0, undoFolder: served.folder)
+        }
+        let targets = try served.targets(["text", "hash"])
+        let refusal = #expect(throws: SourceError.self) { try changes("one").carryOut(.delete, on: targets) }
+        #expect(refusal?.description.contains("would not take back what is deleted: NOPERM") == true)
+        #expect(try served.ask("EXISTS", "text", "hash").number == 2)
+        // Who may not ask what the server is can take back what was done that way.
+        let carried = try changes("two").carryOut(.delete, on: targets)
+        #expect(carried.outcome.entries == 2)
+        let action = try #require(carried.outcome.action)
+        let doubt = #expect(throws: SourceError.self) { try served.changes().undo(action.id) }
+        #expect(doubt?.description.contains("nobody knows whether") == true)
+        #expect(try #require(try changes("two").undo(action.id)).outcome.entries == 2)
+    }
+
+    /// What broke: the copies of a first try counted as uses.
+    @Test func idleKeysBesideOneThatChanges() async throws {
+        let served = try await Served()
+        let keys = (0..<64).map { "key \($0)" }
+        // Small numbers are one object of the server, with one time.
+        for key in keys { try served.ask("SET", key, "value") }
+        try await Task.sleep(for: .seconds(5))
+        let targets = try served.targets(keys)
+        let (port, isOver) = (served.server.port, Guarded(false))
+        let writing = Background {
+            let client = try PlainClient(port: port)
+            while !isOver.withLock({ $0 }) { _ = try client.command("APPEND", "key 7", "1") }
+        }
+        let before = Timestamp.now().adding(seconds: -2)
+        let carried = try served.changes().carryOut(.expireIdle(before: before), on: targets)
+        isOver.withLock { $0 = true }
+        try writing.wait()
+        #expect(carried.outcome.entries == 63)
+        #expect(carried.outcome.skips.map(\.key) == ["key 7"])
+    }
+
+    @Test func howOftenKeysWereUsedComesBack() async throws {
+        let served = try await Served(["--maxmemory-policy", "allkeys-lfu", "--lfu-log-factor", "0"])
+        try served.ask("SET", "key", "0")
+        for _ in 0..<50 { try served.ask("GET", "key") }
+        let before = try #require(try served.ask("OBJECT", "FREQ", "key").number)
+        #expect(before > 40)
+        let carried = try served.changes().carryOut(.delete, on: try served.targets(["key"]))
+        let action = try #require(carried.outcome.action)
+        #expect(try #require(try served.changes().undo(action.id)).outcome.entries == 1)
+        #expect(try #require(try served.ask("OBJECT", "FREQ", "key").number) >= before - 2)
+    }
 }

@@ -195,6 +195,104 @@ struct ServerKeysTests {
         }
     }
 
+    /// What broke: a list was read in one answer, for which a full server evicted nearly all that it had.
+    @Test(arguments: ["list", "hash", "string", "stream", "zset"]) func lookingTakesNoRoom(type: String)
+        async throws
+    {
+        let served = try await Served(["--maxmemory-policy", "allkeys-random"])
+        let part = String(repeating: "x", count: 200_000)
+        for number in 0..<100 {
+            switch type {
+            case "list": try served.ask("RPUSH", "large", part)
+            case "hash": try served.ask("HSET", "large", "\(number)", part)
+            case "zset": try served.ask("ZADD", "large", "\(number)", "\(number)" + part)
+            case "stream": try served.ask("XADD", "large", "7-\(number + 1)", "field", part)
+            default: try served.ask("APPEND", "large", part)
+            }
+        }
+        for number in 0..<200 { try served.ask("SET", "other \(number)", "0") }
+        let used = try served.connection.figures().memory
+        try served.ask("CONFIG", "SET", "maxmemory", "\(used + 4_000_000)")
+        let value = try #require(try served.connection.value(of: Array("large".utf8), type: type, in: 0))
+        #expect(value.shortage == nil && value.total == (type == "string" ? 20_000_000 : 100))
+        #expect(value.bytes.count >= 20_000_000)
+        #expect(try served.connection.figures().evictions == 0)
+    }
+
+    /// What broke: by rank and by place, members stood twice and others were missing, without a word.
+    @Test func whatChangesWhileItIsReadIsSaid() async throws {
+        let served = try await Served()
+        for number in 0..<5000 { try served.ask("ZADD", "scores", "\(number)", "member \(number)") }
+        let (port, isOver) = (served.server.port, Guarded(false))
+        let writing = Background {
+            let client = try PlainClient(port: port)
+            var generator = SeededGenerator.announced("scores")
+            while !isOver.withLock({ $0 }) {
+                let (score, member) = (
+                    Int.random(in: 0..<5000, using: &generator), Int.random(in: 0..<5000, using: &generator)
+                )
+                _ = try client.command("ZADD", "scores", "\(score)", "member \(member)")
+            }
+        }
+        func value() throws -> ServerValue {
+            try #require(try served.connection.value(of: Array("scores".utf8), type: "zset", in: 0))
+        }
+        let mixed = try value()
+        #expect(mixed.isMixed && mixed.shortage?.contains("changed while it was read") == true)
+        isOver.withLock { $0 = true }
+        try writing.wait()
+        let whole = try value()
+        #expect(whole.shortage == nil && whole.shown == 5000)
+        // It watches nothing any more.
+        let clients = try served.ask("CLIENT", "LIST").text ?? ""
+        #expect(clients.contains("watch=1") == false)
+    }
+
+    /// What broke: the rest of a scan came from another server, which took the former's place for its own.
+    @Test func aScanEndsWithItsServer() async throws {
+        let served = try await Served()
+        for number in 0..<500 { try served.ask("SET", "key \(number)", "0") }
+        var scan = ServerScan(served.connection, database: 0)
+        #expect(try scan.next()?.isEmpty == false)
+        served.server.stop()
+        try await served.server.start()
+        let problem = #expect(throws: SourceError.self) { try scan.next() }
+        #expect(problem?.description.contains("another server") == true)
+    }
+
+    /// What a person sets while it is looked at.
+    @Test func anotherPolicyIsNoticed() async throws {
+        let served = try await Served()
+        try served.ask("SET", "key", "0")
+        let key = Array("key".utf8)
+        #expect(try served.connection.facts(of: [key], in: 0)[0]?.used != nil)
+        try served.ask("CONFIG", "SET", "maxmemory-policy", "allkeys-lfu")
+        _ = try served.connection.figures()
+        #expect(try served.connection.facts(of: [key], in: 0)[0]?.frequency != nil)
+    }
+
+    /// What broke: nothing at all was listed beside a key that the user may not look at.
+    @Test func whoMayNotLookAtOneKeySeesTheOthers() async throws {
+        let served = try await Served()
+        try served.ask("SET", "own", "1")
+        try served.ask("SET", "other", "2")
+        try served.ask("ACL", "SETUSER", "half", "on", ">word", "~own*", "+@all")
+        let connection = ServerConnection(
+            try ServerAddress("valkey://half:word@127.0.0.1:\(served.server.port)"))
+        let facts = try connection.facts(of: ["own", "other", "none"].map { Array($0.utf8) }, in: 0)
+        #expect(facts[0]?.type == "string" && facts[0]?.memory ?? 0 > 0)
+        #expect(facts[1]?.type == "no access")
+        let problem = #expect(throws: SourceError.self) {
+            try connection.value(of: Array("other".utf8), type: "no access", in: 0)
+        }
+        #expect(problem?.description == "the user may not look at this key")
+    }
+
+    @Test func aTextIsAPatternOfItself() {
+        #expect(ServerScan.escaped("a*\u{301}?b[c]\\^") == "a\\*\u{301}\\?b\\[c\\]\\\\\\^")
+        #expect(ServerScan.pattern(holding: "a*\u{301}") == Array("*[aA]\\*\u{301}*".utf8))
+    }
+
     /// Half a value would give a wrong answer; which one it is has to be said.
     @Test func aValueThatIsTooLargeIsNamed() async throws {
         let served = try await Served()

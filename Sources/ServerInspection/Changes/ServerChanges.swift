@@ -104,9 +104,11 @@ package struct ServerChanges {
         return Carried(outcome, stopped: stopped)
     }
 
-    /// Whoever deletes must be able to take it back. An attempt that no server carries out tells whether the user may.
+    /// Whoever deletes must be able to take it back. An attempt that no server carries out, at a key that isn't there, tells whether
+    /// the user may.
     private func requireWayBack(for key: [UInt8]) throws(SourceError) {
-        let answer = try connection.change([RESPCommand("RESTORE") + key + "0" + ""], in: database)[0]
+        let other = key + Array(" \(UInt64.random(in: 0...(.max)))".utf8)
+        let answer = try connection.change([RESPCommand("RESTORE") + other + "0" + ""], in: database)[0]
         guard case .error(let message) = answer,
             message.hasPrefix("NOPERM") || message.hasPrefix("READONLY")
         else { return }

@@ -299,7 +299,10 @@ private struct ValueReading {
         switch answer {
         case .bytes(let bytes): item(bytes)
         case .double(let number):
-            number == number.rounded() && abs(number) < 1e15 ? whole(Int64(number)) : .float(number)
+            // JSON has no infinity.
+            !number.isFinite
+                ? .text("\(number)")
+                : number == number.rounded() && abs(number) < 1e15 ? whole(Int64(number)) : .float(number)
         case .integer(let number): whole(number)
         default: answer.text.map { .text($0) } ?? .null
         }
