@@ -20,7 +20,12 @@ final class Coverage: Sendable {
         /// Held while the answer is put where others find it.
         private let keeping = Guarded(())
 
-        fileprivate init(_ key: ExactText) { self.key = key }
+        /// When the cover had ended that there wasn't when it began; `nil`: there was.
+        fileprivate let uncoveredSince: Int64?
+
+        fileprivate init(_ key: ExactText, uncoveredSince: Int64?) {
+            (self.key, self.uncoveredSince) = (key, uncoveredSince)
+        }
 
         /// How long ago the request began. The server's answer is no older than that.
         var age: Duration { ContinuousClock.now - began }
@@ -100,7 +105,7 @@ final class Coverage: Sendable {
     /// Call it before the request is sent.
     func begin(_ key: String) -> Ticket {
         state.withLock { state in
-            let ticket = Ticket(ExactText(key))
+            let ticket = Ticket(ExactText(key), uncoveredSince: state.isCovered ? nil : state.uncoveredSince)
             state.underWay[ticket.key, default: []].append(ticket)
             return ticket
         }
@@ -154,10 +159,12 @@ final class Coverage: Sendable {
 
     var isCovered: Bool { state.withLock { $0.isCovered } }
 
-    /// How long it has been uncovered; `nil` if it is covered.
-    var gap: Duration? {
+    /// How long it has been uncovered, for a request that failed; `nil`: it is covered, and was when the request began. In between the
+    /// connection may have come back.
+    func gap(of ticket: Ticket) -> Duration? {
         state.withLock { state in
-            state.isCovered ? nil : .nanoseconds(Coverage.now() &- state.uncoveredSince)
+            let since = state.isCovered ? ticket.uncoveredSince : state.uncoveredSince
+            return since.map { .nanoseconds(Coverage.now() &- $0) }
         }
     }
 

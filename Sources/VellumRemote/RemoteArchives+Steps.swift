@@ -225,7 +225,7 @@ extension RemoteArchives {
         case .success(let found): remote = found
         case .failure(let error):
             counts.failures.add(1, ordering: .relaxed)
-            return try staleCopy(key, insteadOf: error)
+            return try staleCopy(fetch, insteadOf: error)
         }
         let copy = try near.perform { try $0.nearCopy(key) }
         guard let remote else {
@@ -260,9 +260,11 @@ extension RemoteArchives {
     }
 
     private func staleCopy(
-        _ key: String, insteadOf error: RemoteError
+        _ fetch: Fetch, insteadOf error: RemoteError
     ) throws -> HeldObject? {
-        guard case .serveStale(let longest) = uncovered, let gap = coverage.gap, gap <= longest,
+        let key = fetch.key
+        guard case .serveStale(let longest) = uncovered, let gap = coverage.gap(of: fetch.ticket),
+            gap <= longest,
             let copy = try near.perform({ try $0.nearCopy(key) }),
             try coverage.formerlyTrusted(key, copy.sequence) || isYounger(than: longest, key)
         else { throw error }

@@ -54,7 +54,7 @@ struct RemoteReportTests {
         defer { close(listener) }
         let path = Machine.newStore()
         defer { discard(path) }
-        let machine = try Machine("valkey://127.0.0.1:\(port)", store: path) { $0.timeout = .seconds(60) }
+        let machine = try Machine("valkey://127.0.0.1:\(port)", store: path) { $0.timeout = .seconds(3600) }
         defer { withExtendedLifetime(machine) {} }
         let archive = try await archive(in: path)
         let reports = try ArchivesFactory(storePath: path).archives(for: RemoteReport.self).throwing
