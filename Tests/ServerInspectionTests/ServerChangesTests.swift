@@ -378,6 +378,11 @@ struct ServerChangesTests {
         let refusal = #expect(throws: SourceError.self) { try changes("one").carryOut(.delete, on: targets) }
         #expect(refusal?.description.contains("would not take back what is deleted: NOPERM") == true)
         #expect(try served.ask("EXISTS", "text", "hash").number == 2)
+        try served.ask("ACL", "SETUSER", "three", "on", ">word", "~text", "+@all")
+        let own = try changes("three").carryOut(.delete, on: try served.targets(["text"]))
+        #expect(own.outcome.entries == 1)
+        let single = try #require(own.outcome.action)
+        #expect(try changes("three").undo(single.id)?.outcome.entries == 1)
         // Who may not ask what the server is can take back what was done that way.
         let carried = try changes("two").carryOut(.delete, on: targets)
         #expect(carried.outcome.entries == 2)
