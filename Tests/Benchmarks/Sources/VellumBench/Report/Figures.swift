@@ -10,7 +10,8 @@ enum Figures {
     static func ratio(_ value: Double) -> String { String(format: "%.2f ×", value) }
 
     static func short(_ value: Double) -> String {
-        value == value.rounded() ? String(Int(value)) : String(value)
+        let rounded = (value * 1000).rounded() / 1000
+        return rounded == rounded.rounded() ? String(Int(rounded)) : String(rounded)
     }
 
     static func grouped(_ value: Int) -> String {
