@@ -75,7 +75,7 @@ package struct SecureRelay: Sendable {
         let isTrusted = loop.makePromise(of: Void.self)
         let late = ValkeyTLSError(
             reason:
-                "no handshake within \(seconds) s; if there is no TLS at this port, write valkey://")
+                "no handshake within \(seconds) s; \(Handshake.hint)")
         let limit = loop.scheduleTask(in: .seconds(Int64(seconds))) { isTrusted.fail(late) }
         defer { limit.cancel() }
         let connected = ClientBootstrap(group: loop)
@@ -122,6 +122,9 @@ private final class Handshake: ChannelInboundHandler {
         (self.isTrusted, self.failure, self.tls, self.address) = (isTrusted, failure, tls, address)
     }
 
+    /// One without TLS waits for the end of a line, which random bytes may have.
+    static let hint = "if there is no TLS at this port, write valkey://"
+
     /// A server that refuses a certificate may do so after the handshake, and cut off what it says of it.
     private var isDone = false
     private var hasAnswered = false
@@ -146,7 +149,9 @@ private final class Handshake: ChannelInboundHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        note(unanswered ?? (isDone ? nil : "the server closed the connection"))
+        note(
+            unanswered
+                ?? (isDone ? nil : "the server closed the connection before a handshake; \(Handshake.hint)"))
         context.fireChannelInactive()
     }
 
