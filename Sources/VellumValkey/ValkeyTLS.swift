@@ -220,7 +220,8 @@ private final class NameCheck: ChannelDuplexHandler {
                 guard other.nameType == .dnsName else { return false }
                 let other = NameCheck.plain(other.contents)
                 if other == name { return true }
-                guard other.starts(with: Array("*.".utf8)), let rest = name.firstIndex(of: dot), rest > 0 else {
+                guard other.starts(with: Array("*.".utf8)), let rest = name.firstIndex(of: dot), rest > 0
+                else {
                     return false
                 }
                 return name[rest...].elementsEqual(other.dropFirst())
