@@ -242,7 +242,11 @@ struct ServerKeysTests {
         isOver.withLock { $0 = true }
         try writing.wait()
         let whole = try value()
-        #expect(whole.shortage == nil && whole.shown == 5000)
+        #expect(whole.shortage == nil && whole.shown == 5000 && whole.doubt == nil)
+        try served.ask("ACL", "SETUSER", "reader", "on", ">word", "~*", "+@read", "+@connection", "+info")
+        let reader = ServerConnection(try ServerAddress("valkey://reader:word@127.0.0.1:\(port)"))
+        let read = try #require(try reader.value(of: Array("scores".utf8), type: "zset", in: 0))
+        #expect(read.shown == 5000 && read.shortage == nil && read.doubt?.contains("WATCH") == true)
         // It watches nothing any more.
         let clients = try served.ask("CLIENT", "LIST").text ?? ""
         #expect(clients.contains("watch=1") == false)

@@ -176,7 +176,7 @@ package final class ServerSource: QueriedSource {
                 return nil
             }
             let content = seen.2.content
-            let remarks = [content.origin, content.shortage].compactMap { $0 }
+            let remarks = [content.origin, content.shortage, content.doubt].compactMap { $0 }
             return remarks.isEmpty ? nil : remarks.joined(separator: "; ")
         }
     }

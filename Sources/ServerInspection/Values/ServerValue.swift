@@ -19,6 +19,8 @@ package struct ServerValue: Sendable, Hashable {
     package var isUnreadable = false
     /// Whether it was changed each time between two steps in which it was read.
     package var isMixed = false
+    /// What to say of one of which nobody knows whether it changed between the steps.
+    package var doubt: String?
 
     /// What to say of one of which only a part is here.
     package var shortage: String? {
@@ -68,7 +70,12 @@ extension ServerConnection {
             for _ in 0..<ServerConnection.tries {
                 var reading = ValueReading(connection: self, key: key, database: database, most: most)
                 value = try fromOneServer { () throws(SourceError) in try reading.value(of: type) }
-                guard try reading.isChanged() else { return value }
+                guard let isChanged = try reading.isChanged() else {
+                    value?.doubt =
+                        "it was read in steps, and the user may not ask whether it changed between them (WATCH, MULTI)"
+                    return value
+                }
+                if !isChanged { return value }
             }
             value?.isMixed = true
             return value
@@ -86,6 +93,7 @@ private struct ValueReading {
     private var bytes = 0
     /// The connection that watches the key.
     private var watching: Int?
+    private var isUnwatched = false
     private var steps = 0
     private let pace: ScanPace
 
@@ -113,18 +121,22 @@ private struct ValueReading {
         }
     }
 
-    /// Whether the key was changed since it was watched. Where that may not be asked, nobody knows.
-    func isChanged() throws(SourceError) -> Bool {
+    /// Whether the key was changed since it was watched; nil: the user may not ask that.
+    func isChanged() throws(SourceError) -> Bool? {
         guard let watching else { return false }
+        if isUnwatched { return nil }
         guard watching == connection.linkNumber else { return true }
         let answers = try connection.change(
             [RESPCommand("MULTI"), RESPCommand("EXEC")], in: database, isContinued: true)
+        if case .error = answers[1] { return nil }
         return answers[1] == .null
     }
 
     /// Has it watched whether the key changes, if it is read in several steps.
     private mutating func watch() throws(SourceError) {
-        _ = try connection.ask([RESPCommand("WATCH") + key], in: database)
+        if case .error = try connection.ask([RESPCommand("WATCH") + key], in: database)[0] {
+            isUnwatched = true
+        }
         watching = connection.linkNumber
     }
 

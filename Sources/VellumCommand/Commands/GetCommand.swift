@@ -58,6 +58,8 @@ struct GetCommand: ParsableCommand {
             if let owner = value.owner { members.append(("owner", .text(owner))) }
             try print(value.bytes, value.encoding, members)
             // Half a value isn't what was asked for.
+            if value.isUnreadable, let origin = value.origin { Narration.complain(origin) }
+            if let doubt = value.doubt { Narration.complain(doubt) }
             if let shortage = value.shortage { throw CommandFailure(shortage, status: .storeFailure) }
             return
         }
