@@ -30,6 +30,7 @@ package final class CursesTerminal {
     let ownsDescriptor: Bool
     private let knowsModes: Bool
     private let isGNUScreen: Bool
+    private var capturesMouse = true
     let hasDirectColors: Bool
     /// The 24-bit colors of an entry that knows only numbers.
     var palette = DirectPalette()
@@ -123,6 +124,13 @@ package final class CursesTerminal {
         write(bytes)
     }
 
+    /// Gets the events of the mouse, or leaves them to the terminal, which selects text with it then. Has no effect in GNU screen.
+    package func capture(mouse isCaptured: Bool) {
+        guard isCaptured != capturesMouse else { return }
+        capturesMouse = isCaptured
+        if isActive, knowsModes, !isGNUScreen { write(TerminalModes.mouse(isCaptured)) }
+    }
+
     /// Takes the terminal. Sets the modes first, because that stops a background process before it draws.
     func enter() {
         guard !isActive else { return }
@@ -136,7 +144,7 @@ package final class CursesTerminal {
         shown = nil
         if resizeToWindow() { queue.append(.resize(size)) }
         guard drawsFrames else { return }
-        if knowsModes { write(TerminalModes.enter(mouse: !isGNUScreen)) }
+        if knowsModes { write(TerminalModes.enter(mouse: capturesMouse && !isGNUScreen)) }
         cnc_invalidate()
     }
 

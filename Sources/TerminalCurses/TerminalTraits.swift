@@ -52,6 +52,7 @@ package enum TerminalModes {
     static func enter(mouse: Bool) -> [UInt8] {
         Array("\u{1b}[?\(mouse ? "1000;1002;1006;" : "")2004;1004h".utf8)
     }
+    static func mouse(_ isOn: Bool) -> [UInt8] { Array("\u{1b}[?1000;1002;1006\(isOn ? "h" : "l")".utf8) }
     /// Also ends an interrupted synchronized update.
     static let leave: [UInt8] = Array("\u{1b}[?2026l\u{1b}[?1000;1002;1006;2004;1004l".utf8)
     /// Synchronized output, <https://gist.github.com/christianparpart/d8a62cc1ab659194337d73e399004036>: the

@@ -39,7 +39,9 @@ struct ActionTests {
             "<enter>E?",
         ]
         for (screen, keys) in zip(Screen.allCases, places) {
-            for action in ActionTable.keyMap().actions(in: screen) {
+            // One line stands for the numbers of all stores.
+            for action in ActionTable.keyMap().actions(in: screen)
+            where action.id == .store1 || !action.id.rawValue.hasPrefix("store-") {
                 var browser = try Fixture.browser(Fixture.source(), store: nil, keys: keys)
                 browser.press(action.title.map { Key.character($0) })
                 #expect(browser.frame.plainText.contains(action.help), "\(screen): \(action.title)")
@@ -88,6 +90,61 @@ struct ActionTests {
         var browser = HeadlessBrowser(model, source: Fixture.source(), clock: { Fixture.start })
         browser.press([.character("?")])
         #expect(browser.frame.lines[22] == "? does nothing here; Z lists the keys.")
+    }
+
+    @Test("End and Home go to the last and the first line of the help; topics are skipped")
+    func helpMovesToItsEnds() throws {
+        var browser = try Fixture.browser(Fixture.source(), keys: "?")
+        let first = browser.frame.boxLines
+        #expect(
+            first.contains("Open and look") && first.contains("enter, l Open Open what the cursor is on."))
+        browser.press([Key(.end)])
+        #expect(browser.frame.boxLines.contains { $0.hasPrefix("PAUSED The screen stands still") })
+        browser.press([Key(.home), Key(.up)])
+        #expect(browser.frame.boxLines == first)
+        // The line under the cursor is what Enter runs, below each title.
+        browser.press(Array(repeating: Key(.down), count: 8))
+        let title = try #require(browser.frame.boxLines.last { !$0.isEmpty })
+        #expect(title.contains(": "), "\(browser.frame.plainText)")
+    }
+
+    @Test("the numbers of stores are one line of the help, and in the palette those of open stores")
+    func storeNumbersAreOneLine() throws {
+        let help = try Fixture.browser(Fixture.source(), rows: 100, keys: "?")
+        #expect(help.frame.boxLines.filter { $0.contains("Store 1") || $0.contains("Store 2") }.count == 1)
+        #expect(help.frame.boxLines.contains("1 to 9 Store 1 Show the open store of that number."))
+        let palette = try Fixture.browser(Fixture.source(), rows: 100, keys: ":store ")
+        #expect(palette.frame.plainText.contains("Store 1") && !palette.frame.plainText.contains("Store 2"))
+    }
+
+    @Test(
+        "q closes a view that was opened on top, then leaves the browser",
+        arguments: [
+            "jE", "jT", "jzz<enter>", "jz<enter>", "j<enter><enter>", "j<enter><enter>jjjj", "j<enter>T",
+            "jQ<esc>",
+        ]) func qClosesAView(keys: String) throws
+    {
+        var browser = try Fixture.browser(Fixture.source(), keys: keys)
+        let top = browser.model.screen
+        browser.press([.character("q")])
+        #expect(browser.exit == nil && [.archives, .entries].contains(browser.model.screen), "\(top)")
+        browser.press([.character("q")])
+        #expect(browser.exit == .quit, "\(top)")
+    }
+
+    @Test("a key gives the mouse to the terminal and takes it back")
+    func mouseCanBeReleased() throws {
+        var test = try UpdateTest(Fixture.model(columns: 80, rows: 24), Fixture.source(), keys: "")
+        test.press(.control("t"), expecting: ["release mouse"])
+        #expect(test.model.said?.contains("selects text") == true)
+        test.press(.control("t"), expecting: ["capture mouse"])
+        var surroundings = Fixture.surroundings
+        surroundings.capturesMouse = false
+        let model = Model(
+            size: Size(columns: 80, rows: 24), look: Fixture.unicode, store: Fixture.storePath,
+            now: Fixture.start, surroundings: surroundings)
+        test = try UpdateTest(model, Fixture.source(), keys: "")
+        test.press(Key(.function(2)), expecting: ["capture mouse"])
     }
 
     @Test func helpIsSearchedAndRuns() throws {

@@ -18,10 +18,67 @@ struct ArchiveHistoryTests {
         #expect(history.now?.operations.rounded() == 100)
         #expect(history.now?.evictions.rounded() == 10)
         #expect(history.now?.hitRatio == 0.75)
-        #expect((18...20).contains(history.points.count))
+        #expect(RecentHits([history]).ratio == 0.75 && RecentHits([history]).window == "<1m")
         // Counters that went back belong to an archive made anew.
-        history.add(new, at: Fixture.start.adding(seconds: 30))
-        #expect(history.points.last?.operations == 0)
+        let end = Fixture.start.adding(seconds: 30)
+        history.add(new, at: end)
+        #expect(GraphColumn.columns(1, step: 1, until: end, of: [history])[0]?.operations == 0)
+    }
+
+    @Test("a column that has ended keeps its figures and its place")
+    func finishedColumnsStay() throws {
+        var history = ArchiveHistory()
+        var counters = ArchiveStatus(name: "A", configuration: ArchiveConfiguration())
+        var seen: [Int64: [Int64: GraphColumn]] = [:]
+        for tick in 0..<600 {
+            // A peak of half a second, between samples that fit no column.
+            counters.hits += (200...201).contains(tick) ? 500 : 2
+            counters.diskBytes = tick == 300 ? 900 : 100
+            let now = Fixture.start.adding(seconds: Double(tick) * 0.23)
+            history.add(counters, at: now)
+            for step: Int64 in [1, 2, 5, 10, 60] {
+                let last = GraphColumn.index(of: now, step: step)
+                let columns = GraphColumn.columns(40, step: step, until: now, of: [history])
+                for (place, column) in columns.dropLast().enumerated() {
+                    guard let column else { continue }
+                    let index = last - 39 + Int64(place)
+                    if let before = seen[step, default: [:]][index] {
+                        #expect(before == column, "column \(index) of \(step) s at \(tick)")
+                    }
+                    seen[step, default: [:]][index] = column
+                }
+            }
+        }
+        for (step, columns) in seen {
+            #expect(columns.keys.allSatisfy { $0 >= GraphColumn.index(of: Fixture.start, step: step) })
+            #expect(columns.values.count { $0.disk == 900 } == 1, "\(step)")
+        }
+    }
+
+    @Test("the recent ratio is that of the last minute, not that of the lifetime")
+    func recentRatioForgets() {
+        var history = ArchiveHistory()
+        var counters = ArchiveStatus(name: "A", configuration: ArchiveConfiguration())
+        (counters.hits, counters.misses) = (9_000, 1_000)
+        #expect(RecentHits([history]).ratio == nil && RecentHits([history]).window == "1m")
+        for second in 0...100 {
+            if second < 40 { counters.hits += 10 } else { counters.misses += 10 }
+            history.add(counters, at: Fixture.start.adding(seconds: Double(second)))
+        }
+        #expect(RecentHits([history]).ratio == 0 && RecentHits([history]).window == "1m")
+        #expect(counters.hitRatio.map { $0 > 0.8 } == true)
+    }
+
+    @Test("the width of a column is one of a clock and covers the time that was asked for")
+    func columnWidths() {
+        for count in [1, 11, 39, 80, 140, 490] {
+            for span: Double in [60, 300, 900, 3600, 43_200] {
+                let step = GraphColumn.step(count, covering: span)
+                #expect(Double(step) * Double(count) >= min(span, 43_200), "\(count) of \(span)")
+                #expect(step <= 60 ? 60 % step == 0 : 86_400 % step == 0)
+            }
+        }
+        #expect(GraphColumn.step(41, covering: 300) == 10 && GraphColumn.step(60, covering: 60) == 1)
     }
 
     /// Hours are kept in a bounded number of points, and no operation is lost by their becoming coarser.
@@ -36,24 +93,21 @@ struct ArchiveHistoryTests {
             counters.diskBytes = isPeak ? 900 : 100
             history.add(counters, at: Fixture.start.adding(seconds: Double(second)))
         }
-        #expect(history.count <= 300 + 360 + 720)
+        #expect(history.count <= 1500 + 1500 + 900)
         let end = Fixture.start.adding(seconds: Double(hours * 3600))
-        for span: Double in [60, 300, 3600, 43_200] {
-            let points = history.points(seconds: span)
-            #expect(zip(points, points.dropFirst()).allSatisfy { $0.end <= $1.start }, "\(span)")
-            #expect(points.last?.end == end, "\(span)")
-            let columns = GraphColumn.columns(50, seconds: span, until: end, of: [history])
-            #expect(columns.allSatisfy { $0 != nil }, "\(span)")
+        for (step, count): (Int64, Int) in [(10, 60), (60, 60), (600, 70)] {
+            let columns = GraphColumn.columns(count, step: step, until: end, of: [history])
+            #expect(columns.allSatisfy { $0 != nil }, "\(step)")
             // 100 seconds have 99 × 10 + 1000 operations.
-            let mean = columns.compactMap { $0?.operations }.reduce(0, +) / 50
-            if span >= 300 { #expect(abs(mean - 19.9) < 1, "\(span): \(mean)") }
+            let mean = columns.compactMap { $0?.operations }.reduce(0, +) / Double(count)
+            if step * Int64(count) >= 3600 { #expect(abs(mean - 19.9) < 1, "\(step): \(mean)") }
         }
         // A peak of a second is still seen hours later.
-        let day = GraphColumn.columns(20, seconds: 12 * 3600, until: end, of: [history])
+        let day = GraphColumn.columns(70, step: 600, until: end, of: [history])
         #expect(day.allSatisfy { $0?.disk == 900 })
-        // Nobody looked before.
+        // Without observations there are no figures.
         let before = GraphColumn.columns(
-            10, seconds: 100, until: Fixture.start.adding(seconds: 20), of: [history])
+            10, step: 10, until: Fixture.start.adding(seconds: -20), of: [history])
         #expect(before.allSatisfy { $0 == nil })
     }
 
@@ -70,10 +124,12 @@ struct ArchiveHistoryTests {
         add(500...520)
         #expect(history.now?.operations == 10)
         let end = Fixture.start.adding(seconds: 520)
-        for span: Double in [60, 900] {
-            let points = history.points(seconds: span)
-            #expect(points.last?.end == end && points.allSatisfy { $0.end <= end })
-            #expect(zip(points, points.dropFirst()).allSatisfy { $0.end <= $1.start }, "\(span)")
+        for (step, count): (Int64, Int) in [(1, 20), (10, 2)] {
+            let columns = GraphColumn.columns(count, step: step, until: end, of: [history])
+            #expect(columns.allSatisfy { $0?.operations.rounded() == 10 }, "\(step)")
+            let later = GraphColumn.columns(
+                count, step: step, until: end.adding(seconds: 600), of: [history])
+            #expect(later.suffix(2).allSatisfy { $0 == nil }, "nothing is known of times to come")
         }
     }
 
@@ -88,7 +144,7 @@ struct ArchiveHistoryTests {
             if second >= 5 { histories[1].add(counters, at: Fixture.start.adding(seconds: Double(second))) }
         }
         let columns = GraphColumn.columns(
-            2, seconds: 10, until: Fixture.start.adding(seconds: 10), of: histories)
+            2, step: 5, until: Fixture.start.adding(seconds: 10), of: histories)
         let sums = try columns.map { try #require($0) }
         #expect(sums.map { $0.operations.rounded() } == [8, 16])
         #expect(sums.map(\.disk) == [100, 200])

@@ -37,6 +37,54 @@ struct EngineChangeTests {
         return browser
     }
 
+    @Test("an archive is resized, compacted and renamed after a plan, and dropped when its name is typed")
+    func archivesAreChanged() throws {
+        for number in 0..<40 {
+            try archive.put([UInt8](repeating: 7, count: 50_000), forKey: "key \(number)")
+        }
+        var browser = try browser("L<ctrl+u>disk 1MB<enter>")
+        #expect(browser.frame.boxWords.contains("About 1 MB are evicted"), "\(browser.frame.plainText)")
+        #expect(try archive.configuration().diskLimit == 4 << 20)
+        browser.press([Key(.escape)])
+        #expect(try archive.configuration().diskLimit == 4 << 20)
+        browser.press(try Key.script("L<ctrl+u>disk 1MB<enter>y"))
+        #expect(try archive.configuration().diskLimit == 1_000_000)
+        #expect(browser.model.said?.contains("evictions") == true, "\(browser.frame.plainText)")
+        browser.press(try Key.script("K<enter>"))
+        #expect(browser.model.said == "Nothing was changed.")
+        browser.press(try Key.script("Ky"))
+        #expect(browser.model.said?.hasPrefix("City takes ") == true, "\(browser.frame.plainText)")
+        browser.press(try Key.script("NTown<enter>y"))
+        #expect(try store.archiveNames() == ["Town"], "\(browser.frame.plainText)")
+        browser.press(try Key.script("DTow<enter>"))
+        #expect(try store.archiveNames() == ["Town"])
+        browser.press(try Key.script("n<enter>"))
+        #expect(try store.archiveNames() == [], "\(browser.frame.plainText)")
+    }
+
+    @Test(
+        "limits that can't be read change nothing and say why",
+        arguments: [
+            ("disk", "write pairs"), ("dsk 1MB", "neither disk nor memory"), ("disk 1XB", "is no size"),
+            ("disk 0", "is no size"), ("", "write pairs"),
+        ]) func wrongLimits(typed: String, said: String) throws
+    {
+        let browser = try browser("L<ctrl+u>\(typed)<enter>")
+        #expect(browser.frame.plainText.contains(said), "\(browser.frame.plainText)")
+        #expect(try archive.configuration().diskLimit == 4 << 20)
+    }
+
+    @Test("an archive that changed since it was shown isn't dropped")
+    func aChangedArchiveIsNotDropped() throws {
+        let seen = try ArchiveSample(archive)
+        try archive.put([1], forKey: "new")
+        #expect(throws: SourceError.self) {
+            _ = try EngineSource(folder: folder.path)
+                .change(ArchiveAddress("City", in: path), .drop, seen: seen) { _ in true }
+        }
+        #expect(try store.archiveNames() == ["City"])
+    }
+
     private func planned() throws -> [PlannedEntry] {
         let entries = try archive.entries()
         return try entries.indices.compactMap { index in

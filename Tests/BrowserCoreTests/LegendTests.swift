@@ -45,8 +45,8 @@ struct LegendTests {
         (
             "E?",
             [
-                "lost Events that were overwritten before they were read, though they were watched.",
-                "not watched Events that were overwritten during a pause, or while no screen showed them.",
+                "missed Events that were overwritten before the browser read them, as in a pause.",
+                "promoted A process took the value into its memory.",
             ]
         ), ("jz?", [asked]), ("jQ<f1><f1>", [asked]),
         (

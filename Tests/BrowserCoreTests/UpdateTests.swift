@@ -203,7 +203,7 @@ struct UpdateTests {
         open("/home/ada/.cache/thumbnails")
         let asked = test.effects
         for message in late { test.send(message) }
-        #expect(test.text.contains("thumbnails") && test.text.contains("Reading Jakarta"))
+        #expect(test.text.contains("thumbnails") && test.text.contains("Loading Jakarta"))
         for message in asked.flatMap({ test.answers(to: $0, source) }) { test.send(message) }
         #expect(test.text.contains("geonameid"))
     }

@@ -39,6 +39,46 @@ struct ValueContentTests {
     }
 
     @Test(
+        "images say their size, and none that their header doesn't have",
+        arguments: [
+            (
+                [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13] + Array("IHDR".utf8)
+                    + [0, 0, 2, 0x80, 0, 0, 1, 0xe0, 8], "PNG image 640x480"
+            ),
+            (Array("GIF89a".utf8) + [0x40, 1, 0xc8, 0, 0], "GIF image 320x200"),
+            (
+                [0xff, 0xd8, 0xff, 0xe0, 0, 4, 1, 2, 0xff, 0xff, 0xdb, 0, 3, 0, 0xff, 0xc2, 0, 11, 8]
+                    + [0x04, 0x38, 0x07, 0x80, 1], "JPEG image 1920x1080"
+            ),
+            ([0xff, 0xd8, 0xff, 0xe0, 0, 4, 1], "JPEG image"),
+            (
+                Array("BM".utf8) + [70, 0, 0, 0, 0, 0, 0, 0, 54, 0, 0, 0, 40, 0, 0, 0]
+                    + [16, 0, 0, 0, 0xf8, 0xff, 0xff, 0xff], "BMP image 16x8"
+            ),
+            (
+                Array("RIFF....WEBPVP8X".utf8) + [10, 0, 0, 0, 0, 0, 0, 0, 0xff, 3, 0, 0xff, 2, 0],
+                "WebP image 1024x768"
+            ),
+            (
+                Array("RIFF....WEBPVP8L".utf8) + [9, 0, 0, 0, 0x2f, 0x3f, 0xc0, 0x07, 0, 0, 0, 0, 0, 0],
+                "WebP image 64x32"
+            ),
+            (
+                Array("RIFF....WEBPVP8 ".utf8)
+                    + [9, 0, 0, 0, 0, 0, 0, 0x9d, 1, 0x2a, 0x64, 0, 0x32, 0, 0, 0], "WebP image 100x50"
+            ),
+            (Array("GIF8".utf8) + [0x39], "text"), (Array("BMW is a brand of cars".utf8), "text"),
+            ([0x49, 0x49, 0x2a, 0, 8, 0, 0, 0], "TIFF image"),
+        ] as [([UInt8], String)])
+    func imagesHaveASize(bytes: [UInt8], name: String) {
+        #expect(ValueContent(bytes, total: bytes.count, encoding: .unknown).name == name)
+        // A group of values by their kind has images of all sizes.
+        #expect(
+            ValueContent.kind(of: bytes, encoding: .unknown)
+                == name.split(separator: " ").prefix(2).joined(separator: " "))
+    }
+
+    @Test(
         arguments: [
             ([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0], "PNG image", false, false),
             (Array("{\"a\":1}".utf8), "JSON", true, true), (Array("[1, 2]".utf8), "JSON", true, true),

@@ -81,7 +81,7 @@ struct BrowsedProgramsTests {
     @Test func anEditIsStoredAndKeepsItsDeadline() async throws {
         let editor = try program("editor", "sed -i s/Oslo/Kristiania/ \"$1\"")
         let (status, _) = try await run(
-            ["EDITOR": editor], [("oslo", "\r"), ("709037", "e"), ("Kristiania", "y"), ("Stored", "q")])
+            ["EDITOR": editor], [("oslo", "\r"), ("709037", "e"), ("Kristiania", "y"), ("Stored", "\u{3}")])
         #expect(status == 0)
         #expect(
             try store.done("get", "City", "oslo", "--json").text
@@ -98,7 +98,7 @@ struct BrowsedProgramsTests {
         )
         let (status, text) = try await run(
             ["EDITOR": editor],
-            [("oslo", "\r"), ("709037", "e"), ("Kristiania", "y"), ("Not stored", "\rq")])
+            [("oslo", "\r"), ("709037", "e"), ("Kristiania", "y"), ("Not stored", "\r\u{3}")])
         #expect(status == 0)
         #expect(try store.done("get", "City", "oslo", "--json").text == "{\"name\":\"other\"}\n")
         #expect(text.contains("Not stored"))

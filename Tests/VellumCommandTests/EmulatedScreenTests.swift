@@ -89,7 +89,7 @@ struct EmulatedScreenTests {
         }
         // The graphs have figures, and the list of stores times, that nothing printed has.
         try emulator.press("T")
-        try emulator.shows("› graphs", "hit ratio", "operations/s", "q Quit")
+        try emulator.shows("› graphs", "hit ratio", "operations/s", "q Close")
         #expect(try !emulator.lines().contains { $0.contains("footprint") || $0.contains("appended") })
         #expect(try emulator.lines().count == 35)
         try emulator.press("h")

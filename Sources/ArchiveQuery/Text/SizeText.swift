@@ -23,7 +23,7 @@ package enum SizeText {
     }
 
     /// The exact size, in the largest unit that gives a whole number.
-    static func text(_ bytes: UInt64) -> String {
+    package static func text(_ bytes: UInt64) -> String {
         let unit = units.first { bytes != 0 && Int128(bytes) % $0.size == 0 && $0.size > 1 }
         guard let unit else { return "\(bytes)B" }
         return "\(Int128(bytes) / unit.size)" + unit.name.replacing("I", with: "i")

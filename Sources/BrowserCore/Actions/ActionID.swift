@@ -18,7 +18,7 @@ package enum ActionID: String, Sendable, Hashable, CaseIterable {
     case sortByHits = "sort-by-hits", sortByOwner = "sort-by-owner"
     case mark, markAll = "mark-all", unmarkAll = "unmark-all", delete
     case expire, undo, undoList = "undo-list", deleteAll = "delete-all"
-    case events, monitor, processes, monitorPart = "monitor-part", graphs, span, alarm, entry
+    case events, monitor, processes, monitorPart = "monitor-part", graphs, span, alarm, entry, earlier, later
     case eventKind = "event-kind", eventArchive = "event-archive", biography
     case pause, follow, refresh, preview
     case fold, unfoldAll = "unfold-all", foldAll = "fold-all", mode
@@ -26,7 +26,9 @@ package enum ActionID: String, Sendable, Hashable, CaseIterable {
     case query, saveQuery = "save-query", savedQueries = "saved-queries", edit, explain, copySwift =
         "copy-swift", export, askEvery = "ask-every"
     case columns, columnsLeft = "columns-left", columnsRight = "columns-right"
-    case commandLine = "command-line", palette, help, hints, demo
+    case commandLine = "command-line", palette, help, hints, mouse, demo
+    case resizeArchive = "resize-archive", compactArchive = "compact-archive"
+    case renameArchive = "rename-archive", dropArchive = "drop-archive"
     case favourite, closeStore = "close-store", nextStore = "next-store", previousStore = "previous-store"
     case store1 = "store-1", store2 = "store-2", store3 = "store-3", store4 = "store-4", store5 = "store-5"
     case store6 = "store-6", store7 = "store-7", store8 = "store-8", store9 = "store-9"

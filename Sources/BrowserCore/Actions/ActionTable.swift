@@ -8,14 +8,21 @@ package enum ActionTable {
     private static let withValue: Set<Screen> = [.entries, .value, .query]
     private static let inArchive: Set<Screen> = [.archives, .entries, .groups, .value, .query]
     private static let ofEntries: Set<Screen> = [.entries, .query]
-    private static let sortable: Set<Screen> = ofEntries.union([.groups])
+    private static let sortable: Set<Screen> = ofEntries.union([.archives, .groups])
 
     /// The key map as it is shipped. In a store that is only read the actions that change it are absent.
     package static func keyMap(readOnly: Bool = false) -> BrowserKeyMap {
-        let map = KeyMap(
-            looking + asking + choosingStores + arranging + acting + handing + watching + general + moving)
+        let map = KeyMap(topics.flatMap(\.actions))
         return readOnly ? map.without(.destructive) : map
     }
+
+    /// All actions by task, as the help groups them.
+    static let topics: [(title: String, actions: [BrowserAction])] = [
+        ("Open and look", looking), ("Query and group", asking), ("Stores", choosingStores),
+        ("Sort and columns", arranging), ("Mark, delete, expire, undo", acting),
+        ("Copy, edit, write", handing),
+        ("Events and graphs", watching), ("Browser", general), ("Move the cursor", moving),
+    ]
 
     private static let looking: [BrowserAction] = [
         action(
@@ -29,7 +36,7 @@ package enum ActionTable {
             [.character("h"), Key(.left), Key(.backspace)], all.subtracting([.stores])),
         action(
             .filter, "Filter", "Show only what holds what you type.", [.character("/")],
-            [.stores, .entries, .monitor, .messages], .footer),
+            [.stores, .archives, .entries, .monitor, .messages], .footer),
         action(
             .condition, "Where", "Show only what meets a condition.", [.character("W")], [.entries]),
         action(
@@ -100,6 +107,12 @@ package enum ActionTable {
             [.archives, .entries, .messages]),
         action(.span, "Span", "Show graphs of a longer time.", [.character("s")], [.monitor], .footer),
         action(
+            .earlier, "Earlier", "Read a column before, as left does.",
+            [.character("<"), Key(.left, modifiers: .shift)], [.monitor], .footer),
+        action(
+            .later, "Later", "Read a column after, as right does.",
+            [.character(">"), Key(.right, modifiers: .shift)], [.monitor]),
+        action(
             .alarm, "Alarm", "Ring the bell when it crosses a bound.", [.character("A")], [.monitor],
             .footer),
         action(.entry, "Entry", "Open the entry of the event.", [.character("v")], [.monitor], .footer),
@@ -153,7 +166,8 @@ package enum ActionTable {
         ]
         + ActionID.stores.enumerated().map { place, id in
             action(
-                id, "Store \(place + 1)", "Show open store \(place + 1).",
+                id, "Store \(place + 1)",
+                place == 0 ? "Show the open store of that number." : "Show open store \(place + 1).",
                 [.character(Character(String(place + 1)))], [.stores, .archives])
         }
 
@@ -177,6 +191,18 @@ package enum ActionTable {
         action(
             .deleteAll, "Delete all", "Plan to delete every message.", [.character("D"), Key(.delete)],
             [.messages], [.destructive, .footer]),
+        action(
+            .resizeArchive, "Resize archive", "Plan other limits.", [.character("L")], [.archives],
+            .destructive),
+        action(
+            .compactArchive, "Compact archive", "Plan to release unused space.", [.character("K")],
+            [.archives], .destructive),
+        action(
+            .renameArchive, "Rename archive", "Plan another name.", [.character("N")], [.archives],
+            .destructive),
+        action(
+            .dropArchive, "Drop archive", "Remove it, if you type its name.",
+            [.character("D"), Key(.delete)], [.archives], .destructive),
         action(
             .undo, "Undo", "Take back the last delete or expiry.", [.character("u")], inArchive,
             .destructive),
@@ -218,6 +244,9 @@ package enum ActionTable {
             .help, "Help", "List keys; type to search, Enter runs.",
             [.character("?"), Key(.function(1))], all, .footer),
         action(.hints, "Hints", "Hide the line of hints, or show it.", [.character("H")], all),
+        action(
+            .mouse, "Mouse", "Give the mouse to the terminal, or not.", [.control("t"), Key(.function(2))],
+            all),
         action(
             .quit, "Quit", "Leave the browser.", [.character("q"), .control("c")],
             all,

@@ -47,7 +47,7 @@ extension Browser {
 
     /// What must have been seen before it is answered, for the answer changes something or runs something.
     enum Question: Hashable {
-        case plan, edit, expire, undoList, choice, pipe, write
+        case plan, edit, expire, undoList, choice, pipe, write, archive
     }
 
     static func question(_ model: Model) -> Question? {
@@ -62,6 +62,7 @@ extension Browser {
             switch model.prompt?.purpose {
             case .pipe: .pipe
             case .write: .write
+            case .archive: .archive
             default: nil
             }
         }
@@ -162,8 +163,9 @@ extension Browser {
             model.say("\(key)\(Model.awaited)", seconds: 3)
             return []
         }
-        let isOfUse = model.parts.isOfUse(action.id, model)
-        let effects = perform(&model, action.id)
+        let id = model.parts.action(for: key, action.id, model)
+        let isOfUse = model.parts.isOfUse(id, model)
+        let effects = perform(&model, id)
         if !isOfUse, effects.isEmpty, model.notice == nil, model.overlay == nil {
             model.say("\(action.title): there is nothing here to do that to.", seconds: 3)
         }
@@ -254,12 +256,26 @@ extension Browser {
         return []
     }
 
+    /// Whether the screen was opened over a list, which it leads back to.
+    static func isOnTop(_ model: Model) -> Bool {
+        [.value, .query, .groups, .monitor].contains(model.screen)
+    }
+
+    private static func close(_ model: inout Model) -> [Effect] {
+        if model.screen == .value { return ValueScreen.leave(&model) }
+        var effects = model.parts.back(&model)
+        // Each level of groups has its own way back.
+        while model.screen == .groups, model.groups != nil { effects += model.parts.back(&model) }
+        return effects
+    }
+
     /// Does what an action means on the screen.
     static func perform(_ model: inout Model, _ id: ActionID) -> [Effect] {
         model.notice = nil
         if let column = id.column { return EntriesScreen.sort(&model, by: .column(column)) }
         if let place = ActionID.stores.firstIndex(of: id) { return showStore(&model, number: place + 1) }
         switch id {
+        case .quit where isOnTop(model): return close(&model)
         case .quit: return quit(&model, model.keyMap.action(.quit)?.keys.first ?? .character("q"))
         case .nextStore: return showStore(&model, after: 1)
         case .previousStore: return showStore(&model, after: -1)
@@ -275,13 +291,18 @@ extension Browser {
         case .pause:
             model.pausedSince = model.pausedSince == nil ? model.now : nil
             model.archives.pausedHistories = model.pausedSince == nil ? nil : model.archives.histories
-            model.events.lookAway()
             return refreshUnlessPaused(&model)
         case .refresh:
             if model.pausedSince != nil { model.pausedSince = model.now }
             model.say("Reading again.", seconds: 2)
             return refresh(&model, isForced: true)
         case .hints: return toggleHints(&model)
+        case .mouse:
+            model.capturesMouse.toggle()
+            model.say(
+                model.capturesMouse
+                    ? "The mouse moves the cursor." : "The mouse selects text, as the terminal does it.")
+            return [.captureMouse(model.capturesMouse)]
         case .demo: return startDemo(&model)
         case .open: return model.parts.open(&model)
         case .query: return QueryScreen.show(&model)

@@ -65,7 +65,6 @@ package enum Browser {
             atLatestNow(&entries.preview.failed)
             model.entries = entries
         }
-        model.events.lookAway()
     }
 
     /// A moment that somebody held stays.

@@ -10,6 +10,8 @@ package enum Effect: Sendable {
     case startDemo
     /// Sends the terminal what it obeys: a sequence that fills its clipboard.
     case send([UInt8])
+    /// Lets the mouse be the browser's, or the terminal's, which selects text with it.
+    case captureMouse(Bool)
     /// Gives the terminal to a program until that ends.
     case program(TerminalProgram)
 }
@@ -74,6 +76,7 @@ extension Effect: CustomStringConvertible {
         case .quit: "quit"
         case .startDemo: "start demo"
         case .send(let bytes): "send \(bytes.count) bytes"
+        case .captureMouse(let isOn): isOn ? "capture mouse" : "release mouse"
         case .program(let program): program.description
         }
     }

@@ -3,11 +3,20 @@ import TerminalKit
 /// The bottom row: keys and what they do here, from the table of actions.
 enum FooterView {
     static func hints(_ model: Model) -> [KeyHint<ActionID>] {
-        let hints = model.keyMap.hints(in: model.screen).filter { model.parts.isOfUse($0.id, model) }.map {
+        var hints = model.keyMap.hints(in: model.screen).filter { model.parts.isOfUse($0.id, model) }.map {
             hint in
             // What a key does next is said rather than what it is called.
-            let title = hint.id == .pause && model.pausedSince != nil ? "Resume" : hint.title
+            var title = hint.id == .pause && model.pausedSince != nil ? "Resume" : hint.title
+            if hint.id == .quit, Browser.isOnTop(model) { title = "Close" }
             return KeyHint(id: hint.id, key: hint.key, title: title)
+        }
+        if model.screen == .value {
+            let first = [ActionID.editValue, .copy, .pager].compactMap { id in
+                model.keyMap.action(id).flatMap { action in
+                    action.keys.first.map { KeyHint(id: id, key: "\($0)", title: action.title) }
+                }
+            }
+            hints = first.filter { model.parts.isOfUse($0.id, model) } + hints
         }
         // Where not all fit, help comes first: it leads to the rest.
         let needed = hints.reduce(-2) { $0 + TextWidth.width(of: $1.key) + TextWidth.width(of: $1.title) + 3 }

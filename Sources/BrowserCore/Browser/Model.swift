@@ -54,6 +54,8 @@ package struct Model: Sendable {
 
     /// Whether the line of hints is shown.
     var showsHints: Bool
+    /// Whether the events of the mouse are the browser's.
+    var capturesMouse: Bool
     var overlay: Overlay?
     /// When something came, while a question waited, that may be of a text that nobody typed as an answer.
     var doubtedAt: Timestamp?
@@ -91,6 +93,7 @@ package struct Model: Sendable {
     ) {
         self.surroundings = surroundings
         showsHints = surroundings.showsHints
+        capturesMouse = surroundings.capturesMouse
         self.size = size
         self.look = look
         self.folder = folder
@@ -357,6 +360,8 @@ struct Prompt: Sendable {
         case newEntry(ArchiveAddress)
         /// Of an archive, or of all.
         case alarm(Metric, String?)
+        /// A change of an archive.
+        case archive(ActionID, ArchiveAddress)
     }
 
     /// What stands behind the field as long as nothing is said of the input.
@@ -365,7 +370,7 @@ struct Prompt: Sendable {
     var isOfScreen: Bool {
         switch purpose {
         case .screen, .condition: true
-        case .column, .saveQuery, .pipe, .write, .newEntry, .alarm: false
+        case .column, .saveQuery, .pipe, .write, .newEntry, .alarm, .archive: false
         }
     }
 }

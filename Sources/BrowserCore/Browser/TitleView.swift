@@ -13,8 +13,9 @@ enum TitleView {
                     "touches \(Figures.count(cost.touches))  writes \(Figures.count(cost.writes))  "
                         + "lock \(milliseconds(cost.longestLock)) ms  ", look[.titleDim]))
         }
-        if model.hasAlarm {
-            right += [Span(" ALARM ", look[.badge]), Span(" ")]
+        if let alarm = model.ringing.first {
+            let more = model.ringing.count > 1 ? " +\(model.ringing.count - 1)" : ""
+            right += [Span(" ALARM \(alarm)\(more) ", look[.badge]), Span(" ")]
         }
         right.append(pace(model))
         if model.isReadOnly { right += [Span(" "), Span(" READ ONLY ", look[.badge])] }

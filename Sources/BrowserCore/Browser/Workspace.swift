@@ -49,8 +49,10 @@ struct Workspace: Sendable {
         (model.touched, model.heldSince, model.undoWatch) = (nil, nil, undoWatch)
     }
 
-    /// Whether one of its alarms rings.
-    var hasAlarm: Bool { archives.alarms.contains(where: \.isRinging) }
+    /// The archives whose alarms ring, with the store's name.
+    fileprivate var ringing: [String] {
+        archives.ringing.map { "\(place):\(StorePath.name(store))/\($0)" }
+    }
     /// Whether somebody relies on its being open.
     fileprivate var isNeeded: Bool {
         !archives.alarms.isEmpty || overlay != nil || entries?.marks.isEmpty == false
@@ -75,8 +77,8 @@ extension Model {
         openStores.first { ExactText($0.store) == ExactText(path) }?.place
     }
 
-    /// Whether an alarm rings in any store that is open.
-    var hasAlarm: Bool { archives.alarms.contains(where: \.isRinging) || kept.contains(where: \.hasAlarm) }
+    /// The archives whose alarms ring, in any store that is open.
+    var ringing: [String] { archives.ringing + kept.flatMap(\.ringing) }
 
     /// Keeps the store that is shown, and shows the list of stores.
     mutating func keepStore() {

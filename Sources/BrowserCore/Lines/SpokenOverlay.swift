@@ -50,11 +50,13 @@ struct SpokenOverlay: Sendable {
             let item = menu.items.indices.contains(menu.selected) ? menu.items[menu.selected] : nil
             self.init(["Copy"], item.map { "\($0.letter): \($0.name), \($0.preview)" })
         case .actions(let list):
-            let actions = Browser.actions(of: list, model)
-            let action = actions.indices.contains(list.selected) ? actions[list.selected] : nil
+            var words = Browser.selected(in: list, model).map(OverlayView.words)
+            if case .action(let action)? = Browser.selected(in: list, model) {
+                words = "\(action.keyList): \(action.title). \(action.help)"
+            }
             self.init(
                 [list.isHelp ? "Help: \(model.screen.rawValue)" : "Actions"],
-                action.map { "\($0.keyList): \($0.title). \($0.help)" } ?? "No action is called so.")
+                words ?? "No action is called so.")
         }
     }
 

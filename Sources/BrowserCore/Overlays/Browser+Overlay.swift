@@ -71,40 +71,64 @@ extension Browser {
 
     private static func pressInActions(_ model: inout Model, _ key: Key, _ old: ActionList) -> [Effect] {
         var list = old
-        let found = actions(of: list, model)
         let page = max(1, OverlayPlaces.actionRows(model))
+        var step = 0
         switch (key.code, key.modifiers) {
         case (.escape, _):
             model.overlay = nil
             return []
         case (.enter, _):
-            // What a sign means is there to be read.
-            if list.selected >= found.count, !legend(of: list, model).isEmpty { return [] }
+            guard let row = selected(in: list, model) else {
+                model.overlay = nil
+                return []
+            }
+            // A sign is explained and does nothing.
+            guard case .action(let action) = row else { return [] }
             model.overlay = nil
-            guard found.indices.contains(list.selected) else { return [] }
-            return perform(&model, found[list.selected].id)
-        case (.up, _), (.character("p"), .control): list.selected -= 1
-        case (.down, _), (.character("n"), .control): list.selected += 1
-        case (.pageUp, _): list.selected -= page
-        case (.pageDown, _): list.selected += page
+            return perform(&model, action.id)
+        case (.up, _), (.character("p"), .control): step = -1
+        case (.down, _), (.character("n"), .control): step = 1
+        case (.pageUp, _): step = -page
+        case (.pageDown, _): step = page
+        case (.home, _): step = -list.selected
+        case (.end, _): step = .max / 2
         default:
             if list.field.handle(key) { (list.selected, list.first) = (0, 0) }
         }
-        let count = actions(of: list, model).count + legend(of: list, model).count
-        list.selected = max(0, min(list.selected, count - 1))
-        list.first = Table.firstRow(showing: list.selected, of: count, in: page, from: list.first)
+        let rows = rows(of: list, model)
+        list.selected = max(0, min(list.selected + step, rows.count - 1))
+        if rows.indices.contains(list.selected), rows[list.selected].isTopic {
+            list.selected += step < 0 && list.selected > 0 ? -1 : 1
+        }
+        // With the first line of a topic its title is in view.
+        let top = list.selected > 0 && rows[list.selected - 1].isTopic ? list.selected - 1 : list.selected
+        list.first = Table.firstRow(
+            showing: list.selected, of: rows.count, in: page, from: min(list.first, top))
         model.overlay = .actions(list)
         return []
     }
 
-    /// The meanings of signs that the help lists behind the actions.
-    static func legend(of list: ActionList, _ model: Model) -> [Legend.Line] {
-        list.isHelp ? Legend.lines(model, matching: list.field.text) : []
+    /// The line under the cursor; nil: no line holds what was typed.
+    static func selected(in list: ActionList, _ model: Model) -> ActionList.Row? {
+        rows(of: list, model).dropFirst(list.selected).first { !$0.isTopic }
     }
 
-    /// The actions that the help or the palette lists.
-    static func actions(of list: ActionList, _ model: Model) -> [BrowserAction] {
-        model.keyMap.search(list.field.text, in: model.screen)
+    /// The lines of the help or the palette: actions, in the help by task and before the meanings of signs.
+    static func rows(of list: ActionList, _ model: Model) -> [ActionList.Row] {
+        let actions = model.keyMap.search(list.field.text, in: model.screen).filter { action in
+            guard let place = ActionID.stores.firstIndex(of: action.id) else { return true }
+            // One line of the help stands for all numbers; the palette has those of open stores.
+            return list.isHelp ? place == 0 : model.openStores.contains { $0.place == place + 1 }
+        }
+        guard list.isHelp else { return actions.map { .action($0) } }
+        let signs = Legend.lines(model, matching: list.field.text).map { ActionList.Row.sign($0) }
+        guard list.field.text.isEmpty else { return actions.map { .action($0) } + signs }
+        let topics = ActionTable.topics.flatMap { topic in
+            let ids = Set(topic.actions.map(\.id))
+            let rows = actions.filter { ids.contains($0.id) }.map { ActionList.Row.action($0) }
+            return rows.isEmpty ? [] : [.topic(topic.title)] + rows
+        }
+        return topics + (signs.isEmpty ? [] : [.topic("Signs and words")]) + signs
     }
 
     private static func press(_ model: inout Model, _ key: Key, in old: Plan) -> [Effect] {

@@ -29,15 +29,43 @@ enum Legend {
                 Line(sign: String(glyphs.marked), words: "Marked: the next delete or expiry is about it."),
                 Line(sign: String(glyphs.descending), words: "Among the next that the cache evicts."),
                 Line(sign: "x", words: "Gone since the list was made."),
-            ]
-        case .monitor:
+                Line(sign: "green, bold", words: "A row that is new, or was stored again a moment ago."),
+                Line(sign: "yellow", words: "A row whose hits or other facts changed a moment ago."),
+                Line(sign: "red, struck", words: "A row that the cache evicts next, if nothing uses it."),
+                Line(
+                    sign: "3 of 200",
+                    words: "Rows that the filter leaves, of all; below the list: the cursor's row."),
+                Line(
+                    sign: "tier", words: "Where the value is: on disk, in the memory of a process, or both."),
+            ] + events
+        case .archives:
             return [
                 Line(
-                    sign: "lost",
-                    words: "Events that were overwritten before they were read, though they were watched."),
+                    sign: "hit 1m", words: "Share of hits in the accesses of the last minute; -: no access."),
                 Line(
-                    sign: "not watched",
-                    words: "Events that were overwritten during a pause, or while no screen showed them."),
+                    sign: "hit <1m", words: "The same since the browser opened the store, not yet a minute."),
+                Line(
+                    sign: "each second",
+                    words: "That share for each second, from 0 to 100%, the latest at the right."),
+                Line(sign: "lifetime", words: "Since the archive was created, or the process attached."),
+                Line(
+                    sign: "disk, memory",
+                    words: "Bytes of the values on disk, and of objects in the memory of processes."),
+                Line(
+                    sign: "footprint",
+                    words: "Bytes of the archive's files; x1.2: that many times their bound."),
+                Line(
+                    sign: "too small",
+                    words:
+                        "A tenth of the recorded keys were evicted within ten minutes before: the limit is low."
+                ),
+                Line(sign: "damaged", words: "Parts of the log can't be read; vellum check names them."),
+            ] + events
+        case .monitor:
+            return events + [
+                Line(
+                    sign: "1s mean",
+                    words: "A column of the graph is the mean of that time; of bytes the maximum.")
             ]
         case .stores:
             return [
@@ -47,6 +75,13 @@ enum Legend {
         default: return []
         }
     }
+
+    private static let events = [
+        Line(
+            sign: "missed", words: "Events that were overwritten before the browser read them, as in a pause."
+        ),
+        Line(sign: "promoted", words: "A process took the value into its memory."),
+    ]
 
     private static func bar(_ model: Model) -> [Line] {
         guard model.store != nil else { return [] }

@@ -38,6 +38,13 @@ struct ActionList: Sendable {
     var field: TextField
     var selected = 0
     var first = 0
+
+    /// A line of the list.
+    enum Row: Sendable {
+        case topic(String), action(BrowserAction), sign(Legend.Line)
+
+        var isTopic: Bool { if case .topic = self { true } else { false } }
+    }
 }
 
 /// What an action that writes will do. Its targets are frozen: they are the entries that were seen, whatever happens

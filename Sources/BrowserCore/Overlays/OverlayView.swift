@@ -9,8 +9,7 @@ enum OverlayPlaces {
         let isSmall = model.size.rows < 8 || model.size.columns < 30
         let screen = isSmall ? Rect(model.size) : dialogs(model).inset(top: 1)
         let columns = isSmall ? screen.columns : min(screen.columns - 4, list.isHelp ? 96 : 56)
-        let legend = list.isHelp ? Legend.lines(model, matching: "").count : 0
-        let all = model.keyMap.actions(in: model.screen).count + legend
+        let all = Browser.rows(of: ActionList(isHelp: list.isHelp, field: TextField()), model).count
         let detailRows = list.isHelp && model.size.rows >= 14 ? 3 : 0
         let rows = isSmall ? screen.rows : min(screen.rows, all + 3 + detailRows)
         let box = screen.centered(Size(columns: columns, rows: rows))
@@ -108,33 +107,46 @@ enum OverlayView {
         } else {
             frame.fill(places.box, style: look[.dialog])
         }
-        let actions = Browser.actions(of: list, model)
-        let legend = Browser.legend(of: list, model)
-        let items =
-            actions.map { item($0, list, columns: places.list.columns, look: look) }
-            + legend.map { item($0, columns: places.list.columns, look: look) }
-        List(items, selected: items.isEmpty ? nil : list.selected, first: list.first, role: .dialog)
+        let rows = Browser.rows(of: list, model)
+        let items = rows.map { row in
+            switch row {
+            case .topic(let title): List.Item([Span(title, look[.header].over(look[.dialog]))])
+            case .action(let action): item(action, list, columns: places.list.columns, look: look)
+            case .sign(let line): item(line, columns: places.list.columns, look: look)
+            }
+        }
+        let selected = rows.indices.first { $0 >= list.selected && !rows[$0].isTopic }
+        List(items, selected: selected, first: list.first, role: .dialog)
             .draw(into: &frame, in: places.list, look: look)
         if items.isEmpty {
             frame.write(
                 "No action is called so.", at: places.list.origin, style: look[.dim].over(look[.dialog]),
                 within: places.list)
         }
-        if items.indices.contains(list.selected), !places.detail.isEmpty {
-            let isAction = list.selected < actions.count
-            let meaning = isAction ? nil : legend[list.selected - actions.count]
+        if let selected, !places.detail.isEmpty {
             frame.fill(
                 places.detail.line(0), style: look[.dialogBorder].over(look[.dialog]),
                 character: look.glyphs.horizontal)
-            let text =
-                meaning.map { "\($0.sign): \($0.words)" }
-                ?? "\(actions[list.selected].keyList): \(actions[list.selected].help)"
-            for (row, line) in TextWrap.lines(text, columns: places.detail.columns).prefix(2).enumerated() {
+            let lines = TextWrap.lines(words(of: rows[selected]), columns: places.detail.columns)
+            for (row, line) in lines.prefix(2).enumerated() {
                 frame.write(
                     line, at: places.detail.line(row + 1).origin, style: look[.dialog], within: places.detail)
             }
         }
         list.field.draw(into: &frame, in: places.field, look: look)
+    }
+
+    static func words(of row: ActionList.Row) -> String {
+        switch row {
+        case .topic(let title): title
+        case .action(let action): "\(keys(action)): \(action.help)"
+        case .sign(let line): "\(line.sign): \(line.words)"
+        }
+    }
+
+    /// All keys of an action; of the stores the first and the last number.
+    private static func keys(_ action: BrowserAction) -> String {
+        action.id == .store1 ? (action.keys.first.map { "\($0) to 9" } ?? "") : action.keyList
     }
 
     private static func item(_ line: Legend.Line, columns: Int, look: Look) -> List.Item {
@@ -149,8 +161,8 @@ enum OverlayView {
     {
         guard list.isHelp else { return List.Item(action.title, trailing: action.keyList) }
         // As many of the keys as fit; what is said of the selected line names them all.
-        var keys = ""
-        for key in action.keys {
+        var keys = action.id == .store1 ? keys(action) : ""
+        for key in action.keys where action.id != .store1 {
             let longer = keys.isEmpty ? key.description : "\(keys), \(key.description)"
             if keys.isEmpty || longer.count <= 13 { keys = longer }
         }

@@ -220,6 +220,7 @@ extension Browser {
         case .pipe(let entry): return pipe(&model, entry, to: text)
         case .write(let entry): return write(&model, entry, to: text)
         case .newEntry(let archive): return begin(&model, new: text, in: archive)
+        case .archive(let id, let archive): return ArchivesScreen.ended(&model, prompt, id, archive)
         case .alarm(let metric, let archive): return setAlarm(&model, prompt, metric, of: archive)
         }
     }

@@ -15,6 +15,8 @@ package struct Surroundings: Sendable, Hashable {
     /// Is there when the line of hints was hidden for good; nil: nobody remembers.
     package var hintsFile: StateFile?
     package var showsHints = false
+    /// Whether the terminal sends the events of the mouse at first.
+    package var capturesMouse = true
     /// Why the demo can't be shown; one line.
     package var demoProblem: String?
 

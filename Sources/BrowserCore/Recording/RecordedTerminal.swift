@@ -32,6 +32,8 @@ package struct RecordedTerminal<Base: BrowserTerminal>: BrowserTerminal {
 
     package mutating func send(_ bytes: [UInt8]) { base.send(bytes) }
 
+    package mutating func capture(mouse: Bool) { base.capture(mouse: mouse) }
+
     package mutating func run(_ script: String, arguments: [String]) throws(SourceError) -> Int32 {
         recorder.add(marker: "another program has the terminal")
         defer { recorder.add(marker: "the browser has the terminal") }

@@ -18,6 +18,8 @@ package protocol BrowserTerminal {
     var waker: @Sendable () -> Void { get }
     /// Sends bytes that the terminal obeys and that show nothing.
     mutating func send(_ bytes: [UInt8])
+    /// Gets the events of the mouse, or leaves them to the terminal.
+    mutating func capture(mouse: Bool)
     /// Gives the terminal to a script of `/bin/sh` and waits for its end; the next frame is drawn completely.
     /// - Returns: the exit status; 128 plus the signal's number if a signal ended it; 127 if there is no such command.
     mutating func run(_ script: String, arguments: [String]) throws(SourceError) -> Int32
@@ -26,6 +28,7 @@ package protocol BrowserTerminal {
 extension BrowserTerminal {
     package mutating func show(_ model: Model, drawnAs frame: Frame) { present(frame) }
     package var wantsAgain: Bool { false }
+    package mutating func capture(mouse: Bool) {}
 }
 
 /// Why the browser ended.
@@ -76,6 +79,7 @@ package enum BrowserLoop {
                     if case .quit = effect { return .quit }
                     return .startDemo
                 case .send(let bytes): terminal.send(bytes)
+                case .captureMouse(let isOn): terminal.capture(mouse: isOn)
                 case .program(let program):
                     dropTypedAhead()
                     inbox.add(run(program, on: &terminal))

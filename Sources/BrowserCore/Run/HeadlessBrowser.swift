@@ -68,6 +68,7 @@ package struct HeadlessBrowser: Sendable {
             case .quit: exit = .quit
             case .startDemo: exit = .startDemo
             case .send(let bytes): sent.append(bytes)
+            case .captureMouse: break
             case .program(let program): queue += Browser.update(&model, program.message(programs(program)))
             default: break
             }

@@ -60,6 +60,8 @@ protocol ScreenParts {
     static func targetsWent(_ model: inout Model) -> [Effect]
     /// Keeps the cursor and the rows in view within what there is, and asks for rows that are missing.
     static func settle(_ model: inout Model, _ layout: ScreenLayout) -> [Effect]
+    /// The action of a key, where it depends on the part of the screen.
+    static func action(for key: Key, _ id: ActionID, _ model: Model) -> ActionID
     /// An action that only this screen has.
     static func perform(_ model: inout Model, _ id: ActionID) -> [Effect]
     /// Opens what the cursor is on.
@@ -127,6 +129,7 @@ extension ScreenParts {
     static func refresh(_ model: inout Model, isForced: Bool) -> [Effect] { [] }
     static func figuresCame(_ model: inout Model) -> [Effect] { [] }
     static func targetsWent(_ model: inout Model) -> [Effect] { [] }
+    static func action(for key: Key, _ id: ActionID, _ model: Model) -> ActionID { id }
     static func perform(_ model: inout Model, _ id: ActionID) -> [Effect] { [] }
     static func clear(_ model: inout Model) -> [Effect] { back(&model) }
     static func click(_ model: inout Model, _ point: Point, _ layout: ScreenLayout) -> [Effect] {

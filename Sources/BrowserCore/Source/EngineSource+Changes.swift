@@ -54,12 +54,18 @@ extension EngineSource {
     private func writing<Result>(
         to archive: ArchiveAddress, _ body: (Archive) throws(StorageError) -> Result
     ) throws(SourceError) -> Result {
+        let store = try openForWriting(archive.store)
+        defer { store.close() }
+        return try SourceError.translating { () throws(StorageError) in
+            try body(try store.archive(named: archive.name))
+        }
+    }
+
+    func openForWriting(_ path: String) throws(SourceError) -> Store {
         try SourceError.translating { () throws(StorageError) in
-            let store = try Store.open(
-                at: archive.store, mode: .readWrite, createIfMissing: false,
+            try Store.open(
+                at: path, mode: .readWrite, createIfMissing: false,
                 options: StoreOptions(processName: "vellum browse"))
-            defer { store.close() }
-            return try body(try store.archive(named: archive.name))
         }
     }
 }

@@ -126,7 +126,13 @@ package final class EngineSource: StoreSource {
             let figures = try figures(store: path)
             summary.archives = figures.archives.count
             summary.entries = figures.archives.reduce(0) { $0 &+ $1.entries }
-            summary.diskBytes = figures.archives.reduce(0) { $0 &+ $1.diskBytes }
+            for archive in figures.archives where archive.problem == nil {
+                summary.diskBytes &+= archive.diskBytes
+                summary.activity.hits &+= archive.hits
+                summary.activity.misses &+= archive.misses
+                summary.activity.records &+= archive.records
+                summary.activity.deletes &+= archive.deletes
+            }
         } catch {
             summary.problem = error.description
         }

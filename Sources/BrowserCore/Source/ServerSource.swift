@@ -26,6 +26,7 @@ package final class ServerSource: QueriedSource {
 
     private struct SeenValue {
         var content: ServerValue
+        var type: String
         var entry: EntryMetadata
         var read: Timestamp
     }
@@ -170,14 +171,19 @@ package final class ServerSource: QueriedSource {
     }
 
     package func remark(on key: String, in archive: ArchiveAddress) -> String? {
+        guard let content = seen(key, in: archive)?.content else { return nil }
+        let remarks = [content.origin, content.shortage, content.doubt].compactMap { $0 }
+        return remarks.isEmpty ? nil : remarks.joined(separator: "; ")
+    }
+
+    package func typeName(of key: String, in archive: ArchiveAddress) -> String? {
+        seen(key, in: archive).flatMap { $0.type == "string" ? nil : $0.type }
+    }
+
+    /// The value that was read last, if it is that of the key.
+    private func seen(_ key: String, in archive: ArchiveAddress) -> SeenValue? {
         state.withLock { state in
-            guard let seen = state.value, seen.archive == archive, ExactText(seen.key) == ExactText(key)
-            else {
-                return nil
-            }
-            let content = seen.2.content
-            let remarks = [content.origin, content.shortage, content.doubt].compactMap { $0 }
-            return remarks.isEmpty ? nil : remarks.joined(separator: "; ")
+            state.value.flatMap { $0.archive == archive && ExactText($0.key) == ExactText(key) ? $0.2 : nil }
         }
     }
 
@@ -187,9 +193,7 @@ package final class ServerSource: QueriedSource {
         let name = KeyName.bytes(key)
         guard let facts = try connection.facts(of: [name], in: number)[0] else { return nil }
         let now = Timestamp.now()
-        let before = state.withLock { state in
-            state.value.flatMap { $0.archive == archive && ExactText($0.key) == ExactText(key) ? $0.2 : nil }
-        }
+        let before = seen(key, in: archive)
         var entry = facts.metadata(of: name, at: now)
         if var before, before.entry.recency == entry.sequence, isUnused(facts, since: before.read) {
             before.entry.expires = entry.expires
@@ -207,7 +211,7 @@ package final class ServerSource: QueriedSource {
         entry.valueBytes = content.bytes.count
         entry.encoding = content.encoding
         entry.owner = content.owner
-        let seen = SeenValue(content: content, entry: entry, read: now)
+        let seen = SeenValue(content: content, type: facts.type, entry: entry, read: now)
         state.withLock { $0.value = (key, archive, seen) }
         return seen
     }

@@ -47,6 +47,9 @@ package protocol StoreSource: Sendable {
     /// What to know of a value that was read, such as that only a part of it was; one line.
     func remark(on key: String, in archive: ArchiveAddress) -> String?
 
+    /// A server's type of a value that was read and isn't a string; `nil`: it is a string, or the source is no server.
+    func typeName(of key: String, in archive: ArchiveAddress) -> String?
+
     /// Lets the value of a key be read although that counts as a use.
     func allowUse(of key: String, in archive: ArchiveAddress)
 
@@ -129,6 +132,11 @@ package protocol StoreSource: Sendable {
         _ id: UInt32, in archive: ArchiveAddress, checkpoint: (Double) -> Bool
     ) throws(SourceError) -> Carried<UndoOutcome>?
 
+    /// Changes a whole archive; to drop it, it must be as it was seen. One line for the screen.
+    func change(
+        _ archive: ArchiveAddress, _ change: ArchiveChange, seen: ArchiveSample, progress: (Double) -> Bool
+    ) throws(SourceError) -> Carried<String>
+
     /// Deletes every message of a log, for good.
     func clearLog(in archive: ArchiveAddress) throws(SourceError) -> Carried<Removal>
 }
@@ -139,6 +147,10 @@ extension StoreSource {
         in archive: ArchiveAddress, holding text: String, while goesOn: (Int) -> Bool
     ) throws(SourceError) -> (any EntryListing)? { try listing(in: archive) }
     package func remark(on key: String, in archive: ArchiveAddress) -> String? { nil }
+    package func typeName(of key: String, in archive: ArchiveAddress) -> String? { nil }
+    package func change(
+        _ archive: ArchiveAddress, _ change: ArchiveChange, seen: ArchiveSample, progress: (Double) -> Bool
+    ) throws(SourceError) -> Carried<String> { throw SourceError("Only archives of a store can be changed.") }
     package func allowUse(of key: String, in archive: ArchiveAddress) {}
     package func serverActivity() throws(SourceError) -> ServerActivity? { nil }
 }

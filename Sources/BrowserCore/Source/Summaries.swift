@@ -21,6 +21,8 @@ package struct StoreSummary: Sendable, Hashable {
     package var entries: Int
     /// Sum of the archives' value bytes.
     package var diskBytes: UInt64
+    /// Sums of the archives' counters.
+    package var activity = ArchiveStatus(name: "", configuration: ArchiveConfiguration())
     /// Why nothing more is known about it; one line.
     package var problem: String?
     /// Whether a person wants it to stand first.

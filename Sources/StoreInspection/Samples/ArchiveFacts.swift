@@ -11,7 +11,7 @@ extension ArchiveSample {
             ]
             return [("footprint", footprintText), ("changes", changes.joined(separator: ", "))]
         }
-        let ratio = status.hitRatio.map { ", hit ratio \(Figures.percent($0))" } ?? ""
+        let ratio = status.hitRatio.map { "lifetime hit \(Figures.percent($0)): " } ?? ""
         let changes = [
             Figures.count(status.records, "record", "records"),
             Figures.count(status.deletes, "delete", "deletes"),
@@ -25,7 +25,7 @@ extension ArchiveSample {
             ("footprint", footprintText),
             (
                 "accesses",
-                "\(Figures.count(status.hits)) hits, \(Figures.count(status.misses)) misses\(ratio)"
+                "\(ratio)\(Figures.count(status.hits)) hits, \(Figures.count(status.misses)) misses"
             ),
             ("changes", changes.joined(separator: ", ")), ("limit", limit.joined(separator: ", ")),
         ]

@@ -30,7 +30,7 @@ package struct ValueContent: Sendable {
         let said = encoding.label
         isText = ValueContent.isText(bytes)
         guard bytes.count == total else {
-            name = said ?? ValueContent.signature(bytes) ?? (isText ? "text" : "bytes")
+            name = said ?? ValueContent.signature(bytes, withSize: true) ?? (isText ? "text" : "bytes")
             (tree, problem, spelling, isSpellingCut) = (nil, nil, nil, false)
             isTooLong = said == nil ? ValueContent.seemsStructured(bytes) : encoding != .text
             return
@@ -54,19 +54,23 @@ package struct ValueContent: Sendable {
     }
 
     /// What a whole value is, without what is in it.
-    static func kind(of bytes: [UInt8], encoding: ValueEncoding) -> String {
+    package static func kind(of bytes: [UInt8], encoding: ValueEncoding) -> String {
         let form = RecognizedValue(bytes, encoding: encoding).form
         if form == .propertyList { return "property list" }
-        return encoding.label ?? name(of: form, nil, bytes)
+        return encoding.label ?? name(of: form, nil, bytes, withSize: false)
     }
 
-    private static func name(of form: ValueForm, _ document: CBORValue?, _ bytes: [UInt8]) -> String {
+    private static func name(
+        of form: ValueForm, _ document: CBORValue?, _ bytes: [UInt8], withSize: Bool = true
+    ) -> String {
         switch form {
         case .cbor: "CBOR"
         case .json: "JSON"
         case .propertyList:
             document?.asMap?[key: "$archiver"] == nil ? "property list" : "keyed archive"
-        case .text, .bytes: signature(bytes) ?? (bytes.isEmpty ? "empty" : form == .text ? "text" : "bytes")
+        case .text, .bytes:
+            signature(bytes, withSize: withSize)
+                ?? (bytes.isEmpty ? "empty" : form == .text ? "text" : "bytes")
         }
     }
 
@@ -84,14 +88,12 @@ package struct ValueContent: Sendable {
     }
 
     /// The name of a file format by the bytes that begin it.
-    private static func signature(_ bytes: [UInt8]) -> String? {
+    private static func signature(_ bytes: [UInt8], withSize: Bool) -> String? {
         let known: [(begins: [UInt8], name: String)] = [
-            ([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a], "PNG image"),
-            ([0xff, 0xd8, 0xff], "JPEG image"),
-            (Array("GIF8".utf8), "GIF image"),
             (Array("%PDF-".utf8), "PDF"), ([0x1f, 0x8b], "gzip data"), ([0x50, 0x4b, 3, 4], "zip archive"),
             (Array("<?xml".utf8), "XML"),
         ]
-        return known.first { bytes.starts(with: $0.begins) }?.name
+        return ImageKind.name(bytes, withSize: withSize)
+            ?? known.first { bytes.starts(with: $0.begins) }?.name
     }
 }

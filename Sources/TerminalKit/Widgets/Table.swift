@@ -34,12 +34,12 @@ package struct Table: Widget {
         package var truncatesStart: Bool
         /// A gauge from 0 to 1 instead of the text.
         package var gauge: Double?
-        /// A sparkline instead of the text.
-        package var spark: [Double]?
+        /// A sparkline of shares from 0 to 1 instead of the text; nil is a gap.
+        package var spark: [Double?]?
 
         package init(
             _ text: String, role: Role? = nil, truncatesStart: Bool = false, gauge: Double? = nil,
-            spark: [Double]? = nil
+            spark: [Double?]? = nil
         ) {
             self.text = text
             self.role = role
@@ -197,7 +197,7 @@ package struct Table: Widget {
         if let fraction = cell.gauge {
             Gauge(fraction, role: cell.role ?? .gaugeFill).draw(into: &frame, in: area, look: look)
         } else if let values = cell.spark {
-            Sparkline(values, role: cell.role ?? .accent).draw(into: &frame, in: area, look: look)
+            Sparkline(values, maximum: 1, role: cell.role ?? .accent).draw(into: &frame, in: area, look: look)
         }
     }
 }

@@ -1,6 +1,15 @@
-/// A graph of values over time with a title above it and its scale at the left, newest at the right, one column a value. A value;
-/// safe to share between threads.
+/// A graph of values over time with a title above it, its scale at the left and times below, newest at the right, one column a
+/// value. A value; safe to share between threads.
 package struct TimeGraph: Widget {
+    /// A label below a column, which its first character points at.
+    package struct Tick: Sendable, Hashable {
+        /// From the plot's left, from 0 on.
+        package let column: Int
+        package let label: String
+
+        package init(_ column: Int, _ label: String) { (self.column, self.label) = (column, label) }
+    }
+
     package var title: [Span]
     /// Oldest first; nil is a gap.
     package var values: [Double?]
@@ -9,6 +18,10 @@ package struct TimeGraph: Widget {
     /// What stands beside the top of the scale; 0 is beside the bottom.
     package var topLabel: String
     package var role: Role
+    /// The times below the plot, from the left; they need a row of their own.
+    package var ticks: [Tick] = []
+    /// The column of the plot that is read.
+    package var cursor: Int?
 
     /// Columns of the scale; the values have the rest.
     package static let scaleColumns = 9
@@ -24,8 +37,9 @@ package struct TimeGraph: Widget {
     }
 
     package func draw(into frame: inout Frame, in rect: Rect, look: Look) {
-        let (head, body) = rect.split(top: 1)
+        let (head, rest) = rect.split(top: 1)
         frame.write(title, at: head.origin, within: head)
+        let (body, axis) = rest.split(bottom: rest.rows > 1 && !ticks.isEmpty ? 1 : 0)
         let (scale, plot) = body.split(left: TimeGraph.scaleColumns)
         let labels = scale.split(right: 1).rest
         for row in 0..<body.rows {
@@ -34,27 +48,18 @@ package struct TimeGraph: Widget {
         }
         frame.fill(scale.split(right: 1).right, style: look[.border], character: look.glyphs.vertical)
         Sparkline(values, maximum: maximum, role: role).draw(into: &frame, in: plot, look: look)
-    }
-}
-
-/// Labels below a graph, from its beginning to its end, as many as fit. A value; safe to share between threads.
-package struct TimeAxis: Widget {
-    package var labels: [String]
-
-    package init(_ labels: [String]) { self.labels = labels }
-
-    package func draw(into frame: inout Frame, in rect: Rect, look: Look) {
-        let line = rect.line(0)
-        // The last one stays longest: without it nothing says when the graph ends.
-        for (index, label) in labels.enumerated().reversed() {
-            let width = TextWidth.width(of: label)
-            let room = line.columns - width
-            let offset = labels.count < 2 ? room : room * index / (labels.count - 1)
-            let end = index == labels.count - 1 ? line.columns + 2 : room * (index + 1) / (labels.count - 1)
-            guard room >= 0, offset + width + 2 <= end || index == labels.count - 1 else { continue }
-            frame.write(
-                label, at: Point(column: line.column + offset, row: line.row), style: look[.dim], within: line
-            )
+        if let cursor, (0..<plot.columns).contains(cursor) {
+            let selection = look[.selected]
+            let line = Rect(column: plot.column + cursor, row: plot.row, columns: 1, rows: plot.rows)
+            frame.restyle(line) { $0 = selection }
+        }
+        var end = axis.column
+        for tick in ticks where axis.rows > 0 {
+            let text = "\(look.glyphs.bottomLeft)\(tick.label)"
+            let column = plot.column + tick.column
+            guard column >= end, column + TextWidth.width(of: text) <= axis.endColumn else { continue }
+            end = column + TextWidth.width(of: text) + 1
+            frame.write(text, at: Point(column: column, row: axis.row), style: look[.dim], within: axis)
         }
     }
 }

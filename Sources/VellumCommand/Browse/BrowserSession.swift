@@ -64,6 +64,8 @@ struct BrowserSession: Sendable {
         var surroundings = Surroundings(environment: environment)
         surroundings.hintsFile = state?.hints
         surroundings.showsHints = surroundings.hintsFile?.isThere != true
+        surroundings.capturesMouse = Configuration.current.mouse.value == .on
+        screen.capture(mouse: surroundings.capturesMouse)
         do throws(CommandFailure) { _ = try DemoFile.path() } catch {
             surroundings.demoProblem = error.message
         }
@@ -163,6 +165,10 @@ struct TerminalScreen: BrowserTerminal {
 
     func send(_ bytes: [UInt8]) {
         terminal.send(bytes)
+    }
+
+    func capture(mouse: Bool) {
+        terminal.capture(mouse: mouse)
     }
 
     func run(_ script: String, arguments: [String]) throws(SourceError) -> Int32 {

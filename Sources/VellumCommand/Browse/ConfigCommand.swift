@@ -70,6 +70,11 @@ struct ConfigCommand: ParsableCommand {
         add(
             "Whose time people are shown: \(list(Configuration.Times.allCases.map(\.rawValue))).", "times",
             times, times.value.rawValue)
+        let mouse = configuration.mouse
+        add(
+            "Whether the browser uses the mouse; without it the terminal selects text: on, off.", "mouse",
+            mouse,
+            mouse.value.rawValue)
         let store = configuration.store(option: self.store.store)
         add(
             "The store where none is named; else it is the only one of the caches folder.", "store", store,

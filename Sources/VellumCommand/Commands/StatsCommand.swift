@@ -15,7 +15,7 @@ struct StatsCommand: ParsableCommand {
         commandName: "stats",
         abstract: "Shows counters, sizes and processes of the archives; again and again with --watch.",
         discussion: """
-            Counters go on from when the archive was made. hitRatio is hits of all accesses. In a pipe: archive, name \
+            Counters go on from when the archive was made. hitRatio is the lifetime ratio, hits of all accesses since then. In a pipe: archive, name \
             and value, separated by tabs; a process has pid, name, attached, hits, misses, memoryBytes and memoryLimit; \
             an owner name, entries, bytes and hits.
 

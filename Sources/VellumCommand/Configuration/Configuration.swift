@@ -33,6 +33,8 @@ struct Configuration: Sendable {
     /// Whose time of day people are shown.
     enum Times: String, Sendable, CaseIterable { case local, utc }
 
+    enum Switch: String, Sendable, CaseIterable { case on, off }
+
     /// A line of a table: the keys of an action, the columns of an archive, or a query.
     struct Assignment: Sendable {
         var name: String
@@ -44,6 +46,8 @@ struct Configuration: Sendable {
     /// Seconds between two looks of the browser at the store.
     private(set) var refresh = Setting(value: 0.2)
     private(set) var times = Setting(value: Times.local)
+    /// Whether the browser gets the events of the mouse.
+    private(set) var mouse = Setting(value: Switch.on)
     /// The store where none is named.
     private(set) var store: Setting<String?> = Setting(value: nil)
     /// Which keys do what the action of that name does.
@@ -58,7 +62,7 @@ struct Configuration: Sendable {
     /// What of the file can't be used; a line each.
     private(set) var problems: [String]
 
-    static let names = ["theme", "refresh", "times", "store"]
+    static let names = ["theme", "refresh", "times", "mouse", "store"]
     static let keysTable = "keys"
     static let columnsTable = "columns"
     static let queriesTable = "queries"
@@ -120,6 +124,11 @@ struct Configuration: Sendable {
                 return object(Self.noChoice(text, among: Times.allCases.map(\.rawValue)))
             }
             self.times = Setting(value: times, origin: origin)
+        case "mouse":
+            guard let mouse = Switch(rawValue: text) else {
+                return object(Self.noChoice(text, among: Switch.allCases.map(\.rawValue)))
+            }
+            self.mouse = Setting(value: mouse, origin: origin)
         case "refresh":
             do throws(DurationFault) {
                 let seconds = try DurationText.interval(text) / .seconds(1)

@@ -1,4 +1,5 @@
 import ServerInspection
+import StorageEngine
 import StoreInspection
 import TerminalKit
 
@@ -8,15 +9,18 @@ struct ArchivePane {
     /// Of a server, whose figures as a whole these are.
     let server: ServerFigures?
     let history: ArchiveHistory?
+    let returns: EvictedReturns
+    let now: Timestamp
 
-    private static let figuresColumns = 56
+    private static let figuresColumns = 60
     private static let figuresRows = 8
     /// Rows with the border: all figures without an empty line, and as many as are of use.
     static let leastRows = 9
-    static let mostRows = 18
+    /// At least a third of the screen, for the graphs.
+    static func mostRows(_ model: Model) -> Int { max(18, model.size.rows / 3) }
 
     func draw(into frame: inout Frame, in rect: Rect, look: Look) {
-        let box = rect.split(top: min(rect.rows, ArchivePane.mostRows)).top
+        let box = rect
         frame.border(box, style: look[.border], glyphs: look.glyphs)
         let content = [archive.typeName, archive.latestEncoding?.label ?? ""].filter { !$0.isEmpty }
         let title =
@@ -30,7 +34,7 @@ struct ArchivePane {
             return frame.draw(ProblemText(text: problem), in: inner, look: look)
         }
         // The graphs stand beside the figures, or else below them.
-        if inner.columns >= ArchivePane.figuresColumns + 24 {
+        if inner.columns >= ArchivePane.figuresColumns + 20 {
             let (figures, rest) = inner.split(left: ArchivePane.figuresColumns)
             drawFigures(into: &frame, in: figures, look: look)
             drawGraphs(into: &frame, in: rest.inset(left: 3), look: look)
@@ -50,6 +54,7 @@ struct ArchivePane {
         drawGauge(
             "memory", archive.memoryBytes, archive.memoryLimit, archive.memoryShare, &frame, memoryLine, look)
         var rows = server.map(DatabasesView.facts) ?? archive.facts
+        if returns.isMany { rows.append(("too small", returns.words)) }
         // Entries may be missing: more worth knowing than all of these, which a small pane cuts off.
         let isDamaged = archive.damagedPlaces > 0
         if isDamaged {
@@ -80,38 +85,30 @@ struct ArchivePane {
             return
         }
         text += "  \(Figures.percent(share))"
-        let (gauge, words) = rest.split(left: min(20, max(0, rest.columns - TextWidth.width(of: text) - 2)))
+        let (gauge, words) = rest.split(left: min(24, max(0, rest.columns - TextWidth.width(of: text) - 2)))
         Gauge(share).draw(into: &frame, in: gauge, look: look)
         frame.write(text, at: words.inset(left: 2).origin, style: look[.text], within: words)
     }
 
     private func drawGraphs(into frame: inout Frame, in rect: Rect, look: Look) {
-        let points = history?.points ?? []
-        let now = history?.now
-        let graphs: [(title: String, values: [Double?], maximum: Double?, role: Role)] = [
-            (
-                "hit ratio \(now?.hitRatio.map(Figures.percent) ?? "-")", points.map(\.hitRatio), 1, .good
-            ),
-            (
-                "operations \(now.map { Figures.rate($0.operations) } ?? "-")/s", points.map(\.operations),
-                nil,
-                .accent
-            ),
-            (
-                "evictions \(now.map { Figures.rate($0.evictions) } ?? "-")/s", points.map(\.evictions), nil,
-                .warning
-            ),
-        ]
-        let shown = graphs.prefix(max(1, rect.rows / 2))
-        let each = rect.rows / shown.count
-        var rest = rect
-        for graph in shown {
-            let area: Rect
-            (area, rest) = rest.split(top: each)
-            frame.write(graph.title, at: area.origin, style: look[.dim], within: area.line(0))
-            let plot = area.split(top: 1).rest
-            Sparkline(graph.values, maximum: graph.maximum, role: graph.role).draw(
-                into: &frame, in: plot.rows > 1 ? plot.split(bottom: plot.rows).bottom : plot, look: look)
+        let histories = [history].compactMap { $0 }
+        let times = GraphsView.Times(
+            rect.columns - TimeGraph.scaleColumns, seconds: 0, until: GraphsView.end(histories, now))
+        let columns = times.columns(of: histories)
+        let metrics = Array([Metric.hitRatio, .operations, .evictions].prefix(max(1, rect.rows / 2)))
+        for (place, metric) in metrics.enumerated() {
+            var graph = metric.graph(columns, times, limit: nil, look)
+            let top = rect.rows * place / metrics.count
+            let rows = rect.rows * (place + 1) / metrics.count - top
+            let value = metric.now(of: [archive], history.map { [ExactText(archive.name): $0] } ?? [:])
+            let words =
+                metric == .hitRatio
+                ? RecentHits(histories).words : "\(metric.title) \(value.map(metric.text) ?? "-") now"
+            graph.title = [Span(words), Span(", \(metric.statistic(times.step))", look[.dim])]
+            graph.draw(
+                into: &frame,
+                in: Rect(column: rect.column, row: rect.row + top, columns: rect.columns, rows: rows),
+                look: look)
         }
     }
 }

@@ -22,6 +22,9 @@ extension ArchivesScreen {
                 case .success(let (figures, moment)):
                     if !isPaused { show(&model, figures) }
                     effects = note(&model, figures, at: moment)
+                    if !isPaused, model.archives.arranged != nil, model.pace == .live {
+                        model.archives.arrange(at: model.now)
+                    }
                     if !isPaused, model.pausedSince != nil {
                         model.archives.pausedHistories = model.archives.histories
                     }

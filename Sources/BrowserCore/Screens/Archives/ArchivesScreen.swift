@@ -27,7 +27,7 @@ enum ArchivesScreen: ScreenParts {
         ]
     }
 
-    private static func selected(_ model: Model) -> ArchiveSample? {
+    static func selected(_ model: Model) -> ArchiveSample? {
         model.archives.summary(model.archives.selected ?? "")
     }
 
@@ -41,11 +41,12 @@ enum ArchivesScreen: ScreenParts {
         // Three events at least, and beside them the archive's own figures if there is room for both.
         if model.archives.showsEvents, hasArchives, !model.isOfServer, below >= ScreenLayout.eventRows {
             let both = below >= ScreenLayout.eventRows + ArchivePane.leastRows
-            let eventRows = both ? max(ScreenLayout.eventRows, below - ArchivePane.mostRows) : below
+            let eventRows = both ? max(ScreenLayout.eventRows, below - ArchivePane.mostRows(model)) : below
             (parts.list, parts.events) = parts.list.split(bottom: eventRows)
         }
         let showsPane = parts.list.rows >= rows + 8 && hasArchives
         (parts.list, parts.pane) = parts.list.split(top: showsPane ? rows + 1 : parts.list.rows)
+        parts.pane = parts.pane.split(top: min(parts.pane.rows, ArchivePane.mostRows(model))).top
         return parts
     }
 
@@ -59,8 +60,14 @@ enum ArchivesScreen: ScreenParts {
     static func table(_ model: Model) -> Table? { ArchivesView.table(model) }
 
     static func isOfUse(_ id: ActionID, _ model: Model) -> Bool {
-        ![.query, .groups].contains(id) || selected(model)?.kind != .log
+        let changes: [ActionID] = [.resizeArchive, .renameArchive, .compactArchive, .dropArchive]
+        if changes.contains(id) { return !model.isOfServer && !model.isOfRingFile && selected(model) != nil }
+        if model.isOfServer, [.sort, .reverse, .filter].contains(id) { return false }
+        return ![.query, .groups].contains(id) || selected(model)?.kind != .log
     }
+
+    /// Sorted by figures, the order stays while the cursor moves.
+    static func listed(_ model: Model) -> Timestamp? { model.archives.arranged }
 
     static func problem(_ model: Model) -> String? {
         // On an empty screen it stands in the middle, in full.
@@ -69,14 +76,19 @@ enum ArchivesScreen: ScreenParts {
     }
 
     static func place(_ model: Model) -> StatusView.Content? {
-        model.store.map { .line([Span($0, model.look[.dim])], right: "") }
+        let filter = model.archives.filter
+        let rest = "\(model.archives.rows.count) of \(model.archives.archives.count)  filter \"\(filter)\""
+        return model.store.map { .line([Span($0, model.look[.dim])], right: filter.isEmpty ? "" : rest) }
     }
 
     // MARK: What it does
 
     static func settle(_ model: inout Model, _ layout: ScreenLayout) -> [Effect] {
-        let archives = model.archives.archives
-        if selected(model) == nil { model.archives.selected = archives.first?.name }
+        let archives = model.archives.rows
+        let selected = model.archives.selected.map(ExactText.init)
+        if !archives.contains(where: { ExactText($0.name) == selected }) {
+            model.archives.selected = archives.first?.name
+        }
         model.archives.top = Table.firstRow(
             showing: model.archives.cursor, of: archives.count, in: layout.page,
             from: model.archives.top)
@@ -108,8 +120,60 @@ enum ArchivesScreen: ScreenParts {
     }
 
     static func move(_ model: inout Model, to row: Int) -> [Effect] {
-        let archives = model.archives.archives
+        let archives = model.archives.rows
         if !archives.isEmpty { model.archives.selected = archives[min(row, archives.count - 1)].name }
+        model.touched = model.now
         return []
+    }
+
+    static func perform(_ model: inout Model, _ id: ActionID) -> [Effect] {
+        guard isOfUse(id, model) else { return [] }
+        switch id {
+        case .sort:
+            let columns = ArchiveColumn.allCases
+            let next = (columns.firstIndex(of: model.archives.column) ?? 0) + 1
+            sort(&model, by: columns[next % columns.count])
+        case .reverse: sort(&model, by: model.archives.column, isReversed: !model.archives.isReversed)
+        case .filter:
+            model.prompt = Prompt(
+                label: "filter ", field: TextField(model.archives.filter, placeholder: "part of a name"),
+                keys: [("enter", "Keep"), ("esc", "Clear"), ("up/down", "Move")])
+        case .resizeArchive, .renameArchive, .compactArchive, .dropArchive: ask(id, &model)
+        default: break
+        }
+        return []
+    }
+
+    private static func sort(_ model: inout Model, by column: ArchiveColumn, isReversed: Bool = false) {
+        (model.archives.column, model.archives.isReversed) = (column, isReversed)
+        model.archives.arrange(at: model.now)
+    }
+
+    static func click(_ model: inout Model, _ point: Point, _ layout: ScreenLayout) -> [Effect] {
+        let header = table(model)?.layout(in: layout.list).headerColumn(at: point)
+        guard !model.isOfServer, let column = header.flatMap({ ArchivesView.bases[$0] }) else {
+            return moveToRow(at: point, &model, layout)
+        }
+        let isReversed = model.archives.column == column && !model.archives.isReversed
+        sort(&model, by: column, isReversed: isReversed)
+        return []
+    }
+
+    static func promptNote(_ model: Model) -> String {
+        let all = Figures.count(model.archives.archives.count, "archive", "archives")
+        return "  \(Figures.count(model.archives.rows.count)) of \(all)"
+    }
+
+    static func promptChanged(_ model: inout Model, _ text: String) -> [Effect] {
+        model.archives.filter = text
+        return []
+    }
+
+    static func promptEnded(_ model: inout Model, _ prompt: Prompt, isKept: Bool) -> [Effect] {
+        isKept ? [] : promptChanged(&model, "")
+    }
+
+    static func clear(_ model: inout Model) -> [Effect] {
+        model.archives.filter.isEmpty ? back(&model) : promptChanged(&model, "")
     }
 }

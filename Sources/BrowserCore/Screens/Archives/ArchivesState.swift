@@ -19,13 +19,63 @@ struct ArchivesState: Sendable {
     /// Seconds that graphs show.
     var span = 300.0
     var showsEvents = true
+    /// The archives whose alarms ring.
+    var ringing: [String] { alarms.filter(\.isRinging).map { $0.archive ?? "all archives" } }
+    /// Text that the names of the rows have.
+    var filter = ""
+    var column = ArchiveColumn.name
+    /// Names run from A on and figures from the largest, unless it is reversed.
+    var isReversed = false
+    /// The places of the archives in that order, and when they were determined.
+    private var places: [ExactText: Int] = [:]
+    private(set) var arranged: Timestamp?
 
     var archives: [ArchiveSample] { figures?.archives ?? [] }
     /// What graphs are of: a server has counters for all its databases together.
     var counted: [ArchiveSample] { figures?.counted ?? [] }
-    var cursor: Int { archives.firstIndex { ExactText($0.name) == selected.map(ExactText.init) } ?? 0 }
+
+    /// The archives that the filter leaves, in the order that was chosen; one that is new is the last.
+    var rows: [ArchiveSample] {
+        let pattern = SearchText(filter)
+        let found = archives.filter { pattern?.matches($0.name) ?? true }
+        guard arranged != nil else { return found }
+        return found.map { (places[ExactText($0.name)] ?? .max, $0) }.sorted { $0.0 < $1.0 }.map(\.1)
+    }
+
+    /// Sorts the archives by their present figures.
+    mutating func arrange(at now: Timestamp) {
+        arranged = column == .name && !isReversed ? nil : now
+        var order = archives.enumerated().map { place, archive in
+            (column.value(archive, histories[ExactText(archive.name)]) ?? -Double(place), place)
+        }
+        order.sort { ($0.0, $1.1) > ($1.0, $0.1) }
+        if isReversed { order.reverse() }
+        places = [:]
+        for (place, item) in order.enumerated() { places[ExactText(archives[item.1].name)] = place }
+    }
+
+    var cursor: Int { rows.firstIndex { ExactText($0.name) == selected.map(ExactText.init) } ?? 0 }
 
     func summary(_ name: String) -> ArchiveSample? {
         archives.first { ExactText($0.name) == ExactText(name) }
+    }
+}
+
+/// The columns that archives can be sorted by.
+enum ArchiveColumn: Sendable, Hashable, CaseIterable {
+    case name, entries, disk, footprint, memory, hits, operations, evictions
+
+    /// Nil of names, which have the store's order. A ratio of no accesses is below all others.
+    func value(_ archive: ArchiveSample, _ history: ArchiveHistory?) -> Double? {
+        switch self {
+        case .name: nil
+        case .entries: Double(archive.entries)
+        case .disk: Double(archive.diskBytes)
+        case .footprint: Double(archive.footprint)
+        case .memory: Double(archive.memoryBytes)
+        case .hits: RecentHits([history].compactMap { $0 }).ratio ?? -1
+        case .operations: history?.now?.operations ?? 0
+        case .evictions: history?.now?.evictions ?? 0
+        }
     }
 }

@@ -6,52 +6,76 @@ import TerminalKit
 enum ArchivesView {
     static func table(_ model: Model) -> Table {
         if let server = model.archives.figures?.server { return DatabasesView.table(model, server) }
-        let archives = model.archives.archives
+        let archives = model.archives.rows
         let histories = model.archives.shownHistories
+        let flags = archives.map { flag($0, model) }
         let isOver = archives.contains { $0.problem == nil && $0.footprintExcess != nil }
-        let isDamaged = archives.contains { $0.problem == nil && $0.damagedPlaces > 0 }
+        var columns = [
+            Table.Column("archive", width: .minimum(12, weight: 1)),
+            // It has warnings, which narrow screens show too.
+            Table.Column("kind", width: .fixed(10), priority: flags.contains { $0 != nil } ? 1 : 9),
+            Table.Column("entries", width: .fixed(9), alignment: .trailing, priority: 3),
+            Table.Column("disk", width: .fixed(15), alignment: .trailing, priority: 4),
+            Table.Column("", width: .minimum(10, weight: 1), priority: 1),
+            Table.Column("footprint", width: .fixed(isOver ? 15 : 11), alignment: .trailing, priority: 8),
+            Table.Column("memory", width: .fixed(15), alignment: .trailing, priority: 10),
+            Table.Column("", width: .minimum(10, weight: 1), priority: 11),
+            Table.Column(
+                "hit \(RecentHits(histories.values).window)", width: .fixed(9), alignment: .trailing,
+                priority: 2),
+            Table.Column("each second", width: .minimum(12, weight: 1), priority: 12),
+            Table.Column("ops/s", width: .fixed(7), alignment: .trailing, priority: 5),
+            Table.Column("evict/s", width: .fixed(9), alignment: .trailing, priority: 6),
+        ]
+        let (sorted, isReversed) = (model.archives.column, model.archives.isReversed)
+        if model.archives.arranged != nil, let place = bases.firstIndex(of: sorted) {
+            columns[place].order = isReversed == (sorted == .name) ? .descending : .ascending
+        }
         return Table(
-            columns: [
-                Table.Column("archive", width: .minimum(8, weight: 1)),
-                // It says so, on narrow screens too.
-                Table.Column("kind", width: .fixed(10), priority: isDamaged ? 1 : 8),
-                Table.Column("entries", width: .fixed(9), alignment: .trailing, priority: 1),
-                Table.Column("disk", width: .fixed(15), alignment: .trailing, priority: 2),
-                Table.Column("", width: .fixed(10), priority: 9),
-                Table.Column(
-                    "footprint", width: .fixed(isOver ? 15 : 9), alignment: .trailing, priority: 7),
-                Table.Column("memory", width: .fixed(15), alignment: .trailing, priority: 10),
-                Table.Column("", width: .fixed(10), priority: 11),
-                Table.Column("hits", width: .fixed(6), alignment: .trailing, priority: 3),
-                Table.Column("", width: .minimum(12, weight: 1), priority: 6),
-                Table.Column("ops/s", width: .fixed(6), alignment: .trailing, priority: 4),
-                Table.Column("evict/s", width: .fixed(7), alignment: .trailing, priority: 5),
-            ], rowCount: archives.count, firstRow: model.archives.top,
+            columns: columns, rowCount: archives.count, firstRow: model.archives.top,
             selectedRow: archives.isEmpty ? nil : model.archives.cursor,
-            emptyText: model.archives.figures == nil ? "" : "No archives yet."
+            emptyText: model.archives.filter.isEmpty ? "" : "No name holds \"\(model.archives.filter)\"."
         ) { row in
-            ArchivesView.row(archives[row], histories[ExactText(archives[row].name)])
+            ArchivesView.row(archives[row], histories[ExactText(archives[row].name)], flags[row])
         }
     }
 
-    private static func row(_ archive: ArchiveSample, _ history: ArchiveHistory?) -> Table.Row {
+    /// The columns of the table by which it is sorted; nil of the others.
+    static let bases: [ArchiveColumn?] = [
+        .name, nil, .entries, .disk, nil, .footprint, .memory, nil, .hits, nil, .operations, .evictions,
+    ]
+
+    /// The most urgent warning about an archive; it stands in the place of its kind.
+    private static func flag(_ archive: ArchiveSample, _ model: Model) -> Table.Cell? {
+        if archive.damagedPlaces > 0 { return Table.Cell("damaged", role: .danger) }
+        let rings = model.archives.alarms.contains {
+            $0.isRinging && $0.archive.map(ExactText.init) == ExactText(archive.name)
+        }
+        if rings { return Table.Cell("ALARM", role: .danger) }
+        return model.events.returns(in: archive.name).isMany ? Table.Cell("too small", role: .warning) : nil
+    }
+
+    private static func row(
+        _ archive: ArchiveSample, _ history: ArchiveHistory?, _ flag: Table.Cell?
+    ) -> Table.Row {
         guard archive.problem == nil else {
             let cells = [archive.name, "?", "-", "unreadable"]
             return Table.Row(cells.map { Table.Cell($0) }, role: .danger)
         }
         let now = history?.now
+        let histories = [history].compactMap { $0 }
+        let ratios = GraphColumn.columns(
+            120, step: 1, until: history?.latest ?? .init(seconds: 0), of: histories)
         return Table.Row([
-            Table.Cell(archive.name),
-            archive.damagedPlaces > 0
-                ? Table.Cell("damaged", role: .danger) : Table.Cell("\(archive.kind)", role: .dim),
+            Table.Cell(archive.name), flag ?? Table.Cell("\(archive.kind)", role: .dim),
             Table.Cell(Figures.count(archive.entries)),
             Table.Cell(Figures.share(archive.diskBytes, of: archive.diskLimit)),
             archive.diskShare.map { Table.Cell("", gauge: $0) } ?? Table.Cell("no limit", role: .dim),
             footprint(archive),
             Table.Cell(Figures.share(archive.memoryBytes, of: archive.memoryLimit)),
             archive.memoryShare.map { Table.Cell("", gauge: $0) } ?? Table.Cell("no limit", role: .dim),
-            Table.Cell(archive.hitRatio.map(Figures.percent) ?? "-"),
-            Table.Cell("", spark: history?.points.compactMap(\.hitRatio) ?? []),
+            Table.Cell(RecentHits(histories).ratio.map(Figures.percent) ?? "-"),
+            Table.Cell("", spark: ratios.map { $0?.hitRatio }),
             Table.Cell(now.map { Figures.rate($0.operations) } ?? "-"),
             Table.Cell(
                 now.map { Figures.rate($0.evictions) } ?? "-",
@@ -82,7 +106,7 @@ enum ArchivesView {
                     parts.map { Span($0, look[row == 0 ? .text : .dim]) }, into: &frame, in: line.line(row))
             }
         } else {
-            drawTotals(figures, into: &frame, in: layout.info, look: look)
+            drawTotals(model, figures, into: &frame, in: layout.info)
         }
         guard !figures.archives.isEmpty else {
             return explain(model, layout, into: &frame)
@@ -94,15 +118,17 @@ enum ArchivesView {
         {
             ArchivePane(
                 archive: archive, server: figures.server,
-                history: model.archives.shownHistories[ExactText(archive.name)]
+                history: model.archives.shownHistories[ExactText(archive.name)],
+                returns: model.events.returns(in: archive.name), now: model.shownNow
             )
             .draw(into: &frame, in: layout.pane, look: look)
         }
     }
 
     private static func drawTotals(
-        _ figures: StoreFigures, into frame: inout Frame, in rect: Rect, look: Look
+        _ model: Model, _ figures: StoreFigures, into frame: inout Frame, in rect: Rect
     ) {
+        let look = model.look
         guard !rect.isEmpty else { return }
         func sum(_ value: (ArchiveSample) -> UInt64) -> String {
             Figures.bytes(figures.archives.reduce(0) { $0 &+ value($1) })
@@ -112,13 +138,14 @@ enum ArchivesView {
         var parts = [
             Figures.count(figures.archives.count, "archive", "archives"),
             Figures.count(entries, "entry", "entries"), "disk \(sum(\.diskBytes))",
-            "memory \(sum(\.memoryBytes))", "footprint \(sum(\.footprint))",
+            "memory \(sum(\.memoryBytes))", RecentHits(model.archives.shownHistories.values).words,
+            "footprint \(sum(\.footprint))",
         ].map { Span($0, look[.text]) }
         if damaged > 0 { parts.insert(Span("\(Figures.count(damaged)) damaged", look[.danger]), at: 1) }
         let line = rect.inset(left: 1)
         write(parts, into: &frame, in: line.line(0))
         let processes = figures.processes.map { process in
-            let hits = process.hitRatio.map { " \(Figures.percent($0)) hits" } ?? ""
+            let hits = process.hitRatio.map { " lifetime hit \(Figures.percent($0))" } ?? ""
             return "\(process.name) \(process.pid)\(process.isAlive ? hits : " ended")"
         }
         let count = Figures.count(figures.processes.count, "process", "processes")

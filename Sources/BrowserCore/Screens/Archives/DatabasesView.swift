@@ -27,9 +27,10 @@ enum DatabasesView {
 
     /// Two lines: what it is, and what it does.
     static func lines(_ model: Model, _ server: ServerFigures) -> [[String]] {
-        let now = model.archives.figures?.whole.flatMap {
-            model.archives.shownHistories[ExactText($0.name)]?.now
+        let history = model.archives.figures?.whole.flatMap {
+            model.archives.shownHistories[ExactText($0.name)]
         }
+        let now = history?.now
         return [
             [
                 server.product, server.role, "up \(Figures.duration(server.uptime))",
@@ -39,7 +40,7 @@ enum DatabasesView {
             ],
             [server.remark].compactMap { $0 } + [
                 "\(now.map { Figures.rate($0.operations) } ?? "-") commands/s",
-                "hits \(now?.hitRatio.map(Figures.percent) ?? "-")",
+                RecentHits([history].compactMap { $0 }).words,
                 "evictions \(now.map { Figures.rate($0.evictions) } ?? "-")/s",
                 "expiries \(now.map { Figures.rate($0.expirations) } ?? "-")/s",
             ],
@@ -49,11 +50,11 @@ enum DatabasesView {
     /// What the pane says beside graphs.
     static func facts(_ server: ServerFigures) -> [(name: String, value: String)] {
         let accesses = Double(server.hits) + Double(server.misses)
-        let ratio = accesses > 0 ? ", hit ratio \(Figures.percent(Double(server.hits) / accesses))" : ""
+        let ratio = accesses > 0 ? "lifetime hit \(Figures.percent(Double(server.hits) / accesses)): " : ""
         return [
             (
                 "accesses",
-                "\(Figures.count(server.hits)) hits, \(Figures.count(server.misses)) misses\(ratio)"
+                "\(ratio)\(Figures.count(server.hits)) hits, \(Figures.count(server.misses)) misses"
             ),
             ("commands", Figures.count(server.commands)),
             (

@@ -312,11 +312,18 @@ enum EntriesView {
             // Only as much of the key as is seen, so that a long one costs no more.
             let shown = TextWidth.truncate(key, to: place.columns, ellipsis: look.glyphs.ellipsis)
             guard let range = pattern.range(in: shown) else { continue }
-            let before = TextWidth.width(of: String(shown.prefix(range.lowerBound)))
-            let width = TextWidth.width(of: String(shown.prefix(range.upperBound))) - before
-            let cells = Rect(
-                column: place.column + before, row: places.body.row + offset, columns: width, rows: 1)
-            frame.restyle(cells) { $0 = look[.match].over($0) }
+            let start = Point(column: place.column, row: places.body.row + offset)
+            frame.highlight(range, of: shown, at: start, look: look)
         }
+    }
+}
+
+extension Frame {
+    /// Shows that characters of a text match, which is written at that point.
+    mutating func highlight(_ range: Range<Int>, of text: String, at point: Point, look: Look) {
+        let before = TextWidth.width(of: String(text.prefix(range.lowerBound)))
+        let width = TextWidth.width(of: String(text.prefix(range.upperBound))) - before
+        let cells = Rect(column: point.column + before, row: point.row, columns: width, rows: 1)
+        restyle(cells) { $0 = look[.match].over($0) }
     }
 }

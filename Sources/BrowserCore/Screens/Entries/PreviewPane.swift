@@ -39,7 +39,10 @@ struct PreviewPane {
             return
         }
         guard let load = preview.load else { return }
-        let figures = "\(load.content.name), \(Figures.bytes(UInt64(load.entry.valueBytes)))"
+        let isPart = load.head.count < load.entry.valueBytes
+        let figures =
+            "\(load.name), \(Figures.bytes(UInt64(load.entry.valueBytes)))"
+            + (isPart ? ", its beginning" : "")
         let space = isBeside ? "" : " "
         let width = TextWidth.width(of: figures) + 2 + 2 * space.count
         let key = TextWidth.truncate(

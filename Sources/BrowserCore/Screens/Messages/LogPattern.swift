@@ -20,6 +20,28 @@ struct LogPattern: Sendable {
         do { _ = try Regex(text) } catch { throw SourceError("\(error)") }
     }
 
+    /// Finds the parts of a line that match, as offsets of characters; none of a pattern behind `!`. Made once for many lines.
+    func finder() -> (String) -> [Range<Int>] {
+        if isInverse { return { _ in [] } }
+        if let plain {
+            return { line in
+                var (found, start) = ([Range<Int>](), 0)
+                while let next = plain.range(in: String(line.dropFirst(start))), !next.isEmpty {
+                    found.append(start + next.lowerBound..<start + next.upperBound)
+                    start += next.upperBound
+                }
+                return found
+            }
+        }
+        guard let expression = try? Regex(text).ignoresCase() else { return { _ in [] } }
+        return { line in
+            line.matches(of: expression).map { match in
+                let start = line.distance(from: line.startIndex, to: match.range.lowerBound)
+                return start..<start + line.distance(from: match.range.lowerBound, to: match.range.upperBound)
+            }
+        }
+    }
+
     /// Says of each message whether it is one of them. Made once for many; for one thread.
     func matcher() -> (LogLine) -> Bool {
         if let plain { return { plain.matches($0.shown) != isInverse } }

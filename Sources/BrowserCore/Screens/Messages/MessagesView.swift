@@ -73,6 +73,26 @@ enum MessagesView {
         }
         Bar(left: left, right: log.follows ? [Span(" newest ", look[.good])] : [], role: .text)
             .draw(into: &frame, in: layout.info, look: look)
-        table(model).draw(into: &frame, in: layout.list, look: look)
+        let table = table(model)
+        table.draw(into: &frame, in: layout.list, look: look)
+        highlight(log, table.layout(in: layout.list), into: &frame, look: look)
+    }
+
+    /// Shows where messages match the filter and the search.
+    private static func highlight(
+        _ log: LogState, _ places: TableLayout, into frame: inout Frame, look: Look
+    ) {
+        let finders = [log.filter, log.find].compactMap { $0.pattern?.finder() }
+        guard !finders.isEmpty, let place = places.columns.first(where: { $0.index == 2 }) else { return }
+        for (offset, row) in places.rows.enumerated() {
+            guard let text = log.line(log.number(at: row))?.text.map(firstLine) else { continue }
+            // Only as much as is seen, so that a long message costs no more.
+            let shown = TextWidth.truncate(
+                look.legible(text), to: place.columns, ellipsis: look.glyphs.ellipsis)
+            let start = Point(column: place.column, row: places.body.row + offset)
+            for range in finders.flatMap({ $0(shown) }) {
+                frame.highlight(range, of: shown, at: start, look: look)
+            }
+        }
     }
 }

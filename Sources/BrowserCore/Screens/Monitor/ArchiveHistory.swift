@@ -1,19 +1,10 @@
 import StorageEngine
 import StoreInspection
 
-/// What an archive did and held while the browser looked at its store, whichever screen was shown: each second of the last
-/// minutes, and the coarser the longer ago, so that hours take no more than some hundred kilobytes. A value.
+/// Activity and size of an archive while the browser had its store open, in bins of time. A value.
+///
+/// Bins start at multiples of their width since 1970, so that a bin that has ended keeps its figures.
 package struct ArchiveHistory: Sendable {
-    /// A while of it.
-    package struct Point: Sendable {
-        package let start: Timestamp
-        package let end: Timestamp
-        package let rates: ArchiveRates
-        /// The most that it held meanwhile, in bytes.
-        package let disk: UInt64
-        package let memory: UInt64
-    }
-
     private struct Sample: Sendable {
         var time: Timestamp
         var status: ArchiveStatus
@@ -24,50 +15,52 @@ package struct ArchiveHistory: Sendable {
         }
     }
 
-    /// Points of one length.
+    /// The figures of one bin, which begins after `index` widths and includes its end.
+    fileprivate struct Bin: Sendable {
+        let index: Int64
+        /// Seconds of the bin in which the archive was observed.
+        var seconds = 0.0
+        /// Rates weighted by seconds; of bytes the maximum.
+        var sums = GraphColumn()
+
+        mutating func add(_ column: GraphColumn, seconds: Double) {
+            self.seconds += seconds
+            sums = sums.adding(column, weight: seconds)
+        }
+
+        var mean: GraphColumn { GraphColumn().adding(sums, weight: seconds > 0 ? 1 / seconds : 0) }
+    }
+
+    /// Bins of one width.
     private struct Level: Sendable {
-        /// Seconds that a point stands for.
-        let step: Double
+        let step: Int64
         let maximum: Int
-        var points: [Point] = []
-        private var start: Sample?
-        private var disk: UInt64 = 0
-        private var memory: UInt64 = 0
+        var bins: [Bin] = []
 
-        init(step: Double, maximum: Int) { (self.step, self.maximum) = (step, maximum) }
+        init(step: Int64, maximum: Int) { (self.step, self.maximum) = (step, maximum) }
 
-        mutating func add(_ sample: Sample) {
-            disk = max(disk, sample.status.diskBytes)
-            memory = max(memory, sample.status.memoryBytes)
-            guard let start else { return begin(sample) }
-            // What is a little early counts, or each point would be a refresh too long.
-            guard sample.time.seconds(since: start.time) >= step - 0.05 else { return }
-            points.append(
-                Point(
-                    start: start.time, end: sample.time, rates: sample.rates(since: start), disk: disk,
-                    memory: memory))
-            if points.count > maximum { points.removeFirst() }
-            begin(sample)
-        }
-
-        /// Forgets what lies behind a moment.
-        mutating func forget(after moment: Timestamp) {
-            points.removeAll { $0.end > moment }
-            start = nil
-            (disk, memory) = (0, 0)
-        }
-
-        private mutating func begin(_ sample: Sample) {
-            start = sample
-            (disk, memory) = (sample.status.diskBytes, sample.status.memoryBytes)
+        mutating func add(_ rates: ArchiveRates, from start: Sample, to end: Sample) {
+            let last = GraphColumn.index(of: end.time, step: step)
+            let first = GraphColumn.floor(start.time.microseconds, step * 1_000_000)
+            for index in max(first, last - Int64(maximum))...last {
+                let begin = Timestamp(seconds: Double(index * step))
+                let from = max(0, start.time.seconds(since: begin))
+                let seconds = min(Double(step), end.time.seconds(since: begin)) - from
+                // A size that was read after a bin isn't the bin's.
+                let status = index == last ? end.status : start.status
+                let column = GraphColumn(rates, disk: status.diskBytes, memory: status.memoryBytes)
+                if bins.last?.index != index { bins.append(Bin(index: index)) }
+                bins[bins.count - 1].add(column, seconds: seconds)
+            }
+            if bins.count > maximum { bins.removeFirst(bins.count - maximum) }
         }
     }
 
-    /// Five minutes, an hour, half a day.
+    /// For the whole width of a large terminal: 25 minutes, four hours, 15 hours.
     private var levels = [
-        Level(step: 1, maximum: 300), Level(step: 10, maximum: 360), Level(step: 60, maximum: 720),
+        Level(step: 1, maximum: 1500), Level(step: 10, maximum: 1500), Level(step: 60, maximum: 900),
     ]
-    /// Seconds over which rates are averaged, so that they can be read.
+    /// Seconds over which current rates are averaged, so that they can be read.
     private static let window = 2.0
     private var recent: [Sample] = []
 
@@ -76,20 +69,23 @@ package struct ArchiveHistory: Sendable {
     package mutating func add(_ status: ArchiveStatus, at time: Timestamp) {
         let sample = Sample(time: time, status: status)
         if let last = recent.last, time < last.time {
-            // The clock was set back: what was noted for times to come would be in the way until they come.
+            // The clock was set back: bins of times to come would be in the way.
             recent = []
-            for index in levels.indices { levels[index].forget(after: time) }
+            for index in levels.indices {
+                let present = GraphColumn.index(of: time, step: levels[index].step)
+                levels[index].bins.removeAll { $0.index >= present }
+            }
+        }
+        if let last = recent.last, time > last.time {
+            let rates = sample.rates(since: last)
+            for index in levels.indices { levels[index].add(rates, from: last, to: sample) }
         }
         recent.append(sample)
         // One sample at or beyond the window's edge is kept, so that the window is filled.
         while recent.count > 2, time.seconds(since: recent[1].time) >= ArchiveHistory.window {
             recent.removeFirst()
         }
-        for index in levels.indices { levels[index].add(sample) }
     }
-
-    /// Rates of each second of the last minutes, the latest last.
-    package var points: [ArchiveRates] { levels[0].points.map(\.rates) }
 
     /// Rates over the last seconds; nil until two refreshes were seen.
     package var now: ArchiveRates? {
@@ -97,31 +93,75 @@ package struct ArchiveHistory: Sendable {
         return last.rates(since: first)
     }
 
-    /// The points of so many seconds, oldest first: as fine as that far back is known, and finer at the end, where the
-    /// coarse ones have not come to yet.
-    package func points(seconds: Double) -> [Point] {
-        let base = levels.firstIndex { $0.step * Double($0.maximum) >= seconds } ?? levels.count - 1
-        var points = levels[base].points
-        for finer in levels[..<base].reversed() {
-            let end = points.last?.end
-            points += finer.points.filter { end == nil || $0.start >= end! }
+    /// When the archive was observed last.
+    package var latest: Timestamp? { recent.last?.time }
+
+    /// The observed part of the last minute.
+    fileprivate var lastMinute: Bin {
+        var minute = Bin(index: 0)
+        guard let end = levels[0].bins.last?.index else { return minute }
+        for bin in levels[0].bins.suffix(60) where bin.index > end - 60 {
+            minute.add(bin.mean, seconds: bin.seconds)
         }
-        return points
+        return minute
     }
 
-    /// How many points are kept.
-    package var count: Int { levels.reduce(0) { $0 + $1.points.count } }
+    /// Columns of `step` seconds, a multiple of a level's, by their index since 1970; only those with observations.
+    fileprivate func columns(_ range: ClosedRange<Int64>, step: Int64) -> [(
+        index: Int64, column: GraphColumn
+    )] {
+        guard let level = levels.last(where: { step % $0.step == 0 }) else { return [] }
+        let ratio = step / level.step
+        var columns: [Bin] = []
+        let start = level.bins.lastIndex { $0.index < range.lowerBound * ratio }.map { $0 + 1 } ?? 0
+        for bin in level.bins[start...] {
+            let index = GraphColumn.floor(bin.index, ratio)
+            guard range.contains(index) else { break }
+            if columns.last?.index != index { columns.append(Bin(index: index)) }
+            columns[columns.count - 1].add(bin.mean, seconds: bin.seconds)
+        }
+        return columns.map { ($0.index, $0.mean) }
+    }
+
+    /// The number of bins that are kept.
+    package var count: Int { levels.reduce(0) { $0 + $1.bins.count } }
 }
 
-/// What archives did and held in the time that a column of a graph stands for. A value; safe to share between threads.
+/// The accesses of archives in the last minute, or since the browser looks at them. A value; safe to share between threads.
+package struct RecentHits: Sendable, Hashable {
+    /// Observed seconds, at most 60.
+    private(set) var seconds = 0.0
+    private var hits = 0.0
+    private var misses = 0.0
+
+    package init(_ histories: some Sequence<ArchiveHistory>) {
+        for history in histories {
+            let minute = history.lastMinute
+            seconds = max(seconds, minute.seconds)
+            hits += minute.sums.hits
+            misses += minute.sums.misses
+        }
+    }
+
+    /// Nil without an access.
+    package var ratio: Double? { hits + misses > 0 ? hits / (hits + misses) : nil }
+
+    /// `1m`, or `<1m` until a minute was observed.
+    package var window: String { seconds <= 0 || seconds > 58.5 ? "1m" : "<1m" }
+
+    /// `hit 1m 92.4%`
+    var words: String { "hit \(window) \(ratio.map(Figures.percent) ?? "-")" }
+}
+
+/// Activity and size of archives in the time of one column of a graph. A value; safe to share between threads.
 package struct GraphColumn: Sendable, Hashable {
-    /// A second.
+    /// Means, a second.
     package var hits = 0.0
     package var misses = 0.0
     package var operations = 0.0
     package var evictions = 0.0
     package var expiries = 0.0
-    /// Bytes.
+    /// Maxima, in bytes.
     package var disk = 0.0
     package var memory = 0.0
 
@@ -154,34 +194,38 @@ package struct GraphColumn: Sendable, Hashable {
         return sum
     }
 
-    /// So many columns over so many seconds until a moment, oldest first; nil where nobody looked.
+    /// Widths that a column may have, in seconds.
+    private static let steps: [Int64] = [
+        1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600, 7200, 14_400, 43_200,
+    ]
+
+    /// The width of a column, in seconds, with which `count` columns cover at least `seconds`.
+    package static func step(_ count: Int, covering seconds: Double) -> Int64 {
+        steps.first { Double($0) * Double(max(1, count)) >= seconds } ?? 43_200
+    }
+
+    /// The number of the column that a moment is in, since 1970; a column includes its end.
+    package static func index(of time: Timestamp, step: Int64) -> Int64 {
+        floor(time.microseconds &- 1, step * 1_000_000)
+    }
+
+    fileprivate static func floor(_ value: Int64, _ divisor: Int64) -> Int64 {
+        let quotient = value / divisor
+        return value % divisor < 0 ? quotient - 1 : quotient
+    }
+
+    /// The last `count` columns of `step` seconds up to that of a moment, oldest first; nil without observations.
     package static func columns(
-        _ count: Int, seconds: Double, until end: Timestamp, of histories: [ArchiveHistory]
+        _ count: Int, step: Int64, until end: Timestamp, of histories: [ArchiveHistory]
     ) -> [GraphColumn?] {
         var sums = [GraphColumn?](repeating: nil, count: max(0, count))
         guard count > 0 else { return sums }
-        let width = seconds / Double(count)
+        let last = index(of: end, step: step)
+        let first = last - Int64(count - 1)
         for history in histories {
-            var own = [GraphColumn?](repeating: nil, count: count)
-            var weights = [Double](repeating: 0, count: count)
-            for point in history.points(seconds: seconds) {
-                let from = seconds + point.start.seconds(since: end)
-                let to = seconds + point.end.seconds(since: end)
-                guard to > 0, from < seconds else { continue }
-                let column = GraphColumn(point.rates, disk: point.disk, memory: point.memory)
-                let last = min(count - 1, Int((to / width).rounded(.up)) - 1)
-                let first = min(count - 1, max(0, Int(from / width)))
-                for place in first...max(first, last) {
-                    let overlap = min(to, Double(place + 1) * width) - max(from, Double(place) * width)
-                    guard overlap > 0 else { continue }
-                    own[place] = (own[place] ?? GraphColumn()).adding(column, weight: overlap)
-                    weights[place] += overlap
-                }
-            }
-            for place in own.indices {
-                guard let sum = own[place] else { continue }
-                let average = GraphColumn().adding(sum, weight: 1 / weights[place])
-                sums[place] = (sums[place] ?? GraphColumn()) + average
+            for (index, column) in history.columns(first...last, step: step) {
+                let place = Int(index - first)
+                sums[place] = sums[place].map { $0 + column } ?? column
             }
         }
         return sums

@@ -11,13 +11,11 @@ extension Browser {
     /// Asks for the events that came since the last look, of archives that have any.
     static func loadEvents(_ model: inout Model) -> [Effect] {
         guard let store = model.store, !model.events.isPending else { return [] }
-        var wanted: [(archive: ArchiveAddress, from: UInt64?, wasWatched: Bool)] = []
+        var wanted: [(archive: ArchiveAddress, from: UInt64?)] = []
         for archive in watched(model) {
-            let wasWatched = model.events.watch(
-                archive.name, at: model.now, every: model.refreshInterval)
             let next = model.events.next[archive.name]
             guard archive.nextEvent != next ?? 0 else { continue }
-            wanted.append((ArchiveAddress(archive.name, in: store), next, wasWatched))
+            wanted.append((ArchiveAddress(archive.name, in: store), next))
         }
         guard !wanted.isEmpty else { return [] }
         let asked = wanted
@@ -26,9 +24,9 @@ extension Browser {
         return [
             .ask("load events of " + names.joined(separator: ", ")) { context in
                 // An archive that can't be read has no page.
-                asked.compactMap { archive, from, wasWatched in
+                asked.compactMap { archive, from in
                     (try? context.source.events(in: archive, from: from)).map {
-                        (archive.name, wasWatched, $0)
+                        (archive.name, $0)
                     }
                 }
             } then: { model, result in

@@ -11,17 +11,13 @@ struct EventLog: Sendable {
     private var records: [StoreEvent] = []
     /// The event to ask for next, by archive.
     private(set) var next: [String: UInt64] = [:]
-    /// How many were overwritten before they were read although they were watched, by archive.
-    private(set) var lost: [String: UInt64] = [:]
-    /// How many were overwritten while nobody watched: another screen was shown, or a pause.
-    private(set) var unwatched: [String: UInt64] = [:]
-    /// When the events of an archive were last in view.
-    private var watched: [String: Timestamp] = [:]
+    /// The number of events that were overwritten before they were read, by archive.
+    private(set) var missed: [String: UInt64] = [:]
+    /// Keys that returned after their eviction, by archive.
+    private var returns: [String: EvictedReturns] = [:]
     var isPending = false
 
     private static let maximum = 20_000
-    /// Seconds between two looks after which events were not watched.
-    private static let gap = 2.0
 
     /// A little more is kept than is shown, so that not each new event moves all.
     var numbers: Range<Int> {
@@ -33,15 +29,12 @@ struct EventLog: Sendable {
 
     /// Takes what was read of several archives and puts it in order of time.
     /// - Returns: the number of the first event that is new or has another place than before.
-    mutating func add(_ pages: [(archive: String, wasWatched: Bool, batch: EventBatch)]) -> Int {
+    mutating func add(_ pages: [(archive: String, batch: EventBatch)]) -> Int {
         var new: [StoreEvent] = []
         for page in pages {
             next[page.archive] = page.batch.next
-            if page.wasWatched {
-                lost[page.archive, default: 0] &+= page.batch.lost
-            } else {
-                unwatched[page.archive, default: 0] &+= page.batch.lost
-            }
+            missed[page.archive, default: 0] &+= page.batch.lost
+            for event in page.batch.events { returns[page.archive, default: EvictedReturns()].note(event) }
             new += page.batch.events.map { StoreEvent(archive: page.archive, $0) }
         }
         guard let earliest = new.map(\.time).min() else { return numbers.upperBound }
@@ -59,6 +52,8 @@ struct EventLog: Sendable {
         }
         return changed
     }
+
+    func returns(in archive: String) -> EvictedReturns { returns[archive] ?? EvictedReturns() }
 
     /// How many there are of an archive, or of all.
     func count(of archive: String?) -> Int {
@@ -78,26 +73,10 @@ struct EventLog: Sendable {
         return found.reversed()
     }
 
-    /// Notes that the events of an archive are in view, which is looked at every so many seconds.
-    /// - Returns: whether they have been since the last look.
-    mutating func watch(_ archive: String, at now: Timestamp, every interval: Double) -> Bool {
-        defer { watched[archive] = now }
-        return watched[archive].map { now.seconds(since: $0) < max(EventLog.gap, interval * 2) } ?? false
-    }
-
-    /// The screen was paused: what was overwritten meanwhile wasn't watched.
-    mutating func lookAway() { watched = [:] }
-
-    /// What is to be said of events of an archive, or of all, that can't be shown.
+    /// The number of events of an archive, or of all, that can't be shown.
     func missing(of archive: String?, _ look: Look) -> [Span] {
-        func sum(_ counts: [String: UInt64]) -> UInt64 {
-            archive.map { counts[$0] ?? 0 } ?? counts.values.reduce(0, &+)
-        }
-        let (lost, unwatched) = (sum(lost), sum(unwatched))
-        var spans: [Span] = []
-        if unwatched > 0 { spans.append(Span(" \(Figures.count(unwatched)) not watched ", look[.dim])) }
-        if lost > 0 { spans.append(Span(" \(Figures.count(lost)) lost ", look[.warning])) }
-        return spans
+        let count = archive.map { missed[$0] ?? 0 } ?? missed.values.reduce(0, &+)
+        return count > 0 ? [Span(" \(Figures.count(count)) missed ", look[.warning])] : []
     }
 }
 
@@ -122,5 +101,46 @@ struct EventFilter: Sendable, Hashable {
         if let kind, event.kind != kind { return false }
         guard let pattern else { return true }
         return event.key.map(pattern.matches) ?? false
+    }
+}
+
+/// Shows if an archive is too small: the share of the recorded keys that were evicted shortly before. A value.
+struct EvictedReturns: Sendable {
+    /// When keys were evicted.
+    private var evicted: [String: Timestamp] = [:]
+    /// Records and those of evicted keys, in the present minute and in the one before.
+    private var minute: Int64 = 0
+    private var present = (records: 0, returns: 0)
+    private var before = (records: 0, returns: 0)
+
+    private static let maximum = 20_000
+
+    mutating func note(_ event: ArchiveEvent) {
+        guard let key = event.key, event.keyIsComplete else { return }
+        if event.kind == .eviction { evicted[key] = event.time }
+        guard event.kind == .record else { return }
+        let now = GraphColumn.index(of: event.time, step: 60)
+        if now != minute {
+            before = now == minute + 1 ? present : (0, 0)
+            (present, minute) = ((0, 0), now)
+            if evicted.count > EvictedReturns.maximum {
+                evicted = evicted.filter { event.time.seconds(since: $0.value) < 600 }
+            }
+        }
+        present.records += 1
+        if let time = evicted.removeValue(forKey: key), event.time.seconds(since: time) < 600 {
+            present.returns += 1
+        }
+    }
+
+    private var returns: Int { present.returns + before.returns }
+    private var records: Int { present.records + before.records }
+
+    /// Whether a tenth of the records, and not just a few, are of evicted keys.
+    var isMany: Bool { returns >= 10 && returns * 10 >= records }
+
+    /// One line.
+    var words: String {
+        "\(Figures.count(returns)) of \(Figures.count(records)) recorded keys had been evicted"
     }
 }

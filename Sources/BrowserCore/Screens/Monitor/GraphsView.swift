@@ -7,69 +7,130 @@ enum GraphsView {
     /// Seconds that graphs can show.
     static let spans: [Double] = [60, 300, 900, 3600, 4 * 3600, 12 * 3600]
 
-    /// Rows and columns that a graph needs to tell anything.
-    private static let leastRows = 3
+    /// Rows and columns that a graph needs: title, two rows of the plot, and times.
+    private static let leastRows = 4
     private static let leastColumns = 30
+
+    /// The columns of time that are in view. All graphs have the same.
+    struct Times: Sendable {
+        let count: Int
+        /// Seconds of a column.
+        let step: Int64
+        /// The number of the last column.
+        let last: Int64
+
+        init(_ count: Int, seconds: Double, until end: Timestamp) {
+            self.count = max(0, count)
+            step = GraphColumn.step(count, covering: seconds)
+            last = GraphColumn.index(of: end, step: step)
+        }
+
+        var first: Int64 { last - Int64(count) + 1 }
+
+        func start(_ index: Int64) -> Timestamp { Timestamp(seconds: Double(index * step)) }
+
+        func columns(of histories: [ArchiveHistory]) -> [GraphColumn?] {
+            GraphColumn.columns(count, step: step, until: start(last + 1), of: histories)
+        }
+
+        /// Labels at whole minutes, hours and the like, as far apart as their text needs.
+        var ticks: [TimeGraph.Tick] {
+            let widths: [Int64] = [10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 21_600, 43_200]
+            let width = widths.first { $0 % step == 0 && $0 >= (10 * step) } ?? 86_400
+            return (0..<count).compactMap { column in
+                let index = first + Int64(column)
+                guard index * step % width == 0 else { return nil }
+                let time = Figures.time(start(index))
+                return TimeGraph.Tick(column, width < 60 ? time : String(time.dropLast(3)))
+            }
+        }
+    }
+
+    /// Graphs side by side and the columns of each.
+    private static func columns(_ monitor: MonitorState, in rect: Rect) -> (across: Int, width: Int) {
+        let across = monitor.isZoomed || rect.columns < 2 * leastColumns + 2 ? 1 : 2
+        return (across, (rect.columns - 2 * (across - 1)) / across)
+    }
+
+    static func times(_ model: Model, _ monitor: MonitorState) -> Times {
+        let width = columns(monitor, in: model.layout.list).width
+        let archives = Metric.archives(of: monitor.filter.archive, in: model.archives.counted)
+        let end = end(
+            archives.compactMap { model.archives.shownHistories[ExactText($0.name)] }, model.shownNow)
+        return Times(width - TimeGraph.scaleColumns, seconds: monitor.span, until: end)
+    }
+
+    /// The moment at which graphs end: the last look at the archives, unless that failed for seconds.
+    static func end(_ histories: [ArchiveHistory], _ now: Timestamp) -> Timestamp {
+        let latest = histories.compactMap(\.latest).max() ?? now
+        return now.seconds(since: latest) < 5 ? latest : now
+    }
+
+    /// The column under the cursor, or the one in view that is nearest to it.
+    static func cursor(_ monitor: MonitorState, _ times: Times) -> Int64? {
+        guard times.count > 0, let moment = monitor.moment else { return nil }
+        return min(times.last, max(times.first, GraphColumn.index(of: moment, step: times.step)))
+    }
 
     static func draw(_ model: Model, _ monitor: MonitorState, into frame: inout Frame, in rect: Rect) {
         guard rect.rows >= 2 else { return }
         let metrics = Metric.allCases
-        let (body, axis) = rect.split(bottom: 1)
-        let across = monitor.isZoomed || rect.columns < 2 * leastColumns + 2 ? 1 : 2
-        let down = min(max(1, body.rows / leastRows), monitor.isZoomed ? 1 : metrics.count / across)
+        let (across, width) = columns(monitor, in: rect)
+        let down = min(max(1, rect.rows / leastRows), monitor.isZoomed ? 1 : metrics.count / across)
         let selected = metrics.firstIndex(of: monitor.metric) ?? 0
         // As many rows of graphs as fit, with the one that the cursor is on.
         let firstRow = max(0, min(selected / across, metrics.count / across - down))
         let shown =
             monitor.isZoomed ? [monitor.metric] : Array(metrics[(firstRow * across)...].prefix(down * across))
-        let width = rect.columns / across
+        let times = times(model, monitor)
+        let archives = Metric.archives(of: monitor.filter.archive, in: model.archives.counted)
+        let histories = archives.compactMap { model.archives.shownHistories[ExactText($0.name)] }
+        let columns = times.columns(of: histories)
         for (index, metric) in shown.enumerated() {
             let (row, column) = (index / across, index % across)
-            let top = body.row + body.rows * row / down
+            let top = rect.row + rect.rows * row / down
             let place = Rect(
-                column: rect.column + column * width, row: top,
-                columns: width - (column < across - 1 ? 2 : 0),
-                rows: body.row + body.rows * (row + 1) / down - top)
-            graph(metric, model, monitor, columns: place.columns - TimeGraph.scaleColumns)
-                .draw(into: &frame, in: place, look: model.look)
-        }
-        for column in 0..<across {
-            let place = Rect(
-                column: rect.column + column * width + TimeGraph.scaleColumns, row: axis.row,
-                columns: width - TimeGraph.scaleColumns - (column < across - 1 ? 2 : 0), rows: axis.rows)
-            let times = [monitor.span, monitor.span / 2, 0].map { model.shownNow.adding(seconds: -$0) }
-            TimeAxis(times.map(Figures.time)).draw(into: &frame, in: place, look: model.look)
+                column: rect.column + column * (width + 2), row: top, columns: width,
+                rows: rect.row + rect.rows * (row + 1) / down - top)
+            graph(metric, model, monitor, columns, times).draw(into: &frame, in: place, look: model.look)
         }
     }
 
     private static func graph(
-        _ metric: Metric, _ model: Model, _ monitor: MonitorState, columns: Int
+        _ metric: Metric, _ model: Model, _ monitor: MonitorState, _ columns: [GraphColumn?], _ times: Times
     ) -> TimeGraph {
         let look = model.look
         let archives = Metric.archives(of: monitor.filter.archive, in: model.archives.counted)
-        let histories = archives.compactMap { model.archives.shownHistories[ExactText($0.name)] }
-        let values = GraphColumn.columns(
-            columns, seconds: monitor.span, until: model.shownNow, of: histories
-        ).map { $0.flatMap(metric.value) }
         let limit = metric.limit(of: archives)
-        let top = metric.top(values, limit: limit)
         let alarm = model.archives.alarms.first { $0.watches(metric, of: monitor.filter.archive) }
         let isSelected = metric == monitor.metric
-        var title = [
-            Span(
-                isSelected ? "\(look.glyphs.pointer) " : "  ", look[.accent]),
+        let cursor = cursor(monitor, times).map { Int($0 - times.first) }
+        var graph = metric.graph(columns, times, limit: limit, look)
+        graph.cursor = cursor
+        if alarm?.isRinging == true { graph.role = .danger }
+        let now = metric.now(of: archives, model.archives.shownHistories)
+        let value = cursor.map { graph.values[$0] } ?? now
+        graph.title = [
+            Span(isSelected ? "\(look.glyphs.pointer) " : "  ", look[.accent]),
             Span(metric.title + " ", look[isSelected ? .accent : .text]),
-            // A column stands for minutes, and what was before isn't now.
-            Span(
-                metric.now(of: archives, model.archives.shownHistories).map(metric.text) ?? "-", look[.text]),
+            Span((value.map(metric.text) ?? "-") + (cursor == nil ? " now" : ""), look[.text]),
         ]
-        if let limit { title.append(Span(" of \(Figures.bytes(limit))", look[.dim])) }
+        if let limit { graph.title.append(Span(" of \(Figures.bytes(limit))", look[.dim])) }
+        graph.title.append(Span(", \(metric.statistic(times.step))", look[.dim]))
         if let alarm {
-            title += [Span(" "), Span(" alarm \(alarm.condition) ", look[alarm.isRinging ? .badge : .dim])]
+            let words = Span(" alarm \(alarm.condition) ", look[alarm.isRinging ? .badge : .dim])
+            graph.title.insert(contentsOf: [Span(" "), words], at: 3)
         }
-        return TimeGraph(
-            title: title, values: values, maximum: top, topLabel: metric.text(top),
-            role: alarm?.isRinging == true ? .danger : metric.role)
+        return graph
+    }
+
+    /// The time in view and, where one is read, the moment.
+    static func words(_ times: Times, _ monitor: MonitorState) -> (extent: String, cursor: String?) {
+        let cursor = cursor(monitor, times).map { index in
+            let (start, end) = (Figures.time(times.start(index)), Figures.time(times.start(index + 1)))
+            return times.step == 1 ? "at \(start)" : "\(start) to \(end)"
+        }
+        return (Figures.duration(Double(times.step) * Double(times.count)), cursor)
     }
 
     // MARK: In words
@@ -78,14 +139,23 @@ enum GraphsView {
     static func words(_ model: Model) -> (identity: String, words: String)? {
         guard let monitor = model.monitor, monitor.part == .graphs else { return nil }
         let archives = Metric.archives(of: monitor.filter.archive, in: model.archives.counted)
-        let now = monitor.metric.now(of: archives, model.archives.shownHistories).map(monitor.metric.text)
+        let times = times(model, monitor)
+        let histories = archives.compactMap { model.archives.shownHistories[ExactText($0.name)] }
+        var value = monitor.metric.now(of: archives, model.archives.shownHistories)
+        let moment = words(times, monitor).cursor
+        if let cursor = cursor(monitor, times) {
+            let columns = GraphColumn.columns(
+                1, step: times.step, until: times.start(cursor + 1), of: histories)
+            value = columns[0].flatMap(monitor.metric.value)
+        }
         let limit = monitor.metric.limit(of: archives).map { " of \(Figures.bytes($0))" } ?? ""
         let alarm = model.archives.alarms.first { $0.watches(monitor.metric, of: monitor.filter.archive) }
         let place = Metric.allCases.firstIndex(of: monitor.metric).map { $0 + 1 } ?? 0
         return (
-            "\(monitor.metric) \(monitor.filter.archive ?? "") \(alarm?.condition ?? "")",
-            "\(monitor.metric.title) \(now ?? "unknown")\(limit)\(alarm.map { ", alarm \($0.condition)" } ?? ""); "
-                + "\(place) of \(Metric.allCases.count)"
+            "\(monitor.metric) \(monitor.filter.archive ?? "") \(alarm?.condition ?? "") \(moment ?? "")",
+            "\(monitor.metric.title) \(value.map(monitor.metric.text) ?? "unknown")\(limit)"
+                + (moment.map { ", \($0), \(monitor.metric.statistic(times.step))" } ?? " now")
+                + (alarm.map { ", alarm \($0.condition)" } ?? "") + "; \(place) of \(Metric.allCases.count)"
         )
     }
 }

@@ -48,6 +48,22 @@ enum Metric: CaseIterable, Sendable, Hashable {
         }
     }
 
+    /// The meaning of a column of so many seconds.
+    func statistic(_ step: Int64) -> String {
+        "\(Figures.duration(Double(step), separator: "")) \(isBytes ? "max" : "mean")"
+    }
+
+    /// Without a title.
+    func graph(_ columns: [GraphColumn?], _ times: GraphsView.Times, limit: UInt64?, _ look: Look)
+        -> TimeGraph
+    {
+        let values = columns.map { $0.flatMap(value) }
+        let top = top(values, limit: limit)
+        var graph = TimeGraph(title: [], values: values, maximum: top, topLabel: text(top), role: role)
+        graph.ticks = times.ticks
+        return graph
+    }
+
     /// The top of the scale: the limit, or a round number that all values are below.
     func top(_ values: [Double?], limit: UInt64?) -> Double {
         if self == .hitRatio { return 1 }

@@ -84,12 +84,16 @@ enum MonitorScreen: ScreenParts {
     static func isOfUse(_ id: ActionID, _ model: Model) -> Bool {
         switch model.monitor?.part {
         case .events? where model.isOfServer, .processes? where model.isOfServer:
-            ![.filter, .eventKind, .eventArchive, .biography, .entry, .follow, .span, .alarm].contains(id)
+            ![
+                .filter, .eventKind, .eventArchive, .biography, .entry, .follow, .span, .alarm, .earlier,
+                .later,
+            ]
+            .contains(id)
                 && (id != .open || model.monitor?.part == .events)
         case .graphs?: ![.filter, .eventKind, .biography, .entry, .follow].contains(id)
         case .processes?:
-            ![.open, .filter, .eventKind, .biography, .entry, .span, .alarm].contains(id)
-        default: ![.span, .alarm].contains(id)
+            ![.open, .filter, .eventKind, .biography, .entry, .span, .alarm, .earlier, .later].contains(id)
+        default: ![.span, .alarm, .earlier, .later].contains(id)
         }
     }
 
@@ -121,6 +125,8 @@ enum MonitorScreen: ScreenParts {
             let span = next(after: monitor.span, in: GraphsView.spans)
             model.monitor?.span = span
             model.archives.span = span
+        case .earlier where monitor.part == .graphs: read(&model, monitor, step: -1)
+        case .later where monitor.part == .graphs: read(&model, monitor, step: 1)
         case .alarm where monitor.part == .graphs: Browser.askAlarm(&model)
         case .biography: return showHistory(&model)
         case .entry: return openEntry(&model)
@@ -143,6 +149,20 @@ enum MonitorScreen: ScreenParts {
         return []
     }
 
+    /// Moves the cursor of the graphs by a column; after the last one they show the present again.
+    private static func read(_ model: inout Model, _ monitor: MonitorState, step: Int64) {
+        let times = GraphsView.times(model, monitor)
+        let column = (GraphsView.cursor(monitor, times) ?? times.last) + step
+        let middle = (Double(column) + 0.5) * Double(times.step)
+        model.monitor?.moment = column >= times.last ? nil : Timestamp(seconds: middle)
+    }
+
+    /// The arrows read a graph, on which there is nothing to go into or out of.
+    static func action(for key: Key, _ id: ActionID, _ model: Model) -> ActionID {
+        guard model.monitor?.part == .graphs else { return id }
+        return key == Key(.left) ? .earlier : key == Key(.right) ? .later : id
+    }
+
     static func promptChanged(_ model: inout Model, _ text: String) -> [Effect] {
         setFilter(&model) { $0.text = text }
         return []
@@ -162,8 +182,12 @@ enum MonitorScreen: ScreenParts {
         model.monitor?.setFilter(filter, model.events)
     }
 
-    /// Esc takes the filters away before it leaves.
+    /// Esc removes the filters or the cursor before it leaves.
     static func clear(_ model: inout Model) -> [Effect] {
+        if model.monitor?.part == .graphs, model.monitor?.moment != nil {
+            model.monitor?.moment = nil
+            return []
+        }
         guard let monitor = model.monitor, monitor.part == .events,
             monitor.filter.kind != nil || !monitor.filter.text.isEmpty
         else { return back(&model) }

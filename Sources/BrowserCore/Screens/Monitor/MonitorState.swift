@@ -43,8 +43,10 @@ struct MonitorState: Sendable {
     /// The graph under the cursor, and whether it has all the room.
     var metric = Metric.hitRatio
     var isZoomed = false
-    /// Seconds that graphs show.
+    /// Seconds that graphs show at least.
     var span = 300.0
+    /// The moment that is read from the graphs; nil: now.
+    var moment: Timestamp?
     /// What happens at a server, once it was asked, and when; why it can't be told.
     var activity: ServerActivity?
     var activityRead: Timestamp?

@@ -45,7 +45,7 @@ enum MonitorView {
                 Table.Column("since", width: .fixed(6), alignment: .trailing, priority: 3),
                 Table.Column("hits", width: .fixed(11), alignment: .trailing, priority: 5),
                 Table.Column("misses", width: .fixed(11), alignment: .trailing, priority: 6),
-                Table.Column("ratio", width: .fixed(6), alignment: .trailing, priority: 1),
+                Table.Column("lifetime", width: .fixed(8), alignment: .trailing, priority: 1),
                 Table.Column("memory", width: .fixed(15), alignment: .trailing, priority: 3),
                 Table.Column("", width: .fixed(10), priority: 8),
                 Table.Column("state", width: .fixed(5), priority: 2),
@@ -98,7 +98,9 @@ enum MonitorView {
         var right: [Span] = []
         switch monitor.part {
         case .graphs:
-            left.append(Span("\(Figures.duration(monitor.span)) of "))
+            let words = GraphsView.words(GraphsView.times(model, monitor), monitor)
+            if let cursor = words.cursor { left.append(Span(cursor + "  ", look[.good])) }
+            left.append(Span("\(words.extent) of "))
             left.append(
                 Span(
                     monitor.filter.archive ?? (model.isOfServer ? "the server" : "all archives but logs"),

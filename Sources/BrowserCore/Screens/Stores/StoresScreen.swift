@@ -57,7 +57,7 @@ enum StoresScreen: ScreenParts {
         model.stores.isPending = true
         return [
             .ask("load stores") { (context) throws(SourceError) in
-                try context.source.stores()
+                (try context.source.stores(), context.clock())
             } then: { model, result in
                 show(&model, result)
             }
@@ -65,12 +65,13 @@ enum StoresScreen: ScreenParts {
     }
 
     private static func show(
-        _ model: inout Model, _ result: Result<StoreList, SourceError>
+        _ model: inout Model, _ result: Result<(StoreList, Timestamp), SourceError>
     ) -> [Effect] {
         model.stores.isPending = false
         model.stores.loaded = model.now
         switch result {
-        case .success(let list):
+        case .success(let (list, moment)):
+            model.stores.note(list.stores, at: moment)
             // The cursor holds to the store, not to its row.
             let path = model.stores.left ?? model.stores.selected?.path
             model.stores.left = nil

@@ -8,6 +8,8 @@ struct StoresState: Sendable {
     var problem: String?
     /// Why favourites and recent ones are missing.
     var unremembered: String?
+    /// The activity of each store, by its path, while the list was shown.
+    private(set) var histories: [ExactText: ArchiveHistory] = [:]
     /// Text that names or paths of the rows have.
     var filter = ""
     var cursor = 0
@@ -20,6 +22,17 @@ struct StoresState: Sendable {
 
     /// Seconds between two looks at the folder: each opens every store in it.
     static let interval = 1.0
+
+    /// Adds the counters of the stores at a moment; forgets stores that aren't listed.
+    mutating func note(_ stores: [StoreSummary], at moment: Timestamp) {
+        var noted: [ExactText: ArchiveHistory] = [:]
+        for store in stores where store.problem == nil {
+            var history = histories[ExactText(store.path)] ?? ArchiveHistory()
+            history.add(store.activity, at: moment)
+            noted[ExactText(store.path)] = history
+        }
+        histories = noted
+    }
 
     /// The rows: the stores that the filter leaves.
     var rows: [StoreSummary] {

@@ -1,3 +1,4 @@
+import StorageEngine
 import StoreInspection
 import TerminalKit
 
@@ -15,6 +16,11 @@ enum StoresView {
             Table.Column("archives", width: .fixed(8), alignment: .trailing, priority: 3),
             Table.Column("entries", width: .fixed(10), alignment: .trailing, priority: 1),
             Table.Column("disk", width: .fixed(8), alignment: .trailing, priority: 2),
+            Table.Column(
+                "hit \(RecentHits(model.stores.histories.values).window)", width: .fixed(7),
+                alignment: .trailing,
+                priority: 1),
+            Table.Column("ops/s", width: .fixed(7), alignment: .trailing, priority: 3),
         ]
         columns.insert(
             contentsOf: Array(repeating: sign, count: (hasNumbers ? 1 : 0) + (hasFavourites ? 1 : 0)), at: 0)
@@ -38,8 +44,11 @@ enum StoresView {
                 cells.append(Table.Cell(star, role: .marked))
             }
             cells.append(Table.Cell(store.name))
+            let history = model.stores.histories[ExactText(store.path)]
             let figures = [
                 Figures.count(store.archives), Figures.count(store.entries), Figures.bytes(store.diskBytes),
+                history.flatMap { RecentHits([$0]).ratio }.map(Figures.percent) ?? "-",
+                history?.now.map { Figures.rate($0.operations) } ?? "-",
             ]
             cells += figures.map { Table.Cell(store.problem == nil ? $0 : "-") }
             if wasOpened {

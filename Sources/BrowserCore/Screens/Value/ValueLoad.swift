@@ -9,6 +9,11 @@ package struct ValueLoad: Sendable {
     package var head: [UInt8]
     /// Such as that only a part of it was read; one line.
     package var remark: String?
+    /// A server's type of what is shown as a document, such as `stream`.
+    package var typeName: String?
+
+    /// For the line above the value.
+    package var name: String { typeName ?? content.name }
 
     /// The bytes that are read for the pane beside the list.
     package static let previewLimit = 256 << 10
@@ -25,6 +30,7 @@ package struct ValueLoad: Sendable {
         }
         let content = ValueContent(head, total: entry.valueBytes, encoding: entry.encoding)
         return ValueLoad(
-            entry: entry, content: content, head: head, remark: source.remark(on: key, in: archive))
+            entry: entry, content: content, head: head, remark: source.remark(on: key, in: archive),
+            typeName: source.typeName(of: key, in: archive))
     }
 }

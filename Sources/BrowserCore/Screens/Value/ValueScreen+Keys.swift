@@ -108,6 +108,7 @@ extension ValueScreen {
 
     static func show(_ value: ValueState, _ model: inout Model) -> [Effect] {
         model.value = value
+        model.value?.opened = model.now
         model.screen = .value
         return [load(value)] + loadBiography(&model)
     }

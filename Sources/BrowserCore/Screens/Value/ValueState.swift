@@ -29,6 +29,7 @@ struct ValueState: Sendable {
     var find = ValueFind()
     var stored = StoredBytes()
     var isPending = true
+    var opened: Timestamp?
     /// Whether the store holds another value by now.
     var isStale = false
     var problem: String?

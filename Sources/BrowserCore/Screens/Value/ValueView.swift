@@ -8,8 +8,11 @@ enum ValueView {
         guard let value = model.value else { return }
         guard let load = value.load else {
             let isWaiting = value.problem == nil
+            // The time shows that a large value is still being decoded.
+            let seconds = value.opened.map { max(0, model.now.seconds(since: $0)) } ?? 0
+            let age = seconds < 1 ? "" : ", \(Figures.duration(seconds.rounded(.down))) so far"
             let text = ProblemText(
-                text: value.problem ?? "Reading \(TerminalText.sanitized(value.key))",
+                text: value.problem ?? "Loading \(TerminalText.sanitized(value.key))\(age)",
                 role: isWaiting ? .dim : .danger,
                 isCentered: true)
             return frame.draw(text, in: layout.list, look: look)
@@ -73,7 +76,7 @@ enum ValueView {
         for mode in value.modes {
             modes += [Span(" "), Span(mode.rawValue, look[mode == value.mode ? .accent : .dim])]
         }
-        var parts = ["\(load.content.name), \(Figures.bytes(UInt64(entry.valueBytes)))"]
+        var parts = ["\(load.name), \(Figures.bytes(UInt64(entry.valueBytes)))"]
         if let remark = load.remark { parts.append(remark) }
         // A server tells neither where a value is nor how old it is.
         let isOfServer = model.isOfServer

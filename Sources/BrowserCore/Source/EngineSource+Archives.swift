@@ -1,0 +1,81 @@
+import StorageEngine
+import StoreInspection
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Changes of whole archives.
+extension EngineSource {
+    package func change(
+        _ archive: ArchiveAddress, _ change: ArchiveChange, seen: ArchiveSample, progress: (Double) -> Bool
+    ) throws(SourceError) -> Carried<String> {
+        let store = try openForWriting(archive.store)
+        defer { store.close() }
+        var clock = StepClock()
+        let outcome: String
+        let name = archive.name
+        switch change {
+        case .resize(let disk, let memory):
+            let evicted = try SourceError.translating { () throws(StorageError) in
+                let opened = try store.archive(named: name)
+                let before = try opened.status().evictions
+                try opened.setLimits(disk: disk, memory: memory)
+                return try opened.status().evictions &- before
+            }
+            outcome = "\(name) was resized; \(Figures.count(evicted, "eviction", "evictions"))."
+        case .compact:
+            let after = try SourceError.translating { () throws(StorageError) in
+                let opened = try store.archive(named: name)
+                try opened.compact { share in clock.step { progress(share) } }
+                return try opened.status().footprint
+            }
+            outcome = "\(name) takes \(Figures.bytes(after)); before \(Figures.bytes(seen.footprint))."
+        case .rename, .drop:
+            outcome = try remove(archive, from: store, change, seen: seen, progress)
+        }
+        return Carried(outcome, longestCall: clock.longestStep())
+    }
+
+    /// Removes an archive that is as it was seen and that no other process has open; first copies it, to rename it.
+    private func remove(
+        _ archive: ArchiveAddress, from store: Store, _ change: ArchiveChange, seen: ArchiveSample,
+        _ progress: (Double) -> Bool
+    ) throws(SourceError) -> String {
+        let name = archive.name
+        let (now, found) = try SourceError.translating { () throws(StorageError) in
+            let opened = try store.archive(named: name)
+            return (try ArchiveSample(opened), try opened.version())
+        }
+        if let other = now.living.first(where: { $0.pid != getpid() }) {
+            throw SourceError("\(other.name) (\(other.pid)) has \(name) open.")
+        }
+        var version = found
+        if case .rename(let new) = change {
+            let copied = try SourceError.translating { () throws(StorageError) in
+                try store.copyVersion(ofArchive: name, to: store, as: new) { step in
+                    progress(Double(step.done) / Double(max(1, step.total)))
+                }
+            }
+            guard let copied else { throw SourceError("It was stopped; \(name) stays as it is.") }
+            guard copied.report.damaged.isEmpty else {
+                throw SourceError("\(new) has the readable part; \(name) stays, for some of it is damaged.")
+            }
+            version = copied.version
+        } else if now.nextEvent != seen.nextEvent || now.identity != seen.identity {
+            throw SourceError("\(name) has changed since it was shown; nothing was dropped.")
+        }
+        let isRemoved = try SourceError.translating { () throws(StorageError) in
+            try store.removeArchive(named: name, ifStill: version)
+        }
+        if case .rename(let new) = change {
+            return isRemoved ? "\(name) is \(new) now." : "\(new) is a copy; \(name) has changed and stays."
+        }
+        guard isRemoved else { throw SourceError("\(name) has changed since; nothing was dropped.") }
+        return "\(name) was dropped: \(Figures.amount(seen.entries, bytes: seen.diskBytes))."
+    }
+}
