@@ -90,6 +90,8 @@ void cnc_guard_arm(int descriptor, const struct termios *modes, const uint8_t *b
     guard.armed = 1;
 }
 
+void cnc_guard_restore(void) { restore(); }
+
 void cnc_guard_disarm(void) { guard.armed = 0; }
 
 static void wake(void) {

@@ -237,3 +237,9 @@ package final class CursesTerminal {
 private func closeDescriptor(_ descriptor: Int32) {
     close(descriptor)
 }
+
+/// Stateless; safe from any thread and in a signal handler.
+package enum TerminalGuard {
+    /// Gives the terminal back as it was, for a process that ends without closing it.
+    package static func restore() { cnc_guard_restore() }
+}

@@ -45,6 +45,7 @@ struct VellumCommand: ParsableCommand {
 
     static func main() {
         StandardDescriptors.occupy()
+        ProcessMemory.endsWhenExhausted()
         Interruption.endAtOnce()
         Interruption.takeLongFilesAsErrors()
         ProcessLimits.raiseOpenFiles()

@@ -13,6 +13,7 @@ struct ModuleTable {
         var allowed: [String: Set<String>] = [
             "CPlatform": [],
             "CNcurses": [],
+            "CMemory": [],
             "CBOR": [],
             "StorageEngine": ["CPlatform"],
             "ArchiveQuery": ["StorageEngine", "CBOR"],

@@ -106,7 +106,7 @@ struct DeleteTests {
         let written = isMore ? "65.5 kB are written, or " : ""
         let sentence =
             (isMore ? "More than is kept for an undo: " : "")
-            + "u undoes it for ten minutes, or until \(written)a put finds the disk full."
+            + "u undoes it for ten minutes, or until \(written)the disk is full."
         #expect(browser.frame.boxWords.contains(sentence), "\(browser.frame.plainText)")
         #expect(browser.frame.boxWords.contains("More than is kept") == isMore)
         // A put writes a value of the usual size, and some hundred bytes besides.
@@ -132,7 +132,7 @@ struct DeleteTests {
         let plan = try Fixture.browser(source, keys: "j<enter>gx<ctrl+u>1h<enter>").frame.boxWords
         #expect(
             plan.contains(
-                "u undoes it for ten minutes, or until 4.19 MB are written, or a put finds the disk full."),
+                "u undoes it for ten minutes, or until 4.19 MB are written, or the disk is full."),
             "\(plan)")
         #expect(!plan.contains("More than is kept"))
     }

@@ -127,7 +127,7 @@ struct EngineChangeTests {
         #expect(browser.frame.boxWords.contains("20 entries, 60 B, in City"))
         #expect(
             browser.frame.boxWords.contains(
-                "u undoes it for ten minutes, or until a put finds the disk full."))
+                "u undoes it for ten minutes, or until the disk is full."))
         browser.press([.character("y")])
         let action = try #require(try archive.reversibleActions().first)
         #expect(action.entries == 20 && action.bytes == 60 && action.bytesLeft == nil)

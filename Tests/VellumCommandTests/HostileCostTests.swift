@@ -15,16 +15,25 @@ import Testing
         func measure(_ name: String, _ body: () throws -> Void) {
             costs.measure(name, bytes: bytes.count, value.name, body)
         }
-        measure("get") { try output.write(RecognizedValue(bytes, encoding: encoding).json(.pretty)) }
+        measure("get") {
+            try bytes.withUnsafeBytes { bytes in
+                try RecognizedBytes(bytes, encoding: encoding).withSource { try output.write($0, .pretty) }
+            }
+        }
         measure("export") {
-            try JSONTree.printed(RecognizedValue(bytes, encoding: encoding).json(.compact)).writeLine(
-                to: output)
+            try bytes.withUnsafeBytes { bytes in
+                try RecognizedBytes(bytes, encoding: encoding).withSource {
+                    try JSONTree.source($0).writeLine(to: output)
+                }
+            }
             costs.entries += 1
         }
         measure("export as CSV") {
             let item = RecognizedValue(bytes, encoding: encoding).item
-            guard case .map(let map) = try CBORReader.decode(item) else { return }
-            try output.write(DelimitedText.commas.row(map.map { $0.value.encoded }))
+            try item.withUnsafeBytes { item in
+                guard let object = ObjectFields(item) else { return }
+                try DelimitedText.commas.write(object.fields.map(\.item), to: output)
+            }
         }
         measure("browse") {
             let content = ValueContent(bytes, total: bytes.count, encoding: encoding)

@@ -26,6 +26,11 @@ import Testing
         try Vellum.shell("\(limits); exec \"$0\" \(words) --store \"$1\"", path)
     }
 
+    /// The same; what it prints is the number of bytes that the program printed.
+    private func counted(_ limits: String, _ words: String) throws -> Vellum.Result {
+        try Vellum.shell("{ \(limits); \"$0\" \(words) --store \"$1\" || echo failed >&2; } | wc -c", path)
+    }
+
     /// What broke: where a starter had closed the standard streams, a segment got the number of standard error, and what the
     /// program said was written over entries.
     @Test(arguments: ["rm A k1 --yes", "expire A k1 --yes", "put A k2 1", "resize A --memory 1MB", "check"])
@@ -84,6 +89,42 @@ import Testing
             }
         }
         #expect(done["check"] != nil && done["query A 'distinct id | count'"] != nil)
+    }
+
+    /// What broke: a value was copied several times, and each copy's lack of memory ended the process with a trap.
+    @Test("prints a value in less memory than it takes itself")
+    func longValuesArePrintedInPieces() throws {
+        let store = try Store.open(at: path)
+        let archive = try store.archive(
+            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let count = 24 << 20
+        // {"t": …}
+        let head: [UInt8] = [0xa1, 0x61, 0x74, 0x7a, 1, 0x80, 0, 0]
+        try archive.put(head + [UInt8](repeating: 0x61, count: count), forKey: "k", encoding: .cbor)
+        store.close()
+        for (words, least) in [
+            ("get A k --json", count), ("get A k", count), ("get A k --raw", count), ("export A -", count),
+            ("export A - --format csv", count), ("query A --json", count),
+            ("query A 'select t' --json", count),
+            ("query A", count), ("query A 'select t' --csv", count),
+        ] {
+            let result = try counted("ulimit -v 150000", words)
+            #expect(result.status == 0, "\(words): \(result.errors.suffix(300))")
+            let written = result.text.split(whereSeparator: \.isWhitespace).first.flatMap { Int($0) } ?? 0
+            #expect(written >= least, "\(words): \(written) \(result.errors.suffix(300))")
+        }
+    }
+
+    @Test("ends with a sentence and 3 where there is no memory for what must be in it")
+    func exhaustedMemory() throws {
+        let line = "{\"t\":\"" + String(repeating: "a", count: 80 << 20) + "\"}"
+        let file = try folder.file("line.ndjson", line)
+        for words in ["import A '\(file)'", "put A k '\(file)'", "put A k - <'\(file)'"] {
+            let result = try run("ulimit -v 200000", words)
+            #expect(result.status == 3, "\(words): \(result.status) \(result.errors.suffix(300))")
+            #expect(result.errors.contains("ulimit -v"), "\(result.errors.suffix(300))")
+            #expect(!result.errors.contains("Fatal error") && result.errors.count < 1_000)
+        }
     }
 
     @Test func hundredsOfArchivesNeedNoMoreThanOne() throws {

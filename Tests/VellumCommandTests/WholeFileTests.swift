@@ -30,6 +30,16 @@ import Testing
         #expect(content(store.folder / "made.ndjson") == "0\n1\n2\n")
     }
 
+    @Test("a replaced file stays its owner's", .enabled(if: geteuid() == 0, "only root has files of others"))
+    func ownersStay() throws {
+        let file = try store.folder.file("file.ndjson", "old")
+        #expect(chown(file, 12_345, 54_321) == 0)
+        try store.done("export", "A", file)
+        #expect(content(file) == "0\n1\n2\n")
+        let facts = try FileManager.default.attributesOfItem(atPath: file)
+        #expect(facts[.ownerAccountID] as? Int == 12_345 && facts[.groupOwnerAccountID] as? Int == 54_321)
+    }
+
     /// What broke: it was said to be damaged.
     @Test func aFolderIsNoFile() throws {
         for arguments in [

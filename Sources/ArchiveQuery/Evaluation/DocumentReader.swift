@@ -9,13 +9,22 @@ final class DocumentReader {
     private(set) var transcoded = 0
     /// Property lists that are nested too deeply or expand too much.
     private(set) var oversized = 0
+    /// Bytes of memory that a conversion may take.
+    private let mostBytes: Int
+
+    init(mostBytes: Int) { self.mostBytes = mostBytes }
 
     deinit { room.deallocate() }
 
     /// Nil if the value doesn't match its declared encoding. A value declared as CBOR is returned unchecked;
     /// reading it will find any fault.
-    func document(_ value: UnsafeRawBufferPointer, _ encoding: ValueEncoding) -> UnsafeRawBufferPointer? {
+    /// - Throws: `tooMuchMemory` if the value is too long to be converted.
+    func document(
+        _ value: UnsafeRawBufferPointer, _ encoding: ValueEncoding
+    ) throws(QueryError) -> UnsafeRawBufferPointer? {
         if encoding == .cbor || encoding == .unknown && ValueRecognizer.seemsCBOR(value) { return value }
+        // What is converted, and the copy that is kept.
+        guard value.count <= mostBytes / 2 else { throw .tooMuchMemory(limit: mostBytes) }
         transcoded += 1
         var writer = CBORWriter(capacity: value.count + 9)
         do throws(ValueFault) {
@@ -30,7 +39,8 @@ final class DocumentReader {
     private func keep(_ bytes: [UInt8]) -> UnsafeRawBufferPointer {
         if room.count < bytes.count {
             room.deallocate()
-            room = .allocate(byteCount: max(4096, bytes.count * 2), alignment: 8)
+            room = .allocate(
+                byteCount: bytes.count > 1 << 20 ? bytes.count : max(4096, bytes.count * 2), alignment: 8)
         }
         room.copyBytes(from: bytes)
         return UnsafeRawBufferPointer(rebasing: room[..<bytes.count])

@@ -27,7 +27,9 @@ final class RowReader {
     /// need a run-time exclusivity check, which takes as long as the change itself.
     private let scan: UnsafeMutablePointer<PropertyScan>
     private let names: PropertyNames
-    private let documents = DocumentReader()
+    private let documents: DocumentReader
+    /// Bytes of the memory that a query may take, of which there are up to two copies of a value at a time.
+    private let mostBytes: Int
     /// Which names and paths at least one value had, so that a query can report one that none has. Heap-allocated like
     /// `scan`.
     private let seenNames: UnsafeMutableBufferPointer<Bool>
@@ -61,8 +63,10 @@ final class RowReader {
     }
 
     /// Begins with the current entry of `source` as the row.
-    init(_ source: any QueryCursor, names: PropertyNames, now: Timestamp) {
+    init(_ source: any QueryCursor, names: PropertyNames, now: Timestamp, mostBytes: Int = .max) {
         self.source = source
+        self.mostBytes = mostBytes
+        documents = DocumentReader(mostBytes: mostBytes)
         self.now = now
         self.names = names
         scan = .allocate(capacity: 1)
@@ -146,7 +150,9 @@ final class RowReader {
             inMemoryOnly += 1
             throw .unreadable
         }
-        guard let document = documents.document(value, found.encoding) else {
+        let converted: UnsafeRawBufferPointer?
+        do { converted = try documents.document(value, found.encoding) } catch { throw .source(error) }
+        guard let document = converted else {
             unreadable += 1
             throw .unreadable
         }
@@ -300,11 +306,49 @@ final class RowReader {
         return items
     }
 
-    private func encoded(at place: Int) throws(RowFault) -> [UInt8] {
+    private func encoded(at place: Int) throws(RowFault) -> [UInt8] { try copy(try bytes(at: place)) }
+
+    private func bytes(at place: Int) throws(RowFault) -> UnsafeRawBufferPointer {
         guard let content else { throw .unreadable }
         var reader = CBORReader(content, at: place)
         do throws(CBORError) { try reader.skipItem() } catch { throw spoiled() }
-        return Array(content[place..<reader.offset])
+        return UnsafeRawBufferPointer(rebasing: content[place..<reader.offset])
+    }
+
+    /// A copy that may be kept.
+    /// - Throws: if it would take too much memory.
+    func copy(_ bytes: UnsafeRawBufferPointer) throws(RowFault) -> [UInt8] {
+        guard bytes.count <= mostBytes / 2 else {
+            throw .source(QueryError.tooMuchMemory(limit: mostBytes))
+        }
+        return Array(bytes)
+    }
+
+    /// The encoded form of a property where it lies, nil if it is absent or unreadable. Valid as long as the row, or as `kept`, which
+    /// is added to where only a copy can be had.
+    func encodedInPlace(
+        _ access: RowShape.Access, _ kept: inout [UnsafeMutableRawBufferPointer]
+    ) throws -> UnsafeRawBufferPointer? {
+        do throws(RowFault) {
+            switch access {
+            case .property, .column:
+                guard let place = try place(access), let content else { return nil }
+                do throws(CBORError) {
+                    if case .absent = try StoredItem.read(content, at: place) { return nil }
+                } catch { throw spoiled() }
+                return try bytes(at: place)
+            case .metadata, .computed, .elements, .nothing: break
+            }
+        } catch .source(let error) {
+            throw error
+        } catch {
+            return nil
+        }
+        guard let encoded = try encodedIfReadable(access) else { return nil }
+        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: encoded.count, alignment: 1)
+        copy.copyBytes(from: encoded)
+        kept.append(copy)
+        return UnsafeRawBufferPointer(copy)
     }
 
     /// Where a property or a column begins.

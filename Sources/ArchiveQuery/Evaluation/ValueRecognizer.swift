@@ -8,6 +8,16 @@ package enum ValueForm: Sendable, Hashable {
 
     /// Whether it can have properties or elements.
     package var isDocument: Bool { self != .text && self != .bytes }
+
+    /// The encoding by which a value of this form is recognised again.
+    package var encoding: ValueEncoding {
+        switch self {
+        case .cbor: .cbor
+        case .json: .json
+        case .propertyList: .propertyList
+        case .text, .bytes: .text
+        }
+    }
 }
 
 /// Why a value doesn't match its declared encoding.
@@ -15,6 +25,8 @@ enum ValueFault: Error, Equatable {
     case malformed
     /// A property list that is nested too deeply or expands too much.
     case oversized
+    /// A property list that is longer than the most that is to be converted.
+    case long
 }
 
 /// Determines the form of a value: by its declared encoding or, if that is unknown, by its content. Queries, the
@@ -25,6 +37,19 @@ enum ValueRecognizer {
     static func transcode(
         _ value: UnsafeRawBufferPointer, _ encoding: ValueEncoding, into writer: inout CBORWriter
     ) throws(ValueFault) -> ValueForm {
+        var converted: CBORWriter? = writer
+        writer = CBORWriter()
+        defer { writer = converted ?? writer }
+        return try recognize(value, encoding, mostConverted: .max, into: &converted)
+    }
+
+    /// - Parameters:
+    ///   - most: bytes of the longest property list that is converted.
+    ///   - writer: nil: only a property list is written, for anything else can be read where it lies.
+    static func recognize(
+        _ value: UnsafeRawBufferPointer, _ encoding: ValueEncoding, mostConverted most: Int,
+        into writer: inout CBORWriter?
+    ) throws(ValueFault) -> ValueForm {
         switch encoding {
         case .cbor:
             guard CBORReader.isWellFormed(value) else { throw .malformed }
@@ -33,17 +58,17 @@ enum ValueRecognizer {
             guard transcodeJSON(value, into: &writer) else { throw .malformed }
             return .json
         case .propertyList:
-            writer = try propertyList(value)
+            writer = try propertyList(value, most)
             return .propertyList
         case .text: return plain(value, into: &writer)
-        case .unknown: return try lookAt(value, into: &writer)
+        case .unknown: return try lookAt(value, most, into: &writer)
         }
     }
 
     /// Recognises documents by the bracket, brace or map that they begin with: a single number or word could be
     /// anything.
     private static func lookAt(
-        _ value: UnsafeRawBufferPointer, into writer: inout CBORWriter
+        _ value: UnsafeRawBufferPointer, _ most: Int, into writer: inout CBORWriter?
     ) throws(ValueFault) -> ValueForm {
         if seemsCBOR(value) { return .cbor }
         let first = value.first { $0 != 0x20 && !(0x09...0x0d ~= $0) }
@@ -52,9 +77,9 @@ enum ValueRecognizer {
         }
         if value.starts(with: BinaryPropertyList.magic) || value.starts(with: "<?xml".utf8) {
             do throws(ValueFault) {
-                writer = try propertyList(value)
+                writer = try propertyList(value, most)
                 return .propertyList
-            } catch  where error == .oversized {
+            } catch  where error != .malformed {
                 throw error
             } catch {}
         }
@@ -67,22 +92,27 @@ enum ValueRecognizer {
         return CBORReader.isWellFormed(value)
     }
 
-    private static func transcodeJSON(_ value: UnsafeRawBufferPointer, into writer: inout CBORWriter) -> Bool
-    {
-        (try? JSONTranscoder.transcode(value, into: &writer)) != nil
+    private static func transcodeJSON(
+        _ value: UnsafeRawBufferPointer, into writer: inout CBORWriter?
+    ) -> Bool {
+        guard writer != nil else { return value.jsonProblem == nil }
+        return (try? JSONTranscoder.transcode(value, into: &writer!)) != nil
     }
 
     /// Text is UTF-8 without NUL, which occurs in binary formats but not in text.
-    static func plain(_ value: UnsafeRawBufferPointer, into writer: inout CBORWriter) -> ValueForm {
-        guard !value.contains(0), let text = String(validating: value, as: UTF8.self) else {
-            writer.write(bytes: value)
+    static func plain(_ value: UnsafeRawBufferPointer, into writer: inout CBORWriter?) -> ValueForm {
+        guard !value.contains(0), value.isUTF8 else {
+            writer?.write(bytes: value)
             return .bytes
         }
-        writer.write(text)
+        writer?.write(utf8: value)
         return .text
     }
 
-    private static func propertyList(_ value: UnsafeRawBufferPointer) throws(ValueFault) -> CBORWriter {
+    private static func propertyList(
+        _ value: UnsafeRawBufferPointer, _ most: Int
+    ) throws(ValueFault) -> CBORWriter {
+        guard value.count <= most else { throw .long }
         if value.starts(with: BinaryPropertyList.magic) {
             do throws(BinaryPropertyList.Fault) {
                 return try BinaryPropertyList.cbor(from: value)
@@ -113,32 +143,49 @@ package struct RecognizedValue: Sendable {
 
     /// Linear in the number of bytes.
     package init(_ bytes: [UInt8], encoding: ValueEncoding) {
-        var writer = CBORWriter(capacity: bytes.count + 9)
+        var writer: CBORWriter? = CBORWriter(capacity: bytes.count + 9)
         (form, problem) = bytes.withUnsafeBytes { value in
-            do throws(ValueFault) {
-                let form = try ValueRecognizer.transcode(value, encoding, into: &writer)
-                let isWrong = encoding == .text && form == .bytes
-                return (form, isWrong ? "not valid UTF-8, shown as bytes" : nil)
-            } catch {
-                let problem = RecognizedValue.problem(error, bytes, encoding)
-                writer = CBORWriter()
-                let form = try? ValueRecognizer.transcode(value, .unknown, into: &writer)
-                return (form ?? ValueRecognizer.plain(value, into: &writer), problem)
-            }
+            // No length is too much here, so this can't fail.
+            (try? RecognizedValue.recognize(value, encoding, mostConverted: .max, into: &writer))
+                ?? (ValueRecognizer.plain(value, into: &writer), nil)
         }
-        item = form == .cbor ? bytes : writer.bytes
+        item = form == .cbor ? bytes : writer?.bytes ?? []
     }
 
-    private static func problem(_ fault: ValueFault, _ bytes: [UInt8], _ encoding: ValueEncoding) -> String {
-        if fault == .oversized { return "a property list that is nested too deeply or expands to too much" }
-        do {
-            switch encoding {
-            case .cbor: _ = try CBORReader.decode(bytes)
-            case .json: _ = try JSONTranscoder.cbor(from: bytes)
-            default: return "not a property list"
+    fileprivate static func recognize(
+        _ value: UnsafeRawBufferPointer, _ encoding: ValueEncoding, mostConverted most: Int,
+        into writer: inout CBORWriter?
+    ) throws(ValueFault) -> (ValueForm, String?) {
+        let isWritten = writer != nil
+        do throws(ValueFault) {
+            let form = try ValueRecognizer.recognize(value, encoding, mostConverted: most, into: &writer)
+            let isWrong = encoding == .text && form == .bytes
+            return (form, isWrong ? "not valid UTF-8, shown as bytes" : nil)
+        } catch  where error != .long {
+            let problem = RecognizedValue.problem(error, value, encoding)
+            writer = isWritten ? CBORWriter() : nil
+            do throws(ValueFault) {
+                let form = try ValueRecognizer.recognize(value, .unknown, mostConverted: most, into: &writer)
+                return (form, problem)
+            } catch  where error != .long {
+                return (ValueRecognizer.plain(value, into: &writer), problem)
             }
-        } catch {
-            return "not valid \(encoding == .cbor ? "CBOR" : "JSON"): \(error)"
+        }
+    }
+
+    private static func problem(
+        _ fault: ValueFault, _ bytes: UnsafeRawBufferPointer, _ encoding: ValueEncoding
+    ) -> String {
+        if fault == .oversized { return "a property list that is nested too deeply or expands to too much" }
+        switch encoding {
+        case .cbor:
+            var reader = CBORReader(bytes)
+            do throws(CBORError) {
+                try reader.skipItem(checkingText: true)
+                try reader.expectEnd()
+            } catch { return "not valid CBOR: \(error)" }
+        case .json: if let error = bytes.jsonProblem { return "not valid JSON: \(error)" }
+        default: return "not a property list"
         }
         return "not as its writer said"
     }
@@ -153,5 +200,50 @@ package struct RecognizedValue: Sendable {
             }
         }
         return try result.get()
+    }
+}
+
+/// A value of any length, recognised where it lies and read from there. Valid as long as its bytes.
+package struct RecognizedBytes {
+    package let form: ValueForm
+    package let bytes: UnsafeRawBufferPointer
+    /// As ``RecognizedValue/problem``.
+    package let problem: String?
+    /// A property list as a CBOR item.
+    private let list: [UInt8]?
+    /// Bytes of a property list that is converted; some hundred bytes may be needed for each while that is done.
+    private static let longestList = 8 << 20
+
+    /// Linear in the number of bytes. Copies only property lists.
+    /// - Throws: one line, for a property list that is too long to be converted.
+    package init(_ bytes: UnsafeRawBufferPointer, encoding: ValueEncoding) throws(TooLongPropertyList) {
+        self.bytes = bytes
+        var writer: CBORWriter?
+        do throws(ValueFault) {
+            (form, problem) = try RecognizedValue.recognize(
+                bytes, encoding, mostConverted: Self.longestList, into: &writer)
+        } catch {
+            throw TooLongPropertyList(bytes: bytes.count)
+        }
+        list = form == .propertyList ? writer?.bytes : nil
+    }
+
+    /// Calls `body` with what its JSON is printed from: a text becomes a string, bytes a string of base64url.
+    package func withSource<Result>(_ body: (JSONSource) throws -> Result) rethrows -> Result {
+        if let list { return try list.withUnsafeBytes { try body(.cbor($0)) } }
+        switch form {
+        case .json: return try body(.json(bytes))
+        case .text: return try body(.text(bytes))
+        case .bytes: return try body(.bytes(bytes))
+        case .cbor, .propertyList: return try body(.cbor(bytes))
+        }
+    }
+}
+
+/// One line about a property list that can't be converted within a bounded memory.
+package struct TooLongPropertyList: Error, CustomStringConvertible {
+    let bytes: Int
+    package var description: String {
+        "a property list of \(bytes) bytes is too long to be converted; get --raw prints it as it is"
     }
 }

@@ -21,7 +21,8 @@ struct MissingProperties {
         let shape = RowShape(names: names)
         let accesses = unseen.map { shape.access(to: $0) }
         let cursor = try source.cursor(in: .storage)
-        let reader = RowReader(cursor, names: names, now: options.now)
+        let reader = RowReader(
+            cursor, names: names, now: options.now, mostBytes: options.memoryLimit)
         while !missing.isEmpty, try cursor.advance() {
             reader.next()
             for (property, access) in zip(unseen, accesses) where missing.contains(property) {

@@ -22,10 +22,13 @@ final class QueryChain {
         let (shapes, names) = Self.shapes(of: plan.pipeline.stages)
         self.names = names
         answers = QueryAnswers(patience: patience)
-        reader = RowReader(cursor, names: names, now: options.now)
+        reader = RowReader(
+            cursor, names: names, now: options.now, mostBytes: options.memoryLimit)
         room = QueryRoom(
-            reader: reader, secondReader: RowReader(cursor, names: names, now: options.now), memory: memory,
-            options: options, check: Self.check(cursor, reader, options))
+            reader: reader,
+            secondReader: RowReader(
+                cursor, names: names, now: options.now, mostBytes: options.memoryLimit),
+            memory: memory, options: options, check: Self.check(cursor, reader, options))
         sinks = [last]
         let end = end ?? plan.pipeline.stages.count
         if options.looksForMistakes, end == plan.pipeline.stages.count {

@@ -20,7 +20,7 @@ final class QueryExecution {
 
     init(
         _ plan: QueryPlan, _ cursor: any QueryCursor, options: QueryOptions,
-        body: @escaping (QueryRow) throws -> Bool
+        body: @escaping (PassingRow) throws -> Bool
     ) throws {
         self.options = options
         output = OutputSink(

@@ -15,6 +15,14 @@ extension QueryPlan {
         over source: some QuerySource, options: QueryOptions = QueryOptions(),
         _ body: (QueryRow) throws -> Bool
     ) throws -> QueryReport {
+        try runInPlace(over: source, options: options) { try body($0.kept) }
+    }
+
+    /// Like ``run(over:options:_:)`` without a copy of the rows.
+    package func runInPlace(
+        over source: some QuerySource, options: QueryOptions = QueryOptions(),
+        _ body: (PassingRow) throws -> Bool
+    ) throws -> QueryReport {
         try withoutActuallyEscaping(body) { body in
             let clock = ContinuousClock()
             let start = clock.now

@@ -55,6 +55,20 @@ public struct QueryRow: Sendable, Hashable {
     public var columns: [[UInt8]?]
 }
 
+/// One row of a result while it is passed on: its bytes are where the entry lies, and valid during the call only.
+package struct PassingRow {
+    package var entry: EntryFacts?
+    /// As ``QueryRow/value``.
+    package var value: UnsafeRawBufferPointer?
+    /// As ``QueryRow/columns``.
+    package var columns: [UnsafeRawBufferPointer?]
+
+    /// A copy that may be kept.
+    package var kept: QueryRow {
+        QueryRow(entry: entry, value: value.map { Array($0) }, columns: columns.map { $0.map { Array($0) } })
+    }
+}
+
 /// Statistics of a query's run.
 public struct QueryReport: Sendable, Hashable {
     /// Rows returned.
@@ -105,22 +119,33 @@ public struct QueryReport: Sendable, Hashable {
 /// The final stage, which passes rows to the caller.
 final class OutputSink: RowSink {
     private let hasColumns: Bool
-    private let body: (QueryRow) throws -> Bool
+    private let body: (PassingRow) throws -> Bool
     private(set) var rows = 0
 
-    init(hasColumns: Bool, isTimed: Bool, body: @escaping (QueryRow) throws -> Bool) {
+    init(hasColumns: Bool, isTimed: Bool, body: @escaping (PassingRow) throws -> Bool) {
         self.hasColumns = hasColumns
         self.body = body
         super.init(name: "", isTimed: isTimed)
     }
 
     override func take(_ row: RowReader) throws -> Bool {
-        guard let kept = try row.kept(hasColumns ? .columns : .value) else { return true }
+        guard let document = try row.documentIfThere() else { return true }
+        let columns = hasColumns ? try document.map { try ColumnRow.decode($0) } : nil
+        return try pass(row, columns == nil ? document : nil, columns ?? [])
+    }
+
+    /// Takes the place of a stage that selects these columns, without a copy of them.
+    func take(_ row: RowReader, _ accesses: [RowShape.Access]) throws -> Bool {
+        var kept: [UnsafeMutableRawBufferPointer] = []
+        defer { for copy in kept { copy.deallocate() } }
+        count(rows: 1)
+        return try pass(row, nil, try accesses.map { try row.encodedInPlace($0, &kept) })
+    }
+
+    private func pass(
+        _ row: RowReader, _ value: UnsafeRawBufferPointer?, _ columns: [UnsafeRawBufferPointer?]
+    ) throws -> Bool {
         rows += 1
-        guard hasColumns, let document = kept.document else {
-            return try body(QueryRow(entry: kept.facts, value: kept.document, columns: []))
-        }
-        let columns = try document.withUnsafeBytes { try ColumnRow.decode($0) }
-        return try body(QueryRow(entry: kept.facts, value: nil, columns: columns))
+        return try body(PassingRow(entry: try row.entryFacts(), value: value, columns: columns))
     }
 }

@@ -186,6 +186,7 @@ final class SelectStage: RowStage {
 
     override func take(_ row: RowReader) throws -> Bool {
         guard try row.isThere() else { return true }
+        if let output = next as? OutputSink { return try output.take(row, accesses) }
         let columns = ColumnRow.encode(try accesses.map { try row.encodedIfReadable($0) })
         return try row.show(columns: columns) { try next.push(row) }
     }
@@ -201,15 +202,16 @@ enum ColumnRow {
         return bytes
     }
 
-    static func decode(_ bytes: UnsafeRawBufferPointer) throws(CBORError) -> [[UInt8]?] {
+    /// The columns where they lie in `bytes`.
+    static func decode(_ bytes: UnsafeRawBufferPointer) throws(CBORError) -> [UnsafeRawBufferPointer?] {
         var reader = CBORReader(bytes)
         guard case .array(let count?) = try reader.readHead() else { return [] }
-        var columns: [[UInt8]?] = []
+        var columns: [UnsafeRawBufferPointer?] = []
         for _ in 0..<count {
             let start = reader.offset
             try reader.skipItem()
-            let column = Array(bytes[start..<reader.offset])
-            columns.append(column == [0xf7] ? nil : column)
+            let column = UnsafeRawBufferPointer(rebasing: bytes[start..<reader.offset])
+            columns.append(column.elementsEqual([0xf7]) ? nil : column)
         }
         return columns
     }
@@ -249,6 +251,17 @@ extension RowReader {
         }
     }
 
+    /// The value, nil if it is unreadable; nothing if its entry is gone or damaged.
+    func documentIfThere() throws -> UnsafeRawBufferPointer?? {
+        do throws(RowFault) {
+            return try isPresent() ? .some(try document()) : nil
+        } catch .source(let error) {
+            throw error
+        } catch {
+            return nil
+        }
+    }
+
     /// A copy of the row that may be kept; nil if its entry is gone or damaged.
     func kept(_ form: KeptForm) throws -> KeptRow? {
         do throws(RowFault) {
@@ -257,9 +270,9 @@ extension RowReader {
             var hasColumns = false
             switch form {
             case .columns:
-                document = try self.document().map { Array($0) }
+                document = try self.document().map { (bytes) throws(RowFault) in try copy(bytes) }
                 hasColumns = true
-            case .value: document = try self.document().map { Array($0) }
+            case .value: document = try self.document().map { (bytes) throws(RowFault) in try copy(bytes) }
             case .properties(let names): document = try properties(names)
             }
             return KeptRow(facts: try entryFacts(), document: document, hasColumns: hasColumns)

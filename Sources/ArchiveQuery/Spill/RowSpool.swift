@@ -16,9 +16,11 @@ package final class RowSpool {
         temporary = TemporaryBudget(limit: temporaryLimit)
     }
 
-    package func append(key: String, value: [UInt8]?) throws(QueryError) {
+    /// - Throws: also if the value would take more memory than is allowed, with the copy that is written and read.
+    package func append(key: String, value: UnsafeRawBufferPointer?) throws(QueryError) {
+        guard value?.count ?? 0 <= memoryLimit / 4 else { throw .tooMuchMemory(limit: memoryLimit) }
         count += 1
-        entries.append((key, value))
+        entries.append((key, value.map { Array($0) }))
         bytes += key.utf8.count + (value?.count ?? 0) + Self.entryBytes
         if bytes > memoryLimit { try write() }
     }

@@ -80,7 +80,8 @@ extension Browser {
         do {
             switch part {
             case .row:
-                return Array(MetadataColumns.entry(entry, value: try value.json(.compact)).text.utf8)
+                let members = MetadataColumns.members(entry)
+                return Array(MetadataColumns.entry(members, value: .cell(.item(value.item))).text.utf8)
             case .value where value.form.isDocument: return try value.json(.pretty)
             case .value where value.form == .text: return bytes
             case .value:

@@ -39,7 +39,8 @@ extension OverlayPlaces {
                     ? "Entries that changed or expired meanwhile stay as they are."
                     : "Keys recorded anew meanwhile stay as they are."
                         + (model.isOfServer
-                            ? "" : " If the limit leaves no room for all, the least recent are evicted."))
+                            ? "" : " Where the limit has no room for all, present entries are evicted first.")
+            )
         case .replaceFile(let path):
             words = ("Replace the file?", "Replace")
             body = ["\(TerminalText.sanitized(path)) is there already. What is in it goes for good."]

@@ -38,7 +38,7 @@ package struct RecordedEvent: Sendable, Equatable {
             case .other: ("x", "")
             }
         let seconds = Figures.fixed(time, digits: 6)
-        return JSONTree.array([.printed(Array(seconds.utf8)), .text(code), .text(text)]).text
+        return JSONTree.array([.cell(.number(seconds)), .text(code), .text(text)]).text
     }
 
     init?(line: [UInt8]) {

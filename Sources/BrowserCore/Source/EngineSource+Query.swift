@@ -8,7 +8,7 @@ protocol QueriedSource: StoreSource {
     /// Nil when it was stopped.
     func run(
         _ plan: QueryPlan, _ request: QueryRequest, _ progress: (Double) -> Bool,
-        _ body: (QueryRow) throws -> Void
+        _ body: (PassingRow) throws -> Void
     ) throws(SourceError) -> QueryReport?
 }
 
@@ -18,7 +18,7 @@ extension QueriedSource {
     ) throws(SourceError) -> QueryAnswer? {
         let plan = QueryPlan(request.pipeline)
         var answer = QueryAnswer.Builder(plan)
-        return try run(plan, request, progress, { answer.add($0) }).map { answer.finish($0) }
+        return try run(plan, request, progress, { answer.add($0.kept) }).map { answer.finish($0) }
     }
 
     package func export(
@@ -34,7 +34,7 @@ extension QueriedSource {
 extension EngineSource: QueriedSource {
     func run(
         _ plan: QueryPlan, _ request: QueryRequest, _ progress: (Double) -> Bool,
-        _ body: (QueryRow) throws -> Void
+        _ body: (PassingRow) throws -> Void
     ) throws(SourceError) -> QueryReport? {
         let archive = try archive(request.archive)
         return try plan.run(over: archive, progress: progress, damage: { try archive.status().damage }, body)
@@ -50,7 +50,7 @@ extension QueryPlan {
     /// Writes what comes of the query into a file; nil when it was stopped.
     func export(
         to path: String, replaces: Bool,
-        _ run: (QueryPlan, (QueryRow) throws -> Void) throws(SourceError) -> QueryReport?
+        _ run: (QueryPlan, (PassingRow) throws -> Void) throws(SourceError) -> QueryReport?
     ) throws(SourceError) -> QueryReport? {
         let path = WholeFile.path(typed: path)
         let file = try WholeFile(at: path, replaces: replaces)
@@ -67,7 +67,7 @@ extension QueryPlan {
     /// Nil when it was stopped. That entries may be missing, as `damage` says, stands first among the report's warnings.
     func run(
         over source: some QuerySource, progress: (Double) -> Bool, damage: () throws -> String?,
-        _ body: (QueryRow) throws -> Void
+        _ body: (PassingRow) throws -> Void
     ) throws(SourceError) -> QueryReport? {
         do {
             return try withoutActuallyEscaping(progress) { progress in
@@ -75,7 +75,7 @@ extension QueryPlan {
                 options.measuresStages = true
                 options.looksForMistakes = true
                 options.progress = { progress(Double($0.visited) / Double(max(1, $0.total))) }
-                var report = try run(over: source, options: options) { row in
+                var report = try runInPlace(over: source, options: options) { row in
                     try body(row)
                     return true
                 }

@@ -228,7 +228,7 @@ package final class ServerSource: QueriedSource {
 
     func run(
         _ plan: QueryPlan, _ request: QueryRequest, _ progress: (Double) -> Bool,
-        _ body: (QueryRow) throws -> Void
+        _ body: (PassingRow) throws -> Void
     ) throws(SourceError) -> QueryReport? {
         let source = try ServerQuery(
             connection, database: database(request.archive), for: request.pipeline)

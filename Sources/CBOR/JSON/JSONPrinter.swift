@@ -14,16 +14,28 @@
 /// Strings escape what RFC 8259 requires, and also the control characters from U+007F to U+009F (`JSONString`).
 /// Floats print as the shortest text that reads as the same `Double`, always with a point or an exponent.
 public struct JSONPrinter {
-    private var reader: CBORReader
+    var reader: CBORReader
     var layout: JSONLayout
     var output: [UInt8]
+    /// Takes the output a piece at a time, and returns whether it takes more.
+    let sink: ((UnsafeRawBufferPointer) -> Bool)?
+    /// Whether strings get neither quotes nor escapes.
+    var isBare = false
+    /// Whether the sink takes no more.
+    private(set) var isStopped = false
     /// Whether a map's key is being printed, which must become a string.
     private var isInKey = false
+    /// Bytes of output that are handed on together.
+    static let pieceBytes = 1 << 16
 
-    private init(reader: CBORReader, layout: JSONLayout, output: [UInt8]) {
+    init(
+        reader: CBORReader, layout: JSONLayout, output: [UInt8] = [],
+        sink: ((UnsafeRawBufferPointer) -> Bool)? = nil
+    ) {
         self.reader = reader
         self.layout = layout
         self.output = output
+        self.sink = sink
     }
 
     /// Appends `cbor`, which must be exactly one item, as JSON. On an error nothing is appended. Cost: O(length).
@@ -67,8 +79,9 @@ public struct JSONPrinter {
     // MARK: Items
 
     /// Prints the next item. `depth` counts all enclosing items, `indent` only those with brackets.
-    private mutating func printItem(depth: Int, indent: Int) throws(CBORError) {
+    mutating func printItem(depth: Int, indent: Int) throws(CBORError) {
         let start = reader.offset
+        if output.count >= JSONPrinter.pieceBytes, !isInKey { try handOn() }
         switch try reader.readHead() {
         case .unsigned(let number): append(number.description)
         case .negative(let number): append(negative: number)
@@ -123,6 +136,10 @@ public struct JSONPrinter {
 
     /// Prints a key of any kind as a string.
     private mutating func printKey(depth: Int) throws(CBORError) {
+        // A text is one already.
+        if !reader.isAtEnd, MajorType(of: reader.bytes[reader.offset]) == .text {
+            return try printItem(depth: depth, indent: 0)
+        }
         let start = output.count
         isInKey = true
         defer { isInKey = false }
@@ -143,22 +160,85 @@ public struct JSONPrinter {
     // MARK: Scalars
 
     private mutating func printText(count: Int?) throws(CBORError) {
+        appendQuote()
         if let count {
-            JSONString.append(try reader.readUTF8(count: count), to: &output)
+            try append(text: try reader.readUTF8(count: count))
         } else {
-            var text = try reader.readText(count: nil)
-            text.withUTF8 { JSONString.append(UnsafeRawBufferPointer($0), to: &output) }
+            while let chunk = try reader.readChunk(of: .text) {
+                reader.offset -= chunk.count
+                try append(text: try reader.readUTF8(count: chunk.count))
+            }
         }
+        appendQuote()
     }
 
     private mutating func printBytes(count: Int?) throws(CBORError) {
-        output.append(UInt8(ascii: "\""))
+        append("\"")
         if let count {
-            Base64URL.append(try reader.readContent(count: count), to: &output)
+            try append(bytes: try reader.readContent(count: count))
         } else {
-            try reader.readBytes(count: nil).withUnsafeBytes { Base64URL.append($0, to: &output) }
+            // Chunks end anywhere, and groups of base64url are of three bytes.
+            var rest: [UInt8] = []
+            while let chunk = try reader.readChunk(of: .bytes) {
+                let missing = rest.isEmpty ? 0 : min(3 - rest.count, chunk.count)
+                rest += chunk[..<missing]
+                if rest.count == 3 { rest.withUnsafeBytes { Base64URL.append($0, to: &output) } }
+                if rest.count == 3 { rest = [] }
+                guard rest.isEmpty else { continue }
+                let end = chunk.count - (chunk.count - missing) % 3
+                try append(bytes: UnsafeRawBufferPointer(rebasing: chunk[missing..<end]))
+                rest = Array(chunk[end...])
+            }
+            rest.withUnsafeBytes { Base64URL.append($0, to: &output) }
         }
-        output.append(UInt8(ascii: "\""))
+        append("\"")
+    }
+
+    /// Appends the content of a string, which is valid UTF-8.
+    mutating func append(text: UnsafeRawBufferPointer) throws(CBORError) {
+        var place = 0
+        while let end = pieceEnd(of: text, from: place) {
+            // A piece ends where a character does.
+            let end = (place + 1...end).last { text[$0] & 0xc0 != 0x80 } ?? end
+            append(piece: UnsafeRawBufferPointer(rebasing: text[place..<end]))
+            place = end
+            try handOn()
+        }
+        append(piece: UnsafeRawBufferPointer(rebasing: text[place...]))
+    }
+
+    private mutating func append(piece: UnsafeRawBufferPointer) {
+        if isBare { output.append(contentsOf: piece) } else { JSONString.append(content: piece, to: &output) }
+    }
+
+    mutating func appendQuote() {
+        if !isBare { append("\"") }
+    }
+
+    mutating func append(bytes: UnsafeRawBufferPointer) throws(CBORError) {
+        var place = 0
+        while let end = pieceEnd(of: bytes, from: place) {
+            Base64URL.append(UnsafeRawBufferPointer(rebasing: bytes[place..<end]), to: &output)
+            place = end
+            try handOn()
+        }
+        Base64URL.append(UnsafeRawBufferPointer(rebasing: bytes[place...]), to: &output)
+    }
+
+    /// Where the piece of a long string ends that begins at `place`; nil for the last one, and where no sink takes pieces.
+    private func pieceEnd(of content: UnsafeRawBufferPointer, from place: Int) -> Int? {
+        guard sink != nil, !isInKey, content.count - place > JSONPrinter.pieceBytes else { return nil }
+        // Whole groups of base64url.
+        return place + JSONPrinter.pieceBytes / 3 * 3
+    }
+
+    /// Gives the sink what has been printed so far.
+    /// - Throws: any error once the sink takes no more.
+    mutating func handOn() throws(CBORError) {
+        guard let sink else { return }
+        isStopped = !output.withUnsafeBytes(sink)
+        output.removeAll(keepingCapacity: true)
+        if isStopped { throw CBORError(offset: reader.offset, reason: .truncated) }
     }
 
     /// Prints the 16 bytes of an identifier as `"E621E1F8-C36C-495A-93FC-0C247A3E6E5F"`. Returns false, with
@@ -204,7 +284,7 @@ public struct JSONPrinter {
     }
 
     @inline(__always)
-    private mutating func append(_ text: String) {
+    mutating func append(_ text: String) {
         output.append(contentsOf: text.utf8)
     }
 }

@@ -17,7 +17,7 @@ extension JSONScanner {
 
     /// The place of the first quote, backslash or control character, or the end of the text.
     @inline(__always)
-    private func endOfPlainText(from start: Int, isASCII: inout Bool) -> Int {
+    func endOfPlainText(from start: Int, isASCII: inout Bool) -> Int {
         var place = start
         var seen: UInt64 = 0
         while place + 8 <= text.count {
@@ -43,7 +43,7 @@ extension JSONScanner {
         return place
     }
 
-    private func checkUTF8(_ content: UnsafeRawBufferPointer, at start: Int) throws(JSONError) {
+    func checkUTF8(_ content: UnsafeRawBufferPointer, at start: Int) throws(JSONError) {
         let valid = UTF8Scan.validLength(of: content)
         guard valid == content.count else { throw JSONError(offset: start + valid, reason: .invalidUTF8) }
     }
@@ -78,7 +78,7 @@ extension JSONScanner {
     }
 
     /// Reads what follows a backslash.
-    private mutating func escape(into writer: inout CBORWriter) throws(JSONError) {
+    mutating func escape(into writer: inout CBORWriter) throws(JSONError) {
         guard place < text.count else { throw unexpected(.escape) }
         switch text[place] {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): writer.bytes.append(text[place])

@@ -87,7 +87,7 @@ struct JSONScanner {
     }
 
     /// Skips the bracket that opens a container.
-    private mutating func enter(depth: Int) throws(JSONError) {
+    mutating func enter(depth: Int) throws(JSONError) {
         guard depth < JSONTranscoder.maximumDepth else {
             throw JSONError(offset: place, reason: .nestingTooDeep(limit: JSONTranscoder.maximumDepth))
         }
@@ -103,7 +103,7 @@ struct JSONScanner {
 
     /// Skips white space, and then `byte` if it is next. Returns whether it was.
     @inline(__always)
-    private mutating func skip(_ byte: UInt8) -> Bool {
+    mutating func skip(_ byte: UInt8) -> Bool {
         skipWhitespace()
         guard place < text.count, text[place] == byte else { return false }
         place += 1
@@ -111,7 +111,7 @@ struct JSONScanner {
     }
 
     @inline(__always)
-    private mutating func skipWhitespace() {
+    mutating func skipWhitespace() {
         while place < text.count, text[place] <= 0x20 {
             switch text[place] {
             case 0x20, 0x0a, 0x0d, 0x09: place += 1

@@ -6,6 +6,12 @@ enum JSONString {
     /// Appends the text with quotes around it. `text` must be valid UTF-8.
     static func append(_ text: UnsafeRawBufferPointer, to output: inout [UInt8]) {
         output.append(UInt8(ascii: "\""))
+        append(content: text, to: &output)
+        output.append(UInt8(ascii: "\""))
+    }
+
+    /// The same without the quotes, for a string in parts.
+    static func append(content text: UnsafeRawBufferPointer, to output: inout [UInt8]) {
         var place = 0
         while place < text.count {
             let stop = endOfPlainText(in: text, from: place)
@@ -13,7 +19,6 @@ enum JSONString {
             place = stop
             if place < text.count { place += appendEscape(in: text, at: place, to: &output) }
         }
-        output.append(UInt8(ascii: "\""))
     }
 
     /// The offset of the first byte that may begin a character to escape, or the end.

@@ -76,6 +76,8 @@ bool cnc_write(int descriptor, const uint8_t *bytes, size_t count);
 /// set.
 void cnc_guard_arm(int descriptor, const struct termios *modes, const uint8_t *bytes, size_t count);
 void cnc_guard_disarm(void);
+/// Does that now, unless it has been done. Safe in a signal handler.
+void cnc_guard_restore(void);
 
 // MARK: Signals
 

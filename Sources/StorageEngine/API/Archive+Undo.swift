@@ -4,6 +4,9 @@ extension Archive {
     /// entries and then calls `progress` with the number done; return `false` to stop. An entry that is named twice
     /// counts once.
     ///
+    /// On a full disk, on which each removal needs some bytes of the log, a removal gives up first what earlier actions could undo,
+    /// then what this one could, and goes on to its end; then ``PlanOutcome/isFinal`` is set.
+    ///
     /// Throws only while nothing has been done; later an error is in the outcome (``PlanOutcome/failure``).
     public func carryOut(
         _ action: PlannedAction, on entries: [PlannedEntry], progress: (Int) -> Bool = { _ in true }
@@ -32,7 +35,7 @@ extension Archive {
                 guard case .noSpace = error else { throw error }
                 _ = try engine.deleteAll()
                 var outcome = PlanOutcome()
-                (outcome.entries, outcome.bytes) = (before.entries, before.bytes)
+                (outcome.entries, outcome.bytes, outcome.isFinal) = (before.entries, before.bytes, true)
                 return outcome
             }
         }

@@ -181,6 +181,16 @@ public final class ArchiveSnapshot: Sendable {
         return (String(decoding: frame.key, as: UTF8.self), engine.currentEntry(frame))
     }
 
+    /// Calls `body` with the key and content of entry `number`, from one read; the value's bytes are valid during the call.
+    package func withEntry<Result>(
+        at number: Int,
+        _ body: (_ key: String, UnsafeRawBufferPointer, ValueEncoding, _ sequence: UInt64) -> Result
+    ) throws(StorageError) -> Result {
+        let frame = try frame(at: number)
+        return body(
+            String(decoding: frame.key, as: UTF8.self), frame.value, frame.encoding, frame.sequence)
+    }
+
     private func damaged(at location: Location) -> StorageError {
         guard segments.pins[location.segment] == nil else { return engine.log.damagedEntry(at: location) }
         return .corrupted(

@@ -164,6 +164,9 @@ public struct PlanOutcome: Sendable, Hashable {
     /// The action, for ``Archive/undo(_:progress:)``. `nil` if nothing was done, or if the old content could not be
     /// kept (on a full disk).
     public var action: ReversibleAction?
+    /// Whether the disk was too full to keep what is needed for an undo: neither this action nor an earlier one can be undone any
+    /// more.
+    public var isFinal = false
     /// Why it ended early, after some entries had been done; `entries`, `bytes` and `action` describe those.
     public var failure: StorageError?
 

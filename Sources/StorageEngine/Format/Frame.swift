@@ -30,7 +30,11 @@ enum FrameKind: UInt8, Sendable {
     @inline(__always) var reserveLeft: Int {
         switch self {
         case .deleteAll: 0
-        case .delete, .evict: Frame.bytes(key: 0, extension: 0, value: 0)
+        case .restore, .delete: Frame.bytes(key: 0, extension: 0, value: 0)
+        // Leaves also what the undo of this removal needs.
+        case .evict:
+            Frame.bytes(key: 0, extension: 0, value: 0)
+                + Frame.bytes(key: 0, extension: FrameExtension.partBytes(RemovalNote.bytes), value: 0)
         default: SegmentLayout.reserveBytes
         }
     }

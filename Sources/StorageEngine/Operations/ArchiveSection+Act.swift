@@ -17,13 +17,16 @@ extension ArchiveEngine {
         // An action without effect isn't recorded, because it would push out one that can be undone.
         guard try isAnyToBeDone(action, entries, &outcome) else { return outcome }
         try clearNextLine()
-        for start in stride(from: 0, to: entries.count, by: ArchiveEngine.actionBatch) {
+        let removes = if case .setLifetime = action { false } else { true }
+        var (start, most) = (0, ArchiveEngine.actionBatch)
+        while start < entries.count {
             guard start == 0 || progress(start) else { break }
-            let batch = entries[start..<min(start + ArchiveEngine.actionBatch, entries.count)]
+            let batch = entries[start..<min(start + most, entries.count)]
+            let before = outcome
             do throws(StorageError) {
                 let section = try acquire()
                 section.drainTouches()
-                if group == 0 {
+                if group == 0, !outcome.isFinal {
                     group = section.nextGroup()
                     if deadline != Deadline.never {
                         let others = try deadlinesOfActions()
@@ -38,9 +41,24 @@ extension ArchiveEngine {
                 case .setLifetime: try section.changeDeadlines(batch, to: deadline, group: group, &outcome)
                 }
                 _ = consume section
+                start += batch.count
+                most = min(2 * most, ArchiveEngine.actionBatch)
                 letOthersIn()
                 try reclaimInSlices()
             } catch {
+                if case .noSpace = error, removes, before.entries == outcome.entries {
+                    outcome = before
+                    if let isFinal = try? makeRoomToRemove(group) {
+                        outcome.isFinal = outcome.isFinal || isFinal
+                        if isFinal { group = 0 }
+                        continue
+                    }
+                    // The reserve of the log may have room for fewer.
+                    if most > 1 {
+                        most /= 2
+                        continue
+                    }
+                }
                 // What was done stays done: the caller must learn of it and be able to undo it.
                 guard outcome.entries > 0 else { throw error }
                 outcome.failure = error
@@ -49,6 +67,24 @@ extension ArchiveEngine {
         }
         outcome.action = index.undo.line(of: group).flatMap { isReversible($0) ? describe($0) : nil }
         return outcome
+    }
+
+    /// On a full disk, which a removal needs some bytes of: gives up what earlier actions can undo, then what this one, of `group`,
+    /// could; then it is final. Returns whether that was so; nil if there was nothing to give up.
+    private func makeRoomToRemove(_ group: UInt32) throws(StorageError) -> Bool? {
+        let section = try acquire()
+        section.drainTouches()
+        let before = (index.segmentBytes, index.entryCapacity, index.setAsideCount)
+        for place in 0..<IndexLayout.undoLines {
+            let line = section.index.undo[place]
+            if line.group != group, line.state == .reversible { line.end = 0 }
+        }
+        section.forgetSetAside(most: .max)
+        try section.dropDeadSegments()
+        if before.0 > index.segmentBytes || before.2 > index.setAsideCount { return false }
+        try section.giveUpRoom()
+        let isMore = before.0 > index.segmentBytes || before.1 > index.entryCapacity
+        return isMore || before.2 > index.setAsideCount ? true : nil
     }
 
     /// If there is nothing to do, the outcome has the reason for each entry.

@@ -100,7 +100,13 @@ extension ArchiveSection {
         let least = (offset + bytes + 4095) & ~4095
         let wanted = max(least, min(before + step, target))
         do throws(StorageError) {
-            try segments.extend(pin, to: wanted)
+            do throws(StorageError) {
+                try segments.extend(pin, to: wanted)
+            } catch {
+                // A nearly full disk may have room for the frame.
+                guard case .noSpace = error, least < wanted else { throw error }
+                try segments.extend(pin, to: least)
+            }
         } catch {
             throw engine.closedIfRemoved(error)
         }

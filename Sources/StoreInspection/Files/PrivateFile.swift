@@ -12,36 +12,87 @@ import Darwin
 /// any thread.
 ///
 /// It lies in a folder of its own, where what the program puts beside it (an editor's backup) is as private, and goes with it
-/// when nobody holds it any more, unless ``keep()`` was called. Who is ended by a signal leaves it, to the program that has it.
+/// when nobody holds it any more, unless ``keep()`` was called. A process that is killed leaves it, to the program that has it;
+/// ``removeAbandoned(in:)`` removes it when that has ended too.
 package final class PrivateFile: Sendable {
     package let path: String
     private let folder: String
     private let descriptor: Int32
+    /// Locks the folder, also for the programs that this process starts: they inherit it.
+    private let lock: Int32
     private let isKept = Mutex(false)
 
     /// - Parameters:
     ///   - name: of the file; an editor tells from its end what is in it.
     ///   - parent: the folder for temporary files.
     package init(named name: String, in parent: String) throws(SourceError) {
-        var template = Array((parent + (parent.hasSuffix("/") ? "" : "/") + "vellum-XXXXXX").utf8CString)
-        guard mkdtemp(&template) != nil else { throw SourceError(parent, errno: errno) }
-        folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let start = parent + (parent.hasSuffix("/") ? "" : "/") + PrivateFile.prefix
+        var (folder, lock) = ("", -1 as Int32)
+        repeat {
+            var template = Array((start + "XXXXXX").utf8CString)
+            guard mkdtemp(&template) != nil else { throw SourceError(parent, errno: errno) }
+            folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            lock = try PrivateFile.locked(folder) ?? -1
+            // Another process may have taken it for an abandoned one before it was locked.
+        } while lock < 0
+        (self.folder, self.lock) = (folder, lock)
         path = folder + "/" + name
         descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
             let code = errno
             rmdir(folder)
+            close(lock)
             throw SourceError(path, errno: code)
         }
     }
 
+    private static let prefix = "vellum-view-"
+    /// Of a folder that isn't kept.
+    private static let permissions: mode_t = 0o700
+
+    /// Removes the folders of processes that were killed. Those of other users, locked ones and kept ones stay.
+    package static func removeAbandoned(in parent: String) {
+        for (name, path) in (try? StoresFolder.contents(of: parent)) ?? [] where name.hasPrefix(prefix) {
+            guard let lock = try? locked(path) else { continue }
+            remove(path)
+            close(lock)
+        }
+    }
+
+    /// A descriptor by which this process has locked the folder; nil if another one has, or it isn't there, is kept or isn't this
+    /// user's alone.
+    /// - Throws: where a folder can't be locked at all.
+    private static func locked(_ folder: String) throws(SourceError) -> Int32? {
+        let lock = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+        guard lock >= 0 else { return nil }
+        var (own, named) = (stat(), stat())
+        if flock(lock, LOCK_EX | LOCK_NB) == 0 {
+            if fstat(lock, &own) == 0, lstat(folder, &named) == 0, own.st_ino == named.st_ino,
+                own.st_dev == named.st_dev, own.st_uid == geteuid(), own.st_mode & 0o7777 == permissions
+            {
+                return lock
+            }
+        } else if errno != EWOULDBLOCK {
+            let code = errno
+            close(lock)
+            throw SourceError(folder, errno: code)
+        }
+        close(lock)
+        return nil
+    }
+
     deinit {
         close(descriptor)
-        if !isKept.withLock({ $0 }) { remove() }
+        if !isKept.withLock({ $0 }) { PrivateFile.remove(folder) }
+        close(lock)
     }
 
     /// It stays where it is, for a person who may want what is in it.
-    package func keep() { isKept.withLock { $0 = true } }
+    package func keep() {
+        isKept.withLock { $0 = true }
+        // Nor does a later process take it for an abandoned one.
+        _ = fchmod(lock, PrivateFile.permissions | mode_t(S_ISVTX))
+    }
 
     /// Whether there is a file of its name: a program may have removed it.
     package var isThere: Bool { access(path, F_OK) == 0 }
@@ -58,7 +109,7 @@ package final class PrivateFile: Sendable {
     }
 
     /// The folder and what is in it; it has no folders itself.
-    private func remove() {
+    private static func remove(_ folder: String) {
         for item in (try? StoresFolder.contents(of: folder)) ?? [] { unlink(item.path) }
         rmdir(folder)
     }

@@ -25,7 +25,8 @@ package final class WholeFile {
     private let descriptor: Int32
     private var isOpen = true
 
-    /// `replaces`: whether it may take the place of a file that is there; that one's permissions then stay.
+    /// `replaces`: whether it may take the place of a file that is there; that one's owner and permissions then stay.
+    /// - Throws: also where another user's file would become this user's.
     package init(at path: String, replaces: Bool) throws(SourceError) {
         self.path = path
         self.replaces = replaces
@@ -48,10 +49,33 @@ package final class WholeFile {
         }
         let made = try WholeFile.make(beside: target, of: path)
         (descriptor, partial) = (made.descriptor, made.name)
-        if isThere { fchmod(descriptor, facts.st_mode & 0o777) }
+        WholeFile.unfinished = strdup(made.name)
+        guard isThere else { return }
+        // A new file would be this user's, and the former owner perhaps unable to read it.
+        guard fchown(descriptor, facts.st_uid, facts.st_gid) == 0 || WholeFile.has(descriptor, ownerOf: facts)
+        else {
+            discard()
+            throw SourceError(
+                "\(path) can't be replaced: it belongs to another user or group, and would be this user's; remove it, or "
+                    + "choose another name")
+        }
+        fchmod(descriptor, facts.st_mode & 0o777)
     }
 
     deinit { discard() }
+
+    private static func has(_ descriptor: Int32, ownerOf facts: stat) -> Bool {
+        var own = stat()
+        return fstat(descriptor, &own) == 0 && own.st_uid == facts.st_uid && own.st_gid == facts.st_gid
+    }
+
+    /// The name of the latest file that isn't finished.
+    nonisolated(unsafe) private static var unfinished: UnsafeMutablePointer<CChar>?
+
+    /// Removes what is unfinished before a process ends that can do nothing else. Allocates nothing.
+    package static func removeUnfinished() {
+        if let unfinished { _ = unlink(unfinished) }
+    }
 
     /// Writes into it. What it has collected has to be flushed before ``finish()``.
     package var output: OutputWriter {
@@ -82,6 +106,7 @@ package final class WholeFile {
         isOpen = false
         // As long as it is locked nobody else removes it, and its name isn't another's.
         if let partial { _ = unlink(partial) }
+        WholeFile.unfinished = nil
         _ = close(descriptor)
     }
 

@@ -71,7 +71,7 @@ extension PlannedAction {
     /// How long it can be undone, behind `undone`.
     package static func grace(room: UInt64?) -> String {
         let written = room.map { "\(Figures.bytes($0)) are written, or " } ?? ""
-        return "for ten minutes, or until \(written)a put finds the disk full"
+        return "for ten minutes, or until \(written)the disk is full"
     }
 }
 
@@ -114,7 +114,10 @@ extension PlanOutcome {
 
     /// Why what it did can't be undone; `nil`: it can, or there is nothing to undo.
     package var finality: String? {
-        entries == 0 || action != nil
+        if entries > 0, isFinal {
+            return "the disk is full: this can't be undone, and neither can what was deleted before it"
+        }
+        return entries == 0 || action != nil
             ? nil
             : "this can't be undone: what was before is not kept, for it was in a process' memory only, the disk has no "
                 + "room for it, or others have written too much since"
@@ -130,7 +133,10 @@ extension UndoOutcome {
         if skippedCount > 0 { parts.append("\(Figures.count(skippedCount, "was", "were")) skipped") }
         if expired > 0 { parts.append("\(Figures.count(expired, "has", "have")) expired meanwhile") }
         if displaced > 0 { parts.append("\(Figures.count(displaced)) had no room") }
-        if evicted > 0 { parts.append("\(Figures.count(evicted, "entry", "entries")) evicted to make room") }
+        if evicted > 0 {
+            parts.append(
+                "\(Figures.count(evicted, "entry that was", "entries that were")) here evicted to make room")
+        }
         return parts.joined(separator: "; ")
     }
 

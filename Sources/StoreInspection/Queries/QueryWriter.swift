@@ -5,7 +5,7 @@ import TerminalKit
 
 /// Writes the rows of a query while they come. For one thread.
 package protocol QueryWriter {
-    mutating func write(_ row: QueryRow) throws
+    mutating func write(_ row: PassingRow) throws
     /// No other rows come.
     mutating func finish() throws
 }
@@ -47,11 +47,20 @@ private struct QueryLines: QueryWriter {
     let columns: [String]?
     let output: OutputWriter
 
-    func write(_ row: QueryRow) throws {
+    func write(_ row: PassingRow) throws {
         try row.json(columns).writeLine(to: output)
     }
 
     func finish() throws { try output.flush() }
+}
+
+extension PassingRow {
+    /// The columns by their names, or key and value of a whole entry.
+    fileprivate func json(_ names: [String]?) -> JSONTree {
+        .object(
+            names.map { zip($0, columns).map { ($0, .item($1)) } }
+                ?? [("key", .text(entry?.key ?? "")), ("value", .item(value))])
+    }
 }
 
 extension QueryRow {
@@ -74,7 +83,7 @@ private struct QueryArray: QueryWriter {
         self.output = output
     }
 
-    mutating func write(_ row: QueryRow) throws {
+    mutating func write(_ row: PassingRow) throws {
         try output.write(isEmpty ? "[\n" : ",\n")
         isEmpty = false
         try row.json(columns).write(to: output)
@@ -110,15 +119,15 @@ private struct QueryDelimited: QueryWriter {
         self.entries = entries
     }
 
-    mutating func write(_ row: QueryRow) throws {
+    mutating func write(_ row: PassingRow) throws {
         if let columns {
             if !hasHeader { try TerminalSafe.write(text.header(columns), to: output) }
             hasHeader = true
-            return try TerminalSafe.write(text.row(row.columns), to: output)
+            return try text.write(row.columns, to: output)
         }
         try entries.append(key: row.entry?.key ?? "", value: row.value)
-        let object = row.value.flatMap { try? CBORReader.decode($0) }?.asMap
-        names.add(object)
+        let object = row.value.flatMap { ObjectFields($0) }
+        names.add(object ?? ObjectFields())
         if object == nil { hasOthers = true }
     }
 
@@ -132,10 +141,14 @@ private struct QueryDelimited: QueryWriter {
             let header = ["key"] + table.names + (hasOthers ? ["value"] : [])
             try TerminalSafe.write(text.header(header.distinct), to: output)
             try entries.forEach { key, bytes in
-                let value = bytes.flatMap { try? CBORReader.decode($0) }
-                var cells = [CBORValue.text(key)] + table.row(of: value?.asMap).cells
-                if hasOthers { cells.append(value?.asMap == nil ? value : nil) }
-                try TerminalSafe.write(text.row(cells.map { $0?.encoded }, mixed: mixed), to: output)
+                try CBORValue.text(key).encoded.withUnsafeBytes { key in
+                    try (bytes ?? []).withUnsafeBytes { value in
+                        let object = ObjectFields(value)
+                        var cells = [key] + table.row(of: object ?? ObjectFields()).cells
+                        if hasOthers { cells.append(object == nil && bytes != nil ? value : nil) }
+                        try text.write(cells, mixed: mixed, to: output)
+                    }
+                }
             }
         }
         try output.flush()
@@ -152,21 +165,41 @@ package struct QueryTabs: QueryWriter {
         self.output = output
     }
 
-    package func write(_ row: QueryRow) throws {
-        let cells =
-            hasColumns
-            ? row.columns.map(Self.plain)
-            : [
-                Cell.text(row.entry?.key ?? "").plain,
-                (row.value.map { .item($0) } ?? Cell.text("null")).plain,
-            ]
-        try output.write(cells.joined(separator: "\t") + "\n")
+    package func write(_ row: PassingRow) throws {
+        if hasColumns {
+            for (index, item) in row.columns.enumerated() {
+                if index > 0 { try output.write("\t") }
+                try write(item)
+            }
+        } else {
+            try output.write(Cell.text(row.entry?.key ?? "").plain + "\t")
+            if let value = row.value {
+                try write(long: value, isBare: false)
+            } else {
+                try output.write("null")
+            }
+        }
+        try output.write("\n")
     }
 
     /// Nothing for what is absent or null, and quotes for an empty text.
-    private static func plain(_ item: [UInt8]?) -> String {
-        if case .text("") = Cell(item: item) { return "\"\"" }
-        return Cell(item: item).plain
+    private func write(_ item: UnsafeRawBufferPointer?) throws(SourceError) {
+        guard let item else { return }
+        // Texts and what is nested may be long.
+        guard item.count >= 1 << 16, (0x60..<0xc0).contains(item[0]) else {
+            let cell = Cell(item: Array(item))
+            if case .text("") = cell { return try output.write("\"\"") }
+            return try output.write(cell.plain)
+        }
+        try write(long: item, isBare: item[0] < 0x80)
+    }
+
+    private func write(long item: UnsafeRawBufferPointer, isBare: Bool) throws(SourceError) {
+        guard CBORReader.isWellFormed(item) else { return }
+        try output.write(.cbor(item), isBare: isBare) { piece in
+            let text = String(decoding: piece, as: UTF8.self)
+            return Array((isBare ? TerminalSafe.column(text) : TerminalSafe.column(json: text)).utf8)
+        }
     }
 
     package func finish() throws { try output.flush() }
@@ -187,7 +220,24 @@ package struct QueryTable: QueryWriter {
             plan, now: .now(), most: output.isTerminal ? QueryColumns.usualProperties : nil)
     }
 
-    package mutating func write(_ row: QueryRow) throws { try print(columns.add(row)) }
+    /// Bytes of the longest value that is taken apart.
+    private static let longest = 8 << 20
+
+    package mutating func write(_ row: PassingRow) throws {
+        let long = [row.value].compactMap { $0 } + row.columns.compactMap { $0 }
+        guard long.contains(where: { $0.count > QueryTable.longest }) else {
+            return try print(columns.add(row.kept))
+        }
+        func shown(_ item: UnsafeRawBufferPointer?) -> [UInt8]? {
+            guard let item, item.count > QueryTable.longest else { return item.map { Array($0) } }
+            return CBORValue.text("\(Figures.bytes(UInt64(item.count))), too long for a cell").encoded
+        }
+        var head = row
+        (head.value, head.columns) = (nil, [])
+        var kept = head.kept
+        (kept.value, kept.columns) = (shown(row.value), row.columns.map(shown))
+        try print(columns.add(kept))
+    }
 
     package mutating func finish() throws {
         try print(columns.finish())

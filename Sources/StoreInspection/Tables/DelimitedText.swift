@@ -33,14 +33,65 @@ package struct DelimitedText: Sendable {
         }
     }
 
-    /// A row of these CBOR items; nil for what is absent. What can't be read is left empty.
+    /// Writes a row of these CBOR items, long ones piece by piece; nil for what is absent. What can't be read is left empty.
     ///
     /// - Parameter mixed: the columns in which there are numbers or words too, so that texts in them need quotes: whoever
     ///   reads the table takes a column for numbers only if everything without quotes in it is one.
-    package func row(_ items: [[UInt8]?], mixed: Set<Int> = []) -> [UInt8] {
-        row(items) { index, item, output in
-            if let item { try? append(item, isQuoted: hasQuotes && mixed.contains(index), to: &output) }
+    package func write(
+        _ items: [UnsafeRawBufferPointer?], mixed: Set<Int> = [], to output: OutputWriter
+    ) throws(SourceError) {
+        var line: [UInt8] = []
+        for (index, item) in items.enumerated() {
+            if index > 0 { line.append(separator) }
+            guard let item else { continue }
+            let isQuoted = hasQuotes && mixed.contains(index)
+            if item.count > DelimitedText.longBytes, let source = longSource(item) {
+                try TerminalSafe.write(line, to: output)
+                line = []
+                try write(source, isQuoted: isQuoted, to: output)
+            } else {
+                try? append(Array(item), isQuoted: isQuoted, to: &line)
+            }
         }
+        line.append(UInt8(ascii: "\n"))
+        try TerminalSafe.write(line, to: output)
+    }
+
+    /// Bytes of an item from which on it is written in pieces.
+    private static let longBytes = 1 << 16
+
+    /// Nil where what it is spelled as is only known when it is spelled.
+    private func longSource(_ item: UnsafeRawBufferPointer) -> JSONSource? {
+        var reader = CBORReader(item)
+        switch try? reader.readHead() {
+        case .text(let count?)?: return (try? reader.readContent(count: count)).map { .text($0) }
+        case .bytes(let count?)?: return (try? reader.readContent(count: count)).map { .bytes($0) }
+        case .array?, .map?: return .cbor(item)
+        default: return nil
+        }
+    }
+
+    private func write(
+        _ source: JSONSource, isQuoted: Bool, to output: OutputWriter
+    ) throws(SourceError) {
+        var (isBare, isQuoted, head) = (true, isQuoted, "")
+        switch source {
+        case .text(let content):
+            isBare = !FieldValue.needsEscape(content, in: self)
+            isQuoted = isQuoted || !isBare || FieldValue.needsQuotes(content, in: self)
+            if isBare { head = String(decoding: content.prefix(4), as: UTF8.self) }
+        // The first of its characters that a spreadsheet knows.
+        case .bytes(let content): head = content[0] >> 2 == 62 ? "-" : ""
+        case .cbor, .json: (isBare, isQuoted) = (false, true)
+        }
+        let isFormula = keepsFromFormulas && Self.isFormula(head)
+        isQuoted = hasQuotes && (isQuoted || isFormula)
+        try output.write((isQuoted ? "\"" : "") + (isFormula ? "'" : ""))
+        let quote = UInt8(ascii: "\"")
+        try output.write(source, isBare: isBare) { piece in
+            isQuoted ? piece.flatMap { $0 == quote ? [$0, $0] : [$0] } : Array(piece)
+        }
+        if isQuoted { try output.write("\"") }
     }
 
     private func row<Field>(_ fields: [Field], _ append: (Int, Field, inout [UInt8]) -> Void) -> [UInt8] {

@@ -77,8 +77,7 @@ package enum FieldValue {
     }
 
     static func isContainer(_ text: UnsafeRawBufferPointer) -> Bool {
-        var scratch = CBORWriter()
-        return mayBeContainer(text) && transcode(text, into: &scratch)
+        mayBeContainer(text) && text.jsonProblem == nil
     }
 
     private static func endsField(_ text: UnsafeRawBufferPointer, _ table: DelimitedText) -> Bool {

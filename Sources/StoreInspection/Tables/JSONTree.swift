@@ -6,8 +6,16 @@ package indirect enum JSONTree: Sendable {
     case flag(Bool)
     case object([(name: String, value: JSONTree)])
     case array([JSONTree])
-    /// JSON that is printed already.
-    case printed([UInt8])
+    /// A value where it lies, which is there as long as this is used.
+    case source(JSONSource)
+
+    /// Bytes of a cell from which on it is written in pieces.
+    private static let longBytes = 1 << 16
+
+    /// A CBOR item where it lies; null if there is none, or it can't be read.
+    package static func item(_ item: UnsafeRawBufferPointer?) -> JSONTree {
+        item.flatMap { CBORReader.isWellFormed($0) ? .source(.cbor($0)) : nil } ?? .cell(.absent)
+    }
 
     package static func text(_ text: String?) -> JSONTree { .cell(Cell(text)) }
     package static func count(_ count: some BinaryInteger) -> JSONTree {
@@ -19,7 +27,30 @@ package indirect enum JSONTree: Sendable {
 
     /// On one line.
     func append(to output: inout [UInt8]) {
+        add(to: &output) { JSONTree.append($1, to: &$0) }
+    }
+
+    private static func append(_ source: JSONSource, to output: inout [UInt8]) {
+        var text: [UInt8] = []
+        // What isn't well-formed is null.
+        if (try? source.print(to: {
+            text += $0; return true
+        })) == nil {
+            text = Array("null".utf8)
+        }
+        output += text
+    }
+
+    /// `addLong` appends what isn't to be collected.
+    private func add<Failure>(
+        to output: inout [UInt8], _ addLong: (inout [UInt8], JSONSource) throws(Failure) -> Void
+    ) throws(Failure) {
         switch self {
+        case .cell(.item(let item)) where item.count >= JSONTree.longBytes:
+            guard CBORReader.isWellFormed(item) else { return output.append(contentsOf: "null".utf8) }
+            try item.withUnsafeBufferPointer { (bytes) throws(Failure) in
+                try addLong(&output, .cbor(UnsafeRawBufferPointer(bytes)))
+            }
         case .cell(let cell): cell.appendJSON(to: &output)
         case .flag(let flag): output.append(contentsOf: (flag ? "true" : "false").utf8)
         case .object(let members):
@@ -28,17 +59,17 @@ package indirect enum JSONTree: Sendable {
                 if index > 0 { output.append(UInt8(ascii: ",")) }
                 JSONTree.append(member.name, to: &output)
                 output.append(UInt8(ascii: ":"))
-                member.value.append(to: &output)
+                try member.value.add(to: &output, addLong)
             }
             output.append(UInt8(ascii: "}"))
         case .array(let elements):
             output.append(UInt8(ascii: "["))
             for (index, element) in elements.enumerated() {
                 if index > 0 { output.append(UInt8(ascii: ",")) }
-                element.append(to: &output)
+                try element.add(to: &output, addLong)
             }
             output.append(UInt8(ascii: "]"))
-        case .printed(let json): output.append(contentsOf: json)
+        case .source(let source): try addLong(&output, source)
         }
     }
 
@@ -49,19 +80,21 @@ package indirect enum JSONTree: Sendable {
         return String(decoding: text, as: UTF8.self)
     }
 
-    package func write(to output: OutputWriter) throws(SourceError) {
+    /// Writes long parts piece by piece.
+    package func write(to output: OutputWriter, end: String = "") throws(SourceError) {
         var text: [UInt8] = []
-        append(to: &text)
+        try add(to: &text) { (text, source) throws(SourceError) in
+            guard source.count >= JSONTree.longBytes else { return JSONTree.append(source, to: &text) }
+            try TerminalSafe.write(text, to: output)
+            text = []
+            try output.write(source)
+        }
+        text.append(contentsOf: end.utf8)
         try TerminalSafe.write(text, to: output)
     }
 
     /// On a line of its own.
-    package func writeLine(to output: OutputWriter) throws(SourceError) {
-        var line: [UInt8] = []
-        append(to: &line)
-        line.append(UInt8(ascii: "\n"))
-        try TerminalSafe.write(line, to: output)
-    }
+    package func writeLine(to output: OutputWriter) throws(SourceError) { try write(to: output, end: "\n") }
 
     /// The text as a JSON string, in quotes.
     static func append(_ text: String, to output: inout [UInt8]) {

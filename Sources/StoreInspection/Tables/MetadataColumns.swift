@@ -24,12 +24,8 @@ package enum MetadataColumns {
         zip(columns, cells(metadata)).map { ($0.name, $1) }
     }
 
-    /// An entry with its value, which is JSON that is printed already.
-    package static func entry(_ metadata: EntryMetadata, value: [UInt8]) -> JSONTree {
-        entry(members(metadata), value: value)
-    }
-
-    package static func entry(_ members: [(name: String, value: Cell)], value: [UInt8]) -> JSONTree {
-        .object([("meta", .cells(members)), ("value", .printed(value))])
+    /// An entry with its value.
+    package static func entry(_ members: [(name: String, value: Cell)], value: JSONTree) -> JSONTree {
+        .object([("meta", .cells(members)), ("value", value)])
     }
 }

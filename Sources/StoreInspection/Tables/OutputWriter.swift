@@ -1,3 +1,5 @@
+import CBOR
+
 #if canImport(Darwin)
 import Darwin
 #elseif canImport(Musl)
@@ -30,16 +32,55 @@ package final class OutputWriter {
 
     package func write(_ bytes: some Collection<UInt8>) throws(SourceError) {
         buffer.append(contentsOf: bytes)
-        try flushIfFull()
+        if buffer.count >= Self.bufferedBytes { try flush() }
+    }
+
+    /// Writes a long value without a copy.
+    package func write(_ bytes: UnsafeRawBufferPointer) throws(SourceError) {
+        guard bytes.count >= Self.bufferedBytes else { return try write(bytes.lazy.map { $0 }) }
+        try flush()
+        try hand(bytes)
+    }
+
+    /// Writes a value's JSON piece by piece, harmless to a terminal.
+    ///
+    /// - Parameters:
+    ///   - isBare: whether the characters of a text are written instead.
+    ///   - isSafe: whether a terminal gets nothing that it would obey.
+    ///   - spelled: how a piece, which ends where a character does, is spelled.
+    package func write(
+        _ source: JSONSource, _ layout: JSONLayout = .compact, isBare: Bool = false, isSafe: Bool = true,
+        as spelled: ((UnsafeRawBufferPointer) -> [UInt8])? = nil
+    ) throws(SourceError) {
+        var failure: SourceError?
+        do throws(CBORError) {
+            _ = try source.print(layout, isBare: isBare) { piece in
+                do throws(SourceError) {
+                    if let spelled {
+                        try TerminalSafe.write(spelled(piece), to: self)
+                    } else if isSafe {
+                        try TerminalSafe.write(piece, to: self)
+                    } else {
+                        try self.write(piece)
+                    }
+                } catch { failure = error }
+                return failure == nil
+            }
+        } catch { throw SourceError("a stored value cannot be read: \(error)") }
+        if let failure { throw failure }
     }
 
     package func flush() throws(SourceError) {
         defer { buffer.removeAll(keepingCapacity: true) }
+        try buffer.withUnsafeBufferPointer { (bytes) throws(SourceError) in
+            try hand(UnsafeRawBufferPointer(bytes))
+        }
+    }
+
+    private func hand(_ bytes: UnsafeRawBufferPointer) throws(SourceError) {
         var offset = 0
-        while offset < buffer.count {
-            let written = buffer.withUnsafeBytes { bytes in
-                systemWrite(UnsafeRawBufferPointer(rebasing: bytes[offset...]))
-            }
+        while offset < bytes.count {
+            let written = systemWrite(UnsafeRawBufferPointer(rebasing: bytes[offset...]))
             if written < 0 {
                 if errno == EINTR { continue }
                 throw failure(errno)
@@ -60,10 +101,6 @@ package final class OutputWriter {
     package var isAbandoned: Bool {
         var request = pollfd(fd: descriptor, events: 0, revents: 0)
         return poll(&request, 1, 0) == 1 && request.revents & Int16(POLLERR) != 0
-    }
-
-    private func flushIfFull() throws(SourceError) {
-        if buffer.count >= Self.bufferedBytes { try flush() }
     }
 
     private func systemWrite(_ bytes: UnsafeRawBufferPointer) -> Int {

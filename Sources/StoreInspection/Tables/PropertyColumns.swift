@@ -1,6 +1,32 @@
 import CBOR
 import StorageEngine
 
+/// The properties of a CBOR map where they lie, valid as long as its bytes. Of a nested value only the beginning is read.
+package struct ObjectFields {
+    /// In order; no name where the key is no text.
+    package var fields: [(name: String?, item: UnsafeRawBufferPointer)] = []
+
+    package init() {}
+
+    /// Nil if `item`, which is well-formed, is no map.
+    package init?(_ item: UnsafeRawBufferPointer) {
+        var reader = CBORReader(item)
+        func readItem() throws(CBORError) -> UnsafeRawBufferPointer {
+            let start = reader.offset
+            try reader.skipItem()
+            return UnsafeRawBufferPointer(rebasing: item[start..<reader.offset])
+        }
+        do throws(CBORError) {
+            guard case .map(let count) = try reader.readHead() else { return nil }
+            while count.map({ fields.count < $0 }) ?? !reader.readBreak() {
+                let key = try readItem()
+                let name = key[0] >> 5 == 3 ? try CBORReader.decode(key).asString : nil
+                fields.append((name, try readItem()))
+            }
+        } catch { return nil }
+    }
+}
+
 /// Collects the names of all properties that some objects have, as the columns of a table. For one thread.
 ///
 /// A new name comes behind the one that it follows in its object, so that objects which leave out different properties of a
@@ -22,18 +48,18 @@ package struct PropertyColumns {
 
     package var count: Int { seen.count }
 
-    package mutating func add(_ object: CBORMap?) {
+    package mutating func add(_ object: ObjectFields) {
         // What has no property of the others comes behind them.
         var previous: Int? = hasKnown(object) || seen.isEmpty ? nil : last
-        for entry in object ?? CBORMap() {
+        for field in object.fields {
             properties += 1
-            guard case .text(let name) = entry.key else { continue }
+            guard let name = field.name else { continue }
             if let known = places[ExactText(name)] {
                 previous = known
-                note(entry.value, known)
+                note(field.item, known)
                 continue
             }
-            note(entry.value, seen.count)
+            note(field.item, seen.count)
             let place = seen.count
             places[ExactText(name)] = place
             seen.append(name)
@@ -44,11 +70,12 @@ package struct PropertyColumns {
         }
     }
 
-    private mutating func note(_ value: CBORValue, _ place: Int) {
-        switch value {
-        case .text: withTexts.insert(place)
-        case .array, .map: break
-        case .unsigned, .negative, .float, .boolean, .null: withOthers.insert(place)
+    /// By the first byte (RFC 8949, section 3).
+    private mutating func note(_ item: UnsafeRawBufferPointer, _ place: Int) {
+        switch item.first ?? 0 {
+        case 0x60..<0x80: withTexts.insert(place)
+        case 0x80..<0xc0: break
+        case 0x00..<0x40, 0xf4...0xf6, 0xf9...0xfb: withOthers.insert(place)
         // What is printed as a text, a number or null.
         default:
             withTexts.insert(place)
@@ -56,10 +83,8 @@ package struct PropertyColumns {
         }
     }
 
-    private func hasKnown(_ object: CBORMap?) -> Bool {
-        (object ?? CBORMap()).contains { entry in
-            if case .text(let name) = entry.key { places[ExactText(name)] != nil } else { false }
-        }
+    private func hasKnown(_ object: ObjectFields) -> Bool {
+        object.fields.contains { field in field.name.map { places[ExactText($0)] != nil } ?? false }
     }
 
     /// The columns of all names so far.
@@ -85,17 +110,15 @@ package struct PropertyTable: Sendable {
 
     /// What an object has under each name; of two properties of one name the first.
     /// - Returns: `isWhole` is false if it has a property twice, or one that isn't in the table.
-    package func row(of object: CBORMap?) -> (cells: [CBORValue?], isWhole: Bool) {
-        var cells = [CBORValue?](repeating: nil, count: names.count)
+    package func row(of object: ObjectFields) -> (cells: [UnsafeRawBufferPointer?], isWhole: Bool) {
+        var cells = [UnsafeRawBufferPointer?](repeating: nil, count: names.count)
         var isWhole = true
-        for entry in object ?? CBORMap() {
-            guard case .text(let name) = entry.key, let column = columns[ExactText(name)],
-                cells[column] == nil
-            else {
+        for field in object.fields {
+            guard let name = field.name, let column = columns[ExactText(name)], cells[column] == nil else {
                 isWhole = false
                 continue
             }
-            cells[column] = entry.value
+            cells[column] = field.item
         }
         return (cells, isWhole)
     }

@@ -33,13 +33,29 @@ package enum TerminalSafe {
 
     /// Lines stay lines; everything else that a terminal would obey becomes visible.
     package static func write(_ text: [UInt8], to output: OutputWriter) throws(SourceError) {
+        try text.withUnsafeBufferPointer { (bytes) throws(SourceError) in
+            try write(UnsafeRawBufferPointer(bytes), to: output)
+        }
+    }
+
+    /// Bytes of a line that are made harmless together.
+    private static let longestPart = 1 << 16
+
+    /// The same for a text of any length, of which it makes no copy.
+    package static func write(_ text: UnsafeRawBufferPointer, to output: OutputWriter) throws(SourceError) {
         guard output.isTerminal else { return try output.write(text) }
-        let newline = UInt8(ascii: "\n")
-        var isFirst = true
-        for line in text.split(separator: newline, omittingEmptySubsequences: false) {
-            if !isFirst { try output.write([newline]) }
-            isFirst = false
-            try output.write(TerminalText.sanitized(bytes: line))
+        var place = 0
+        while place < text.count {
+            var end = place
+            while end < text.count, text[end] != UInt8(ascii: "\n"), end - place < longestPart { end += 1 }
+            // A part ends where a character does.
+            while end < text.count, end > place + 1, text[end] & 0xc0 == 0x80 { end -= 1 }
+            try output.write(TerminalText.sanitized(bytes: text[place..<end]))
+            place = end
+            if place < text.count, text[place] == UInt8(ascii: "\n") {
+                try output.write("\n")
+                place += 1
+            }
         }
     }
 }

@@ -62,6 +62,7 @@ struct BrowserSession: Sendable {
         let environment = ProcessInfo.processInfo.environment
         let state = StateFolder.standard(environment: environment)
         var surroundings = Surroundings(environment: environment)
+        PrivateFile.removeAbandoned(in: surroundings.temporaryFolder)
         surroundings.hintsFile = state?.hints
         surroundings.showsHints = surroundings.hintsFile?.isThere != true
         surroundings.capturesMouse = Configuration.current.mouse.value == .on

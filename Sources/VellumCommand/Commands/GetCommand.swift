@@ -56,7 +56,7 @@ struct GetCommand: ParsableCommand {
             }
             var members = zip(ServerDatabase.columns, ServerDatabase.cells(key, facts)).map { ($0.name, $1) }
             if let owner = value.owner { members.append(("owner", .text(owner))) }
-            try print(value.bytes, value.encoding, members)
+            try value.bytes.withUnsafeBytes { try print($0, value.encoding, members) }
             // Half a value isn't what was asked for.
             if value.isUnreadable, let origin = value.origin { Narration.complain(origin) }
             if let doubt = value.doubt { Narration.complain(doubt) }
@@ -66,7 +66,18 @@ struct GetCommand: ParsableCommand {
         let archive = try store.openForLooking().archive(named: archive)
         try archive.requireEntries()
         let found = try archive.metadata(key)
-        guard var metadata = found, let bytes = try archive.peek(key) else {
+        let isPrinted = try found.map { metadata in
+            var metadata = metadata
+            if meta { metadata.rank = try Self.rank(of: metadata, in: archive) }
+            let members = MetadataColumns.members(metadata)
+            // From where it lies: a copy would take as much memory again.
+            let result = try archive.withPeek(key) { bytes in
+                Result { try print(bytes, metadata.encoding, members) }
+            }
+            try result?.get()
+            return result != nil
+        }
+        guard isPrinted == true else {
             let hasLost = try found == nil && archive.complainOfLoss()
             let place = "\(TerminalSafe.quoted(key)) in archive \"\(archive.name)\""
             throw CommandFailure(
@@ -75,49 +86,57 @@ struct GetCommand: ParsableCommand {
                         + "tells which)" : "no entry \(place)" + Suggestion.key(for: key, in: archive),
                 status: hasLost ? .storeFailure : .nothing)
         }
-        if meta { metadata.rank = try Self.rank(of: metadata, in: archive) }
-        try print(bytes, metadata.encoding, MetadataColumns.members(metadata))
     }
 
     /// `members`: what is known of the entry besides its value.
     private func print(
-        _ bytes: [UInt8], _ encoding: ValueEncoding, _ members: [(name: String, value: Cell)]
+        _ bytes: UnsafeRawBufferPointer, _ encoding: ValueEncoding, _ members: [(name: String, value: Cell)]
     ) throws {
         let output = OutputWriter()
         if raw {
             try output.write(bytes)
         } else if text {
-            try output.write(characters(bytes, encoding))
+            try printCharacters(try recognized(bytes, encoding), to: output)
         } else if json {
-            try printJSON(RecognizedValue(bytes, encoding: encoding), members, to: output)
+            let value = try recognized(bytes, encoding)
+            complain(of: value)
+            try value.withSource { source in
+                let json = JSONTree.source(source)
+                try (meta ? MetadataColumns.entry(members, value: json) : json).writeLine(to: output)
+            }
         } else {
             if meta { try printMetadata(members, to: output) }
-            try TerminalSafe.write(
-                hex ? HexText.dump(bytes) : pretty(bytes, encoding), to: output)
+            if hex {
+                try HexText.dump(bytes, to: output)
+            } else {
+                try printPretty(bytes, encoding, to: output)
+            }
         }
         try output.flush()
     }
 
-    private func printJSON(
-        _ value: RecognizedValue, _ members: [(name: String, value: Cell)], to output: OutputWriter
-    ) throws {
-        complain(of: value)
-        let json = try value.json(.compact)
-        try (meta ? MetadataColumns.entry(members, value: json) : .printed(json)).writeLine(to: output)
-    }
-
-    private func characters(_ bytes: [UInt8], _ encoding: ValueEncoding) throws -> [UInt8] {
-        let value = RecognizedValue(bytes, encoding: encoding)
-        if value.form == .text { return bytes }
-        if value.form.isDocument, case .text(let text)? = try? CBORReader.decode(value.item) {
-            return Array(text.utf8)
+    private func recognized(
+        _ bytes: UnsafeRawBufferPointer, _ encoding: ValueEncoding
+    ) throws(CommandFailure) -> RecognizedBytes {
+        do throws(TooLongPropertyList) {
+            return try RecognizedBytes(bytes, encoding: encoding)
+        } catch {
+            throw CommandFailure("\(TerminalSafe.quoted(key)): \(error)", status: .storeFailure)
         }
-        throw CommandFailure(
-            "the value of \(TerminalSafe.quoted(key)) is no text; --json, --raw and --hex print it",
-            status: .nothing)
     }
 
-    private func complain(of value: RecognizedValue) {
+    private func printCharacters(_ value: RecognizedBytes, to output: OutputWriter) throws {
+        try value.withSource { source in
+            guard source.isText else {
+                throw CommandFailure(
+                    "the value of \(TerminalSafe.quoted(key)) is no text; --json, --raw and --hex print it",
+                    status: .nothing)
+            }
+            try output.write(source, isBare: true, isSafe: false)
+        }
+    }
+
+    private func complain(of value: RecognizedBytes) {
         if let problem = value.problem { Narration.complain("\(TerminalSafe.quoted(key)): \(problem)") }
     }
 
@@ -131,14 +150,20 @@ struct GetCommand: ParsableCommand {
         try output.write("\n")
     }
 
-    private func pretty(_ bytes: [UInt8], _ encoding: ValueEncoding) throws(CBORError) -> [UInt8] {
-        let value = RecognizedValue(bytes, encoding: encoding)
+    private func printPretty(
+        _ bytes: UnsafeRawBufferPointer, _ encoding: ValueEncoding, to output: OutputWriter
+    ) throws {
+        let value = try recognized(bytes, encoding)
         complain(of: value)
-        var output =
-            value.form.isDocument
-            ? try value.json(.pretty) : value.form == .text ? bytes : HexText.dump(bytes)
-        if output.last != UInt8(ascii: "\n") { output.append(UInt8(ascii: "\n")) }
-        return output
+        if value.form == .bytes {
+            try HexText.dump(bytes, to: output)
+        } else if value.form == .text {
+            try TerminalSafe.write(bytes, to: output)
+            if bytes.last != UInt8(ascii: "\n") { try output.write("\n") }
+        } else {
+            try value.withSource { try output.write($0, .pretty) }
+            try output.write("\n")
+        }
     }
 
     /// Only a list of all entries knows the place of one.

@@ -165,7 +165,7 @@ struct QueryCommand: ParsableCommand {
             case .tsv: writer(.delimited(.tabs))
             case nil: output.isTerminal ? QueryTable(plan, output) : QueryTabs(plan, output)
             }
-        let report = try plan.run(over: source, options: options) { row in
+        let report = try plan.runInPlace(over: source, options: options) { row in
             progress.finish()
             try writer.write(row)
             if Interruption.isRequested { throw QueryError.cancelled }

@@ -8,7 +8,8 @@ struct RemoveCommand: ParsableCommand {
         discussion: """
             Asks first on a terminal; elsewhere it takes --yes. An entry that is recorded anew while the question \
             stands is left alone. What was deleted can be brought back with vellum undo for ten minutes, and until a put \
-            finds the disk full: then the room of what was deleted is needed. What is more than the archive keeps for \
+            or an rm finds the disk full: then the room of what was deleted is needed. On a full disk it deletes to the end \
+            all the same, and says that it can't be undone. What is more than the archive keeps for \
             that (--dry-run says so) only until 5 % of the archive's limit has been written.
 
             --where chooses by a look at all entries; one that changes after that look is left alone. A log is emptied with \

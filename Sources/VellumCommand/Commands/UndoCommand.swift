@@ -12,9 +12,10 @@ struct UndoCommand: ParsableCommand {
             Also what was deleted or expired in the browser, by whichever process: values, deadlines, owners and places \
             in the LRU order come back, in one step that can't be stopped (deadlines in parts). An action can be undone for \
             ten minutes; one that took away more than the archive's undo budget keeps, or that changed deadlines, no \
-            longer than until bytesLeft bytes have been written. A put that finds the disk full ends that time too: what \
+            longer than until bytesLeft bytes have been written. A put, or a later rm, that finds the disk full ends that time too: what \
             was taken away is then given up for its room. Entries that were recorded anew stay as they are, or stay away \
-            if they have gone again; where the limit leaves no room for all, the least recently used are evicted; while one is \
+            if they have gone again; where the limit leaves no room for all, entries that are there now are evicted, the least recently used first, but \
+            all of them, also recent ones, before any that comes back; while one is \
             larger than the limit, nothing comes back and nothing is evicted. Exit code 1 if nothing came back; 3, also of \
             --list, if the log is damaged and actions may be missing.
 

@@ -49,10 +49,7 @@ struct Exporter {
     func writeLines() throws -> Outcome {
         var outcome = Outcome()
         (outcome.damaged, outcome.missed) = try forEachValue { key, value in
-            let json = JSONTree.printed(try value.json(.compact))
-            let line =
-                wrapsKeys ? .object([(Self.keyName, .text(key)), (Self.valueName, json)]) : json
-            try line.writeLine(to: output)
+            try value.withSource { try json(key, $0).writeLine(to: output) }
             outcome.exported += 1
             return nil
         }
@@ -65,9 +62,7 @@ struct Exporter {
         try output.write("[")
         (outcome.damaged, outcome.missed) = try forEachValue { key, value in
             try output.write(outcome.exported == 0 ? "\n" : ",\n")
-            let json = JSONTree.printed(try value.json(.compact))
-            let item = wrapsKeys ? .object([(Self.keyName, .text(key)), (Self.valueName, json)]) : json
-            try item.write(to: output)
+            try value.withSource { try json(key, $0).write(to: output) }
             outcome.exported += 1
             return nil
         }
@@ -75,11 +70,16 @@ struct Exporter {
         return outcome
     }
 
+    private func json(_ key: String, _ source: JSONSource) -> JSONTree {
+        let json = JSONTree.source(source)
+        return wrapsKeys ? .object([(Self.keyName, .text(key)), (Self.valueName, json)]) : json
+    }
+
     /// A row an object, under the names of all properties that any object has. Reads every value twice.
     func writeTable(_ text: DelimitedText) throws -> Outcome {
         var columns = PropertyColumns()
         _ = try forEachValue(isSilent: true) { key, value in
-            columns.add(try object(key, value))
+            try withFields(key, value) { columns.add($0 ?? ObjectFields()) }
             return nil
         }
         if let objection = DelimitedText.objection(rows: snapshot.count, columns) {
@@ -91,12 +91,15 @@ struct Exporter {
         guard !table.names.isEmpty || snapshot.count > 0 else { return outcome }
         try TerminalSafe.write(text.header(table.names), to: output)
         (outcome.damaged, outcome.missed) = try forEachValue { key, value in
-            guard let object = try object(key, value), case let row = table.row(of: object), row.isWhole
-            else {
+            let isWritten = try withFields(key, value) { object in
+                guard let object, case let row = table.row(of: object), row.isWhole else { return false }
+                try text.write(row.cells, mixed: table.mixed, to: output)
+                return true
+            }
+            guard isWritten else {
                 outcome.skipped += 1
                 return "\(TerminalSafe.quoted(key)) is not an object that a row can hold; left out"
             }
-            try TerminalSafe.write(text.row(row.cells.map { $0?.encoded }, mixed: table.mixed), to: output)
             outcome.exported += 1
             return nil
         }
@@ -116,7 +119,7 @@ struct Exporter {
     /// unless `isSilent`, each whose place is known is reported, and the others together. What can be read is not lost with
     /// them. `body` returns what is to be said of the entry.
     private func forEachValue(
-        isSilent: Bool = false, _ body: (String, RecognizedValue) throws -> String?
+        isSilent: Bool = false, _ body: (String, RecognizedBytes) throws -> String?
     ) throws -> (damaged: Int, missed: Int) {
         var damaged = 0
         var found = 0
@@ -135,10 +138,26 @@ struct Exporter {
                 progress?.update(done: UInt64(done), total: UInt64(snapshot.count), entries: done)
             }
             if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
-            let key: String
-            let entry: CurrentEntry
+            let result: Result<Void, any Error>
             do throws(StorageError) {
-                (key, entry) = try snapshot.entry(at: number)
+                result = try snapshot.withEntry(at: number) { key, bytes, encoding, sequence in
+                    Result {
+                        if let chosen {
+                            guard chosen.contains(sequence) else { return }
+                            found += 1
+                        }
+                        let value: RecognizedBytes
+                        do throws(TooLongPropertyList) {
+                            value = try RecognizedBytes(bytes, encoding: encoding)
+                        } catch {
+                            if !isSilent { complain("\(TerminalSafe.quoted(key)): \(error); left out") }
+                            damaged += 1
+                            return
+                        }
+                        if !isSilent, value.changesInJSON { changed += 1 }
+                        if let complaint = try body(key, value) { complain(complaint) }
+                    }
+                }
             } catch {
                 // What meets a condition can be read.
                 guard case .corrupted = error else { throw error }
@@ -152,13 +171,7 @@ struct Exporter {
                 }
                 continue
             }
-            if let chosen {
-                guard chosen.contains(entry.sequence) else { continue }
-                found += 1
-            }
-            let value = RecognizedValue(entry.value, encoding: entry.encoding)
-            if !isSilent, value.changesInJSON { changed += 1 }
-            if let complaint = try body(key, value) { complain(complaint) }
+            try result.get()
         }
         progress?.finish()
         if changed > 0 {
@@ -180,15 +193,32 @@ struct Exporter {
         return (damaged + missing, missed)
     }
 
-    private func object(_ key: String, _ value: RecognizedValue) throws -> CBORMap? {
-        let value = try CBORReader.decode(value.item)
-        if wrapsKeys {
-            return CBORMap([
-                CBORMap.Entry(key: .text(Self.keyName), value: .text(key)),
-                CBORMap.Entry(key: .text(Self.valueName), value: value),
-            ])
+    /// Bytes of the longest value that is converted for a table.
+    private static let longestConverted = 8 << 20
+
+    /// Calls `body` with the fields of a row; nil for what is no object.
+    private func withFields<Result>(
+        _ key: String, _ value: RecognizedBytes, _ body: (ObjectFields?) throws -> Result
+    ) throws -> Result {
+        guard wrapsKeys || value.form.isDocument else { return try body(nil) }
+        let isConverted = value.form != .cbor && value.form != .propertyList
+        guard !isConverted || value.bytes.count <= Self.longestConverted else {
+            throw CommandFailure(
+                "\(TerminalSafe.quoted(key)): a value of \(Figures.bytes(UInt64(value.bytes.count))) that is no CBOR is too "
+                    + "long for a table; write ndjson or json", status: .storeFailure)
         }
-        guard case .map(let map) = value else { return nil }
-        return map
+        let converted =
+            isConverted ? RecognizedValue(Array(value.bytes), encoding: value.form.encoding).item : []
+        return try value.withSource { source in
+            try converted.withUnsafeBytes { converted in
+                let item = if case .cbor(let item) = source { item } else { converted }
+                guard wrapsKeys else { return try body(ObjectFields(item)) }
+                return try CBORValue.text(key).encoded.withUnsafeBytes { key in
+                    var object = ObjectFields()
+                    object.fields = [(Self.keyName, key), (Self.valueName, item)]
+                    return try body(object)
+                }
+            }
+        }
     }
 }

@@ -1,9 +1,20 @@
 import ArchiveQuery
+import CBOR
 
-extension RecognizedValue {
+extension RecognizedBytes {
     /// Whether its JSON is read back as something else: dates become numbers, byte strings texts, and numbers that aren't
     /// finite null. Goes over the item's heads (RFC 8949, section 3) once.
     var changesInJSON: Bool {
+        withSource { source in
+            switch source {
+            case .cbor(let item): Self.changesInJSON(item)
+            case .json, .text: false
+            case .bytes: true
+            }
+        }
+    }
+
+    private static func changesInJSON(_ item: UnsafeRawBufferPointer) -> Bool {
         var offset = 0
         var mayBeBytes = false
         while offset < item.count {

@@ -1,3 +1,7 @@
+import CMemory
+import StoreInspection
+import TerminalCurses
+
 #if canImport(Darwin)
 import Darwin
 #else
@@ -6,6 +10,14 @@ import Glibc
 
 /// Stateless; safe from any thread. What the C library keeps of memory that was freed.
 enum ProcessMemory {
+    /// Has the program end with a sentence and a status where it gets no memory, instead of a trap of Swift's.
+    static func endsWhenExhausted() {
+        cm_end_when_exhausted(CInt(ExitStatus.storeFailure.rawValue)) {
+            WholeFile.removeUnfinished()
+            TerminalGuard.restore()
+        }
+    }
+
     /// Has blocks of a megabyte and more given back as soon as they are freed. Otherwise glibc's threshold grows with each that is,
     /// up to 32 MiB, and below it pages stay. And has all threads share what smaller ones are taken from: otherwise each keeps what it
     /// freed. Other C libraries give them back anyway.

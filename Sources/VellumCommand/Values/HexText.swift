@@ -1,12 +1,13 @@
+import StoreInspection
+
 /// Stateless; safe from any thread. Bytes in hexadecimal.
 enum HexText {
     private static let bytesPerLine = 16
     private static let digits = Array("0123456789abcdef".utf8)
 
-    /// 16 bytes a line: offset, hexadecimal, and what of it is printable ASCII. Nothing for no bytes.
-    static func dump(_ bytes: [UInt8]) -> [UInt8] {
+    /// Writes 16 bytes a line: offset, hexadecimal, and what of it is printable ASCII. Nothing for no bytes.
+    static func dump(_ bytes: UnsafeRawBufferPointer, to writer: OutputWriter) throws(SourceError) {
         var output: [UInt8] = []
-        output.reserveCapacity((bytes.count / bytesPerLine + 1) * 78)
         for start in stride(from: 0, to: bytes.count, by: bytesPerLine) {
             let row = bytes[start..<min(start + bytesPerLine, bytes.count)]
             append(UInt64(start), digits: 8, to: &output)
@@ -23,8 +24,9 @@ enum HexText {
             output.append(contentsOf: "  ".utf8)
             output.append(contentsOf: row.map { (0x20..<0x7f).contains($0) ? $0 : UInt8(ascii: ".") })
             output.append(UInt8(ascii: "\n"))
+            try writer.write(output)
+            output.removeAll(keepingCapacity: true)
         }
-        return output
     }
 
     private static func append(_ number: UInt64, digits count: Int, to output: inout [UInt8]) {

@@ -13,6 +13,7 @@ extension WorkerCommand {
         case "cache": try disk.storeEndlessly(.cache)
         case "log": try disk.storeEndlessly(.log)
         case "collection": try disk.fillCollection()
+        case "remove": try disk.removeEverySecond()
         case "stale": try disk.reopen { try disk.makeIndexStale() }
         case "removed": try disk.reopen { try FileManager.default.removeItem(atPath: disk.index) }
         default: say("! no such scenario")
@@ -146,6 +147,39 @@ private struct SmallDisk {
         try archive.deleteAll()
         try archive.put(value, forKey: "again")
         try report(archive)
+    }
+
+    /// Fills a collection with small entries, and deletes every second one reversibly.
+    func removeEverySecond() throws {
+        let archive = try archive(.collection)
+        let value = [UInt8](repeating: 5, count: 300)
+        var number = 0
+        do {
+            while true {
+                try archive.put(value, forKey: "\(number)")
+                number += 1
+            }
+        } catch {
+            guard case .noSpace = error else { throw error }
+        }
+        try fill()
+        var planned: [PlannedEntry] = []
+        for other in stride(from: 0, to: number, by: 2) {
+            guard let metadata = try archive.metadata("\(other)") else { return say("! \(other) is lost") }
+            planned.append(PlannedEntry(key: metadata.key, sequence: metadata.sequence))
+        }
+        let some = try archive.carryOut(.delete, on: Array(planned.prefix(300)))
+        say("undone \(try archive.undo(some.action?.id)?.entries ?? 0)")
+        let outcome = try archive.carryOut(.delete, on: planned)
+        say("planned \(planned.count)")
+        say("deleted \(outcome.entries)")
+        say("final \(outcome.isFinal) \(outcome.action == nil) \(outcome.failure == nil)")
+        let kept = try stride(from: 1, to: number, by: 2).filter { try archive.peek("\($0)") == value }.count
+        say("kept \(kept == number / 2)")
+        try report(archive)
+        archive.close()
+        try FileManager.default.removeItem(atPath: index)
+        try report(self.archive())
     }
 
     /// Every kind: opened for writing without a usable index on a full disk; then all that makes room.

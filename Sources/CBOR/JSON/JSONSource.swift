@@ -1,0 +1,199 @@
+/// A value where it lies in memory, which is printed as JSON without a copy of it. Valid as long as that memory.
+package enum JSONSource: @unchecked Sendable {
+    /// One well-formed CBOR item.
+    case cbor(UnsafeRawBufferPointer)
+    /// JSON text, which is laid out again.
+    case json(UnsafeRawBufferPointer)
+    /// UTF-8, which becomes a string.
+    case text(UnsafeRawBufferPointer)
+    /// Bytes, which become a string of base64url.
+    case bytes(UnsafeRawBufferPointer)
+
+    /// Bytes of it in memory.
+    package var count: Int {
+        switch self {
+        case .cbor(let bytes), .json(let bytes), .text(let bytes), .bytes(let bytes): bytes.count
+        }
+    }
+
+    /// Whether it is one text.
+    package var isText: Bool {
+        switch self {
+        case .cbor(let item): item.first.map { MajorType(of: $0) == .text } ?? false
+        case .json(let text): text.first { !" \n\r\t".utf8.contains($0) } == UInt8(ascii: "\"")
+        case .text: true
+        case .bytes: false
+        }
+    }
+
+    /// Hands the JSON to `sink` in pieces that end where a character does, until it returns false. Memory: a piece, and what a map's
+    /// key that is no text takes. Cost: O(length).
+    ///
+    /// - Parameter isBare: whether strings are printed without quotes and escapes, for a value that is a text.
+    /// - Throws: if CBOR isn't well-formed; the beginning may have been handed on by then.
+    /// - Returns: false if the sink ended it.
+    package func print(
+        _ layout: JSONLayout = .compact, isBare: Bool = false,
+        to sink: @escaping (UnsafeRawBufferPointer) -> Bool
+    ) throws(CBORError) -> Bool {
+        let reader = if case .cbor(let item) = self { CBORReader(item) } else { CBORReader(.empty) }
+        var printer = JSONPrinter(reader: reader, layout: layout, sink: sink)
+        printer.isBare = isBare
+        do throws(CBORError) {
+            switch self {
+            case .cbor:
+                try printer.printItem(depth: 0, indent: 0)
+                try printer.reader.expectEnd()
+            case .json(let text):
+                var relayout = JSONRelayout(text, printer)
+                defer { printer = relayout.printer }
+                do throws(JSONError) { try relayout.run() } catch {
+                    throw CBORError(offset: error.offset, reason: .truncated)
+                }
+            case .text(let content), .bytes(let content):
+                printer.appendQuote()
+                if case .text = self {
+                    try printer.append(text: content)
+                } else {
+                    try printer.append(bytes: content)
+                }
+                printer.appendQuote()
+            }
+            try printer.handOn()
+        } catch {
+            guard printer.isStopped else { throw error }
+            return false
+        }
+        return true
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    fileprivate static var empty: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
+
+    /// Whether the bytes are valid UTF-8. O(length), without a copy.
+    package var isUTF8: Bool { UTF8Scan.validLength(of: self) == count }
+
+    /// Why the bytes are no JSON text; nil if they are one. O(length), without a copy.
+    package var jsonProblem: JSONError? {
+        var relayout = JSONRelayout(self, nil)
+        do throws(JSONError) { try relayout.run() } catch { return error }
+        return nil
+    }
+}
+
+/// Reads JSON text and prints it as `JSONPrinter` would print the CBOR that `JSONTranscoder` makes of it. Not thread-safe.
+private struct JSONRelayout {
+    private var scanner: JSONScanner
+    var printer: JSONPrinter
+    /// Whether it only checks the text.
+    private let isQuiet: Bool
+    /// One number or word, or what an escape stands for.
+    private var scratch = CBORWriter()
+
+    init(_ text: UnsafeRawBufferPointer, _ printer: JSONPrinter?) {
+        scanner = JSONScanner(text, at: 0)
+        self.printer = printer ?? JSONPrinter(reader: CBORReader(.empty), layout: .compact)
+        isQuiet = printer == nil
+    }
+
+    mutating func run() throws(JSONError) {
+        try value(depth: 0)
+        try scanner.expectEnd()
+    }
+
+    private mutating func value(depth: Int) throws(JSONError) {
+        scanner.skipWhitespace()
+        switch scanner.place < scanner.text.count ? scanner.text[scanner.place] : 0 {
+        case UInt8(ascii: "\""): try string()
+        case UInt8(ascii: "{"): try container("{}", depth: depth)
+        case UInt8(ascii: "["): try container("[]", depth: depth)
+        default:
+            scratch.removeAll()
+            try scanner.value(into: &scratch, depth: depth)
+            try print { (printer, scratch) throws(CBORError) in
+                // Through an array: the printer changes while it reads.
+                let item = scratch.bytes
+                try item.withRawBytes { (bytes) throws(CBORError) in
+                    printer.reader = CBORReader(bytes)
+                    try printer.printItem(depth: 0, indent: 0)
+                    printer.reader = CBORReader(.empty)
+                }
+            }
+        }
+    }
+
+    private mutating func container(_ brackets: StaticString, depth: Int) throws(JSONError) {
+        let (open, close) = (brackets.utf8Start[0], brackets.utf8Start[1])
+        try scanner.enter(depth: depth)
+        try print { (printer, _) throws(CBORError) in printer.output.append(open) }
+        var count = 0
+        if !scanner.skip(close) {
+            repeat {
+                let isFirst = count == 0
+                try print { (printer, _) throws(CBORError) in
+                    printer.beginElement(isFirst: isFirst, indent: depth + 1)
+                }
+                if open == UInt8(ascii: "{") { try key(isFirst: isFirst) }
+                try value(depth: depth + 1)
+                count += 1
+            } while scanner.skip(UInt8(ascii: ","))
+            guard scanner.skip(close) else {
+                throw scanner.unexpected(open == UInt8(ascii: "{") ? .commaOrObjectEnd : .commaOrArrayEnd)
+            }
+        }
+        let isEmpty = count == 0
+        try print { (printer, _) throws(CBORError) in
+            printer.endElements(isEmpty: isEmpty, indent: depth + 1)
+            printer.output.append(close)
+        }
+    }
+
+    private mutating func key(isFirst: Bool) throws(JSONError) {
+        scanner.skipWhitespace()
+        guard scanner.place < scanner.text.count, scanner.text[scanner.place] == UInt8(ascii: "\"") else {
+            throw scanner.unexpected(isFirst ? .keyOrEnd : .key)
+        }
+        try string()
+        guard scanner.skip(UInt8(ascii: ":")) else { throw scanner.unexpected(.colon) }
+        try print { (printer, _) throws(CBORError) in printer.append(printer.layout == .pretty ? ": " : ":") }
+    }
+
+    private mutating func string() throws(JSONError) {
+        try print { (printer, _) throws(CBORError) in printer.appendQuote() }
+        scanner.place += 1
+        while true {
+            let start = scanner.place
+            var isASCII = true
+            scanner.place = scanner.endOfPlainText(from: start, isASCII: &isASCII)
+            let content = UnsafeRawBufferPointer(rebasing: scanner.text[start..<scanner.place])
+            if !isASCII { try scanner.checkUTF8(content, at: start) }
+            try print { (printer, _) throws(CBORError) in try printer.append(text: content) }
+            guard scanner.place < scanner.text.count else { throw scanner.unexpected(.quote) }
+            let byte = scanner.text[scanner.place]
+            guard byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else {
+                throw JSONError(offset: scanner.place, reason: .controlCharacter(byte))
+            }
+            scanner.place += 1
+            if byte == UInt8(ascii: "\"") { break }
+            scratch.removeAll()
+            try scanner.escape(into: &scratch)
+            try print { (printer, scratch) throws(CBORError) in
+                try scratch.bytes.withRawBytes { (text) throws(CBORError) in try printer.append(text: text) }
+            }
+        }
+        try print { (printer, _) throws(CBORError) in printer.appendQuote() }
+    }
+
+    private mutating func print(
+        _ body: (inout JSONPrinter, CBORWriter) throws(CBORError) -> Void
+    ) throws(JSONError) {
+        guard !isQuiet else { return }
+        do throws(CBORError) {
+            try body(&printer, scratch)
+            if printer.output.count >= JSONPrinter.pieceBytes { try printer.handOn() }
+        } catch {
+            throw JSONError(offset: scanner.place, reason: .unexpectedEnd(expected: .value))
+        }
+    }
+}
