@@ -59,8 +59,8 @@ struct ActionTests {
     /// What broke: keys that found nothing to do, or nothing new, gave no answer.
     @Test(arguments: [
         ("R", "Reading again."), ("j<enter>-", "Nothing is marked."), ("j<enter>R", "Reading again."),
-        ("j<enter><enter>tE", "Unfold all: there is nothing here to do that to."),
-        ("j<enter><enter>tC", "Fold all: there is nothing here to do that to."),
+        ("j<enter><enter>t+", "Unfold all: there is nothing here to do that to."),
+        ("j<enter><enter>t-", "Fold all: there is nothing here to do that to."),
         ("fR", "Reading again."),
     ]) func eachKeyHasAnAnswer(keys: String, said: String) throws {
         let browser = try Fixture.browser(Fixture.source(), columns: 100, keys: keys)

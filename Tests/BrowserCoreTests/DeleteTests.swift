@@ -224,6 +224,40 @@ struct DeleteTests {
         #expect(text.contains("Deleted 1 entry, 197 B; u undoes it."))
         #expect(text.contains("\"Bandung\" changed after the plan was made, and was left alone"))
         #expect(text.contains("\"東京都\" is gone already"))
+        // The report offers what it left alone, and the undo that it names.
+        #expect(text.contains("[ Delete 1 too ]"))
+        clock.advance(2)
+        browser.press([.character("y")])
+        #expect(browser.model.planned?.map(\.key) == ["Bandung"])
+        clock.advance(2)
+        browser.press([.character("y")])
+        #expect(
+            source.with { state in state.archives["City"]?.contains { $0.entry.key == "Bandung" } } == false)
+    }
+
+    @Test("undoes a delete from its report")
+    func reportUndoes() throws {
+        let source = Fixture.source()
+        let clock = TestClock()
+        var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>mmmD")
+        source.record("Bandung", Array("new".utf8), archive: "City", at: clock.now)
+        browser.press(try Key.script("y"))
+        #expect(source.with { $0.archives["City"]?.count } == 14)
+        clock.advance(2)
+        browser.press(try Key.script("u"))
+        #expect(browser.frame.plainText.contains("Undo this?"))
+        browser.press(try Key.script("y"))
+        #expect(source.with { $0.archives["City"]?.count } == 16)
+    }
+
+    @Test("shows no report where the other entries are absent already")
+    func absentEntriesNeedNoReport() throws {
+        let source = Fixture.source()
+        var browser = try Fixture.browser(source, keys: "j<enter>mmmD")
+        source.remove("東京都", archive: "City")
+        browser.press([.character("y")])
+        #expect(browser.model.said?.contains("1 was absent already") == true)
+        #expect(browser.frame.boxLines.isEmpty)
     }
 
     /// The plan's targets are those that were seen when it opened, whatever happens to the rows meanwhile.

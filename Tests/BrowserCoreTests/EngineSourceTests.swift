@@ -245,7 +245,7 @@ struct EngineSourceTests {
         #expect(browser.frame.plainText.contains("hit ratio"))
         browser.press(try Key.script("<tab>"))
         #expect(browser.frame.plainText.contains("51 events"))
-        browser.press(try Key.script("<esc><enter>e<enter>b"))
+        browser.press(try Key.script("<esc><enter>t<enter>b"))
         #expect(browser.frame.plainText.contains("Biography of city 49"))
         #expect(browser.frame.plainText.contains("13 B  recorded by this browser"))
         #expect(try traces(archive) == before)
@@ -272,7 +272,7 @@ struct EngineSourceTests {
         let text = String(decoding: oldest.bytes, as: UTF8.self)
         #expect(browser.frame.plainText.contains(text))
         #expect(!browser.frame.plainText.contains(" gone"))
-        browser.press(try Key.script("Dy"))
+        browser.press(try Key.script("<ctrl+x>Trace<enter>"))
         #expect(try log.status().entries == 0)
         #expect(browser.frame.plainText.contains("No messages."))
     }

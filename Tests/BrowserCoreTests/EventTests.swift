@@ -5,7 +5,7 @@ import Testing
 
 struct EventTests {
     /// What broke: the process' number stood behind its name and was cut off.
-    @Test(arguments: [(80, 24), (120, 40)], ["jE", "j<enter>e"])
+    @Test(arguments: [(80, 24), (120, 40)], ["jE", "j<enter>t"])
     func theNumberOfAProcessIsWhole(size: (columns: Int, rows: Int), keys: String) throws {
         let source = Fixture.source()
         source.with { state in
@@ -123,7 +123,6 @@ struct EventTests {
     }
 
     @Test(arguments: [
-        ("80%<enter>", "No alarm was set: begin with < or >, as in < 80%"),
         ("<lt> 180%<enter>", "No alarm was set: 180% is no bound for it; write < 80%"),
         ("<lt><enter>", "No alarm was set: < needs a bound, as in < 80%"),
         ("> 5 zebras<enter>", "No alarm was set: 5 zebras is no bound for it"),
@@ -136,6 +135,16 @@ struct EventTests {
         let browser = try Fixture.browser(source(), keys: "jTA" + keys)
         #expect(browser.frame.plainText.contains(answer), "\(browser.frame.plainText)")
         #expect(browser.frame.plainText.contains("alarm when"), "it can be mended there")
+    }
+
+    @Test(
+        "takes a bound alone in the direction of the example",
+        arguments: [
+            ("jTA", "80", "< 80"), ("jTA", "80%", "< 80%"), ("jTjA", "500", "> 500"),
+        ])
+    func aBoundAlone(keys: String, text: String, condition: String) throws {
+        let browser = try Fixture.browser(source(), keys: keys + text + "<enter>")
+        #expect(browser.model.said?.contains("is \(condition)") == true, "\(browser.model.said ?? "")")
     }
 
     /// A bound that no number of ours can hold ended the browser when it was said.
@@ -249,15 +258,15 @@ struct EventTests {
         browser.refresh()
         #expect(source.with { $0.eventCalls } == calls + 1)
         #expect(lines(browser).contains { $0.contains("evicted") && $0.contains("Quito") })
-        browser.press([.character("e")])
+        browser.press([.character("t")])
         #expect(!browser.frame.plainText.contains("Quito"))
     }
 
     @Test func thePaneOfAnArchiveShowsItsOwn() throws {
-        let browser = try Fixture.browser(source(), rows: 40, keys: "j<enter>e")
+        let browser = try Fixture.browser(source(), rows: 40, keys: "j<enter>t")
         #expect(lines(browser).contains { $0.contains("rejected") && $0.contains("over the limit") })
         #expect(!browser.frame.plainText.contains("(all)"))
-        let small = try Fixture.browser(source(), columns: 60, rows: 9, keys: "j<enter>e")
+        let small = try Fixture.browser(source(), columns: 60, rows: 9, keys: "j<enter>t")
         #expect(small.frame.plainText.contains("No room for events here; E"))
     }
 

@@ -208,7 +208,7 @@ struct FindTests {
         #expect(bytes.count > 500_000)
         var browser = try Fixture.browser(source(bytes, encoding: .json), keys: "<enter><enter>")
         #expect(browser.frame.plainText.contains("▸ items: [20,000]\n  · last: \"the needle\"\n"))
-        browser.press(try Key.script("EG"))
+        browser.press(try Key.script("+G"))
         #expect(browser.frame.plainText.contains("· number: 19999 "), "\(browser.frame.plainText)")
         #expect(
             browser.frame.lines[22].hasPrefix("$.last ")

@@ -180,7 +180,7 @@ extension QueryScreenTests {
         #expect(lines(browser)[4].contains("66.7%"), "\(lines(browser)[4])")
         browser.press(try Key.script("j<enter>"))
         #expect(browser.frame.plainText.contains("No condition can name what the row counts."))
-        browser.press(try Key.script("/<ctrl+u>find number > 20<enter>faddress.city<enter>"))
+        browser.press(try Key.script("i<ctrl+u>find number > 20<enter>faddress.city<enter>"))
         #expect(lines(browser)[3].split(separator: " ").prefix(3) == ["address.city", "count", "bytes"])
         #expect(lines(browser)[4].split(separator: " ").first == "26", "\(browser.frame.plainText)")
         browser.press(try Key.script("j<enter>"))
@@ -189,7 +189,7 @@ extension QueryScreenTests {
             "\(lines(browser)[1])")
         #expect(browser.frame.plainText.contains("10 rows"))
         // Those that have none.
-        browser.press(try Key.script("/<ctrl+u>find number > 20<enter>faddress.city<enter><enter>"))
+        browser.press(try Key.script("i<ctrl+u>find number > 20<enter>faddress.city<enter><enter>"))
         #expect(lines(browser)[1].contains("address.city is null"), "\(lines(browser)[1])")
         #expect(browser.frame.plainText.contains("26 rows"))
     }

@@ -82,17 +82,38 @@ struct GroupTests {
     }
 
     @Test func otherSeparatorsAndOwners() throws {
-        var browser = try Fixture.browser(Self.source(), columns: 100, keys: "jzt")
+        var browser = try Fixture.browser(Self.source(), columns: 100, keys: "jzt/<enter>")
         #expect(browser.frame.plainText.contains("groups by key up to \"/\""), "\(browser.frame.plainText)")
         #expect(line(browser, "img:/") != nil)
-        for _ in 0..<7 { browser.press(try Key.script("t")) }
+        browser.press(try Key.script("towner<enter>"))
         let text = browser.frame.plainText
         #expect(text.contains("2 groups by owner"), "\(text)")
         #expect(line(browser, "import") != nil && line(browser, "(no owner)") != nil)
         browser.press(try Key.script("jv"))
         #expect(browser.frame.plainText.contains(" of 9 entries"))
-        browser.press(try Key.script("ht"))
+        browser.press(try Key.script("ht:<enter>"))
         #expect(browser.frame.plainText.contains("groups by key up to \":\""))
+    }
+
+    @Test("shows the groups below a single group at once, and goes back past it")
+    func aSingleGroupIsSkipped() throws {
+        let source = Fixture.source()
+        source.with { state in
+            state.archives["City"] = ["a", "b"].flatMap { name in
+                (0..<3).map { Fixture.record("app:v1:\(name):\($0)", number: $0, bytes: [0x31]) }
+            }
+        }
+        var browser = try Fixture.browser(source, columns: 100, keys: "jz")
+        #expect(line(browser, "app:v1:a:") != nil && line(browser, "app:v1:b:") != nil)
+        browser.press(try Key.script("<enter>"))
+        #expect(browser.model.screen == .entries && browser.frame.plainText.contains("app:v1:a:2"))
+        browser.press(try Key.script("hh"))
+        #expect(browser.model.screen == .archives)
+    }
+
+    @Test("says that a share is below what is shown") func smallShares() {
+        #expect(Figures.percent(0.0001) == "<0.1%" && Figures.percent(0.0006) == "0.1%")
+        #expect(Figures.percent(0) == "0.0%" && Figures.percent(0.99999) == "99.9%")
     }
 
     @Test func aGroupIsDeletedByPlan() throws {
@@ -121,8 +142,8 @@ struct GroupTests {
 
     /// What broke: by owner and by prefix the command line listed entries, of one of the groups or of all.
     @Test(arguments: [
-        ("", "groups City"), ("<enter>", "groups City --prefix img:"),
-        ("t", "groups City --separator /"), ("s", "groups City --order hits"),
+        ("", "groups City"), ("<enter>", "groups City --prefix img:/"),
+        ("t/<enter>", "groups City --separator /"), ("s", "groups City --order hits"),
         ("sr", "groups City --order hits --reverse"), ("sss", "groups City --order group"),
         ("fowner<enter>", "groups City --by owner --order entries"),
         ("fkind of<enter>", "groups City --by kind --order entries"),

@@ -72,7 +72,7 @@ struct LegendTests {
         var browser = try Fixture.browser(Fixture.source(), rows: 30, look: look, keys: "j<enter>mG")
         #expect(browser.frame.lines.contains { $0.hasPrefix("  \(dying) ") }, "\(browser.frame.plainText)")
         browser.press(try Key.script("g"))
-        #expect(browser.frame.lines.contains { $0.hasPrefix("\(marked)   Jakarta") })
+        #expect(browser.frame.lines.contains { $0.hasPrefix("\(marked) Jakarta") })
         for (typed, sign) in [("next delete", marked), ("evicts", dying)] {
             browser.press(try Key.script("?\(typed)"))
             #expect(browser.frame.lines.contains { $0.contains(" \(sign)             ") }, "\(sign)")

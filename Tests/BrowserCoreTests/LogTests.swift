@@ -164,20 +164,26 @@ struct LogTests {
         #expect(browser.frame.plainText.contains("....text"))
     }
 
-    @Test func allAreDeletedAndThatStays() throws {
+    @Test("deletes all messages once the log's name is typed, and not by the key of single entries")
+    func allAreDeletedByName() throws {
         let source = source()
-        var browser = try Fixture.browser(source, keys: "jj<enter>D")
-        #expect(browser.frame.plainText.contains("Delete all messages?"))
-        #expect(
-            browser.frame.plainText.contains(
-                "This can't be undone: every message of Trace goes, now 60 messages"))
-        browser.press([Key(.enter)])
-        #expect(source.with { $0.writeCalls } == 0, "the default is Cancel")
-        browser.press(try Key.script("Dy"))
+        let clock = TestClock()
+        var browser = try Fixture.browser(source, clock: clock, keys: "jj<enter>D")
+        #expect(!browser.model.isPlanOpen && browser.model.said?.contains("ctrl+x") == true)
+        browser.press([.control("x")])
+        #expect(browser.frame.boxWords.contains("This can't be undone: every message of Trace goes"))
+        // None of these confirms: a button's keys, another name, a part of the name, a paste's line end.
+        for keys in ["y", "<enter>", "<ctrl+u>City<enter>", "<ctrl+u>Trac<enter>", "<tab><enter>"] {
+            browser.press(try Key.script(keys))
+            #expect(browser.model.isPlanOpen, "\(keys)")
+        }
+        browser.press(try Key.script("<esc>Trace<enter>"))
+        #expect(source.with { $0.writeCalls } == 0 && !browser.model.isPlanOpen)
+        clock.advance(2)
+        browser.press(try Key.script("<esc><ctrl+x>Trace<enter>"))
         #expect(source.with { $0.messages["Trace"]?.isEmpty } == true)
-        #expect(browser.frame.plainText.contains("Deleted 60 messages"))
-        #expect(!browser.frame.plainText.contains("undoes"))
         #expect(browser.frame.plainText.contains("No messages."))
+        #expect(!browser.frame.plainText.contains("undoes"))
     }
 
     /// A log of a store, of more messages than are read at once: what matches is found in all of it, and among what comes

@@ -37,7 +37,7 @@ extension QueryScreenTests {
         // As it is in the history and on the command line.
         browser.press(try Key.script("c"))
         #expect(words(browser).contains("sort number desc"), "\(words(browser))")
-        browser.press(try Key.script("<esc>/<ctrl+r>"))
+        browser.press(try Key.script("<esc>i<ctrl+r>"))
         #expect(words(browser).contains("sort number desc"), "\(words(browser))")
     }
 
@@ -50,7 +50,7 @@ extension QueryScreenTests {
 
     /// What broke: completions over the rows of a result had no frame, and were read as its columns.
     @Test func completionsOverRowsHaveAFrame() throws {
-        let browser = try browser("Qselect number<enter>/<ctrl+u>")
+        let browser = try browser("Qselect number<enter>i<ctrl+u>")
         let rows = lines(browser)
         #expect(rows.contains { $0.contains("| find ") }, "\(browser.frame.plainText)")
         let empty = lines(try self.browser("Q"))
@@ -257,7 +257,7 @@ struct QueryHistoryTests {
             browser.press(try Key.script(keys))
             return browser.frame.plainText
         }
-        _ = try session("Qfind number = 1<enter>/<ctrl+u>limit 3<enter>/<ctrl+u>count<enter>")
+        _ = try session("Qfind number = 1<enter>i<ctrl+u>limit 3<enter>i<ctrl+u>count<enter>")
         try add(past("sort name", "Other"))
         #expect(try session("Q<up>").contains("query count"))
         let list = try session("Q<ctrl+r>")

@@ -161,7 +161,7 @@ struct QueryScreenTests {
     }
 
     @Test func remembersWhatWasAsked() throws {
-        var browser = try browser("Qlimit 1<enter>/<ctrl+u>limit 2<enter>/<ctrl+u>lim")
+        var browser = try browser("Qlimit 1<enter>i<ctrl+u>limit 2<enter>i<ctrl+u>lim")
         func line() -> String { String(lines(browser)[1].dropFirst(6).trimmingCharacters(in: .whitespaces)) }
         #expect(line() == "lim")
         browser.press([Key(.up)])
@@ -188,10 +188,10 @@ struct QueryScreenTests {
         browser.press(try Key.script("uy"))
         #expect(try archive.status().entries == 60)
         #expect(try archive.peek("place 0") != nil)
-        browser.press(try Key.script("/<ctrl+u>find number = 20<enter>x<down><enter>y"))
+        browser.press(try Key.script("i<ctrl+u>find number = 20<enter>x<down><enter>y"))
         #expect(try archive.peek("place 20") == nil)
         // Rows of several entries have nothing to delete.
-        browser.press(try Key.script("/<ctrl+u>count<enter>D"))
+        browser.press(try Key.script("i<ctrl+u>count<enter>D"))
         #expect(!browser.model.isPlanOpen)
         #expect(browser.frame.plainText.contains("The row is made of several."))
     }
@@ -264,7 +264,7 @@ struct QueryScreenTests {
     }
 
     @Test func explainsAndSpeaksSwift() throws {
-        var browser = try browser("Qfind number > 50 | sort number | limit 3<enter>e", columns: 160, rows: 40)
+        var browser = try browser("Qfind number > 50 | sort number | limit 3<enter>X", columns: 160, rows: 40)
         let text = browser.frame.plainText
         #expect(words(browser).contains("source all entries, in the order in which they are stored"))
         // Each stage with its share of the time, and the rows that it passes on.
@@ -288,7 +288,7 @@ struct QueryScreenTests {
     /// What broke: a query longer than its line went on below its label.
     @Test func aLongQueryIsExplainedBesideItsLabel() throws {
         let conditions = (3..<8).map { "number > \($0)" }.joined(separator: " and ")
-        let rows = lines(try browser("Qfind \(conditions)<enter>e", columns: 60))
+        let rows = lines(try browser("Qfind \(conditions)<enter>X", columns: 60))
         let place = try #require(rows.firstIndex { $0.contains("query       find") }, "\(rows)")
         let (first, second) = (rows[place].drop { $0 != "|" }, rows[place + 1].drop { $0 != "|" })
         let beside = first.distance(
@@ -320,7 +320,7 @@ struct QueryScreenTests {
 
     @Test(arguments: [(20, 5), (40, 10), (80, 24), (200, 60)])
     func fitsEverySize(columns: Int, rows: Int) throws {
-        for keys in ["Q", "Qfind ", "Qfind number > 3 | sort number<enter>", "Q<enter>e", "Q<enter>w"] {
+        for keys in ["Q", "Qfind ", "Qfind number > 3 | sort number<enter>", "Q<enter>X", "Q<enter>w"] {
             let text = lines(try browser(keys, columns: columns, rows: rows))
             #expect(text.count >= rows - 1 && text.allSatisfy { TextWidth.width(of: $0) <= columns })
         }

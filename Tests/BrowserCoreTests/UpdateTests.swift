@@ -36,7 +36,6 @@ struct UpdateTests {
     @Test func anUnchangedArchiveIsNotListedAgain() {
         let source = Fixture.source()
         var test = entries(source)
-        test.press(.character("F"), expecting: [])
         let before = source.with { $0.listings }
         for second in 1...5 {
             test.send(

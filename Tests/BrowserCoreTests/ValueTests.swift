@@ -97,7 +97,7 @@ struct ValueTests {
     }
 
     @Test func foldsAndFinds() throws {
-        var browser = try Fixture.browser(Fixture.source(), keys: "j<enter><enter>C")
+        var browser = try Fixture.browser(Fixture.source(), keys: "j<enter><enter>-")
         #expect(!browser.frame.plainText.contains("Djakarta"))
         browser.press(try Key.script("/djak"))
         #expect(browser.frame.plainText.contains("1: \"Djakarta\""), "what hides a match is unfolded")
@@ -107,7 +107,7 @@ struct ValueTests {
         #expect(browser.frame.plainText.contains("$.alternatenames "))
         browser.press(try Key.script("h"))
         #expect(browser.frame.plainText.contains("▸ alternatenames: [3]"))
-        browser.press(try Key.script("E"))
+        browser.press(try Key.script("+"))
         #expect(browser.frame.plainText.contains("Djakarta"))
         browser.press(try Key.script("/jakarta<enter>nn"))
         #expect(browser.frame.plainText.contains("$.name"), "after the last match comes the first")

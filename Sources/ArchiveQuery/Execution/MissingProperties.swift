@@ -40,6 +40,7 @@ struct MissingProperties {
     private func line(_ property: QueryProperty, _ known: KnownNames) -> String {
         let name = property.columnName
         var text = "no entry has the property \(property)"
+        if QueryMetadata(rawValue: name) != nil { return text + "; did you mean @\(name)?" }
         if let near = NameGuess.nearest(to: name, among: known.names) {
             return text + "; did you mean \(near)?"
         }

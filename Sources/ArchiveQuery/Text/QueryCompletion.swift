@@ -66,7 +66,9 @@ extension QueryPipeline {
         }
         return candidates.enumerated().filter {
             if isText, $1.kind != .value { return false }
-            return $1.kind == .placeholder ? written.isEmpty : $1.text.lowercased().hasPrefix(written)
+            // Metadata is found without its sign, too.
+            let text = $1.kind == .metadata && !written.hasPrefix("@") ? $1.text.dropFirst() : $1.text[...]
+            return $1.kind == .placeholder ? written.isEmpty : text.lowercased().hasPrefix(written)
         }
         .sorted { ($0.element.rank, $0.offset) < ($1.element.rank, $1.offset) }
         .map { QueryCompletion(text: $0.element.text, kind: $0.element.kind, range: start..<end) }

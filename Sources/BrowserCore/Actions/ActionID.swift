@@ -55,6 +55,16 @@ package enum ActionID: String, Sendable, Hashable, CaseIterable {
         }
     }
 
+    /// Whether it is usually followed by text.
+    var leadsToText: Bool {
+        switch self {
+        case .filter, .condition, .find, .search, .query, .edit, .saveQuery, .export, .pipe, .write,
+            .newEntry, .alarm:
+            true
+        default: false
+        }
+    }
+
     /// The column that the action sorts by.
     var column: EntryColumn? {
         switch self {

@@ -3,6 +3,7 @@ import TerminalKit
 /// The one table of all actions: footer, help, palette and the documents' lists of keys come from it. Immutable.
 package enum ActionTable {
     private static let all = Set(Screen.allCases)
+    private static let ofStore = all.subtracting([.stores])
     private static let live: Set<Screen> = [.stores, .archives, .entries, .messages, .monitor]
     private static let opening: Set<Screen> = live.union([.query, .groups])
     private static let withValue: Set<Screen> = [.entries, .value, .query]
@@ -36,7 +37,7 @@ package enum ActionTable {
             [.character("h"), Key(.left), Key(.backspace)], all.subtracting([.stores])),
         action(
             .filter, "Filter", "Show only what holds what you type.", [.character("/")],
-            [.stores, .archives, .entries, .monitor, .messages], .footer),
+            [.stores, .archives, .entries, .query, .monitor, .messages], .footer),
         action(
             .condition, "Where", "Show only what meets a condition.", [.character("W")], [.entries]),
         action(
@@ -53,8 +54,8 @@ package enum ActionTable {
         action(
             .mode, "View as", "Show it as a tree, as text or as bytes.",
             [.character("t"), Key(.tab)], [.value], .footer),
-        action(.unfoldAll, "Unfold all", "Unfold every part of the value.", [.character("E")], [.value]),
-        action(.foldAll, "Fold all", "Fold every part of the value.", [.character("C")], [.value]),
+        action(.unfoldAll, "Unfold all", "Unfold every part of the value.", [.character("+")], [.value]),
+        action(.foldAll, "Fold all", "Fold every part of the value.", [.character("-")], [.value]),
         action(
             .preview, "Value pane", "Show or hide the value of the entry.", [.character("p")],
             [.entries]),
@@ -65,20 +66,20 @@ package enum ActionTable {
             .groups, "Groups", "Sizes by prefix, owner or property.", [.character("z")],
             [.archives, .entries]),
         action(
-            .groupBy, "Group by", "Group by the next separator, or by owner.", [.character("t")], [.groups],
+            .groupBy, "Group by", "Choose a separator, owner or kind.", [.character("t")], [.groups],
             .footer),
         action(
             .frequency, "Count by", "Count the values of a column.", [.character("f")],
             [.entries, .groups, .query], .footer),
         action(.list, "Entries", "List the entries of the group.", [.character("v")], [.groups], .footer),
         action(
-            .query, "Query", "Ask for entries by their values.", [.character("Q")], [.archives, .entries],
+            .query, "Query", "Ask for entries by their values.", [.character("Q")], ofStore,
             .footer),
         action(
-            .edit, "Edit", "Write the query.", [.character("/"), .character("i"), Key(.tab)], [.query],
+            .edit, "Write", "Write the query.", [.character("i"), Key(.tab)], [.query],
             .footer),
         action(
-            .explain, "Explain", "Show how the query was carried out.", [.character("e")], [.query], .footer),
+            .explain, "Explain", "Show how the query was carried out.", [.character("X")], [.query], .footer),
         action(
             .saveQuery, "Save query", "Give the query a name.", [.control("s")], [.query]),
         action(
@@ -93,18 +94,15 @@ package enum ActionTable {
 
     private static let watching: [BrowserAction] = [
         action(
-            .events, "Event pane", "Show or hide the latest events.", [.character("e")],
+            .events, "Event pane", "Show or hide the latest events.", [.character("t")],
             [.archives, .entries]),
         action(
-            .monitor, "Events", "All events, with filters.", [.character("E")],
-            [.archives, .entries, .messages],
+            .monitor, "Events", "All events, with filters.", [.character("E")], all,
             .footer),
         action(
-            .processes, "Processes", "The processes that have it open.", [.character("P")],
-            [.archives, .entries, .messages]),
+            .processes, "Processes", "The processes that have it open.", [.character("P")], all),
         action(
-            .graphs, "Graphs", "Graphs of the last minutes to hours.", [.character("T")],
-            [.archives, .entries, .messages]),
+            .graphs, "Graphs", "Graphs of the last minutes to hours.", [.character("T")], all),
         action(.span, "Span", "Show graphs of a longer time.", [.character("s")], [.monitor], .footer),
         action(
             .earlier, "Earlier", "Read a column before, as left does.",
@@ -113,7 +111,7 @@ package enum ActionTable {
             .later, "Later", "Read a column after, as right does.",
             [.character(">"), Key(.right, modifiers: .shift)], [.monitor]),
         action(
-            .alarm, "Alarm", "Ring the bell when it crosses a bound.", [.character("A")], [.monitor],
+            .alarm, "Alarm", "Ring the bell when it crosses a bound.", [.character("A")], ofStore,
             .footer),
         action(.entry, "Entry", "Open the entry of the event.", [.character("v")], [.monitor], .footer),
         action(
@@ -189,8 +187,8 @@ package enum ActionTable {
             .expire, "Expire", "Plan when it expires: soon, now, never.", [.character("x")],
             [.entries, .groups, .value, .query], [.destructive, .footer]),
         action(
-            .deleteAll, "Delete all", "Plan to delete every message.", [.character("D"), Key(.delete)],
-            [.messages], [.destructive, .footer]),
+            .deleteAll, "Delete all", "Delete all messages, for good.", [.control("x")], [.messages],
+            .destructive),
         action(
             .resizeArchive, "Resize archive", "Plan other limits.", [.character("L")], [.archives],
             .destructive),
@@ -219,7 +217,7 @@ package enum ActionTable {
         action(.pipe, "Pipe", "Give the value to a command.", [.character("|")], withValue),
         action(.write, "Write", "Write the value to a file.", [.character("w")], [.entries, .value]),
         action(
-            .editValue, "Edit value", "Edit it in $EDITOR, then see a plan.", [.character("e")], [.value],
+            .editValue, "Edit value", "Edit it in $EDITOR, then see a plan.", [.character("e")], withValue,
             .destructive),
         action(
             .newEntry, "New entry", "Name a key and write its value.", [.character("n")], [.entries],

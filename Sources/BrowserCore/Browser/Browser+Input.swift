@@ -40,6 +40,7 @@ extension Browser {
     static func takesText(_ model: Model) -> Bool {
         switch model.overlay {
         case .search, .actions: true
+        case .plan(let plan): plan.name != nil
         case nil: model.prompt != nil || model.isTyping
         default: false
         }
@@ -47,12 +48,12 @@ extension Browser {
 
     /// What must have been seen before it is answered, for the answer changes something or runs something.
     enum Question: Hashable {
-        case plan, edit, expire, undoList, choice, pipe, write, archive
+        case plan, name, edit, expire, undoList, choice, pipe, write, archive
     }
 
     static func question(_ model: Model) -> Question? {
         switch model.overlay {
-        case .plan: .plan
+        case .plan(let plan): plan.name == nil ? .plan : .name
         case .edit: .edit
         case .expire: .expire
         case .undoList: .undoList
@@ -61,7 +62,7 @@ extension Browser {
         case nil:
             switch model.prompt?.purpose {
             case .pipe: .pipe
-            case .write: .write
+            case .write, .export: .write
             case .archive: .archive
             default: nil
             }
@@ -155,6 +156,7 @@ extension Browser {
             return []
         }
         if model.isTyping { return model.parts.press(&model, key) }
+        if isRefusedText(&model, key) { return [] }
         guard let action = model.keyMap.action(for: key, in: model.screen) else {
             sayWhyNothing(&model, key)
             return []
@@ -164,27 +166,20 @@ extension Browser {
             return []
         }
         let id = model.parts.action(for: key, action.id, model)
+        if id.isAboutRows { model.entries?.follows = false }
         let isOfUse = model.parts.isOfUse(id, model)
+        let screen = model.screen
         let effects = perform(&model, id)
         if !isOfUse, effects.isEmpty, model.notice == nil, model.overlay == nil {
             model.say("\(action.title): there is nothing here to do that to.", seconds: 3)
         }
+        // Text that was to be typed there follows.
+        if action.id.leadsToText, effects.isEmpty, !takesText(model), model.overlay == nil,
+            model.screen == screen
+        {
+            model.textRefusedAt = model.now
+        }
         return effects
-    }
-
-    /// Says of a key without an action where it has one.
-    private static func sayWhyNothing(_ model: inout Model, _ key: Key) {
-        let help = "\(keyName(model, .help)) lists the keys."
-        if model.isReadOnly, ActionTable.keyMap().action(for: key, in: model.screen) != nil {
-            return model.say("\(key): the store is only read here; \(help)", seconds: 3)
-        }
-        // Where going back leads first.
-        let near: [Screen] = (model.entries == nil ? [] : [.entries]) + [.archives, .stores]
-        let other = (near + Screen.allCases).first { model.keyMap.action(for: key, in: $0) != nil }
-        guard let other, let action = model.keyMap.action(for: key, in: other) else {
-            return model.say("\(key) does nothing here; \(help)", seconds: 3)
-        }
-        model.say("\(key) (\(action.title)) is a key of the \(other.rawValue) screen; \(help)", seconds: 3)
     }
 
     /// Stops the work that a person waits for.
@@ -310,9 +305,17 @@ extension Browser {
         case .events:
             model.parts.toggleEvents(&model)
             return loadEvents(&model)
-        case .monitor: return MonitorScreen.show(.events, &model)
-        case .graphs: return MonitorScreen.show(.graphs, &model)
-        case .processes: return MonitorScreen.show(.processes, &model)
+        case .monitor: return showMonitor(&model, .events)
+        case .graphs: return showMonitor(&model, .graphs)
+        case .processes: return showMonitor(&model, .processes)
+        case .alarm:
+            if model.screen == .monitor, model.monitor?.part == .graphs {
+                askAlarm(&model)
+                return []
+            }
+            let effects = showMonitor(&model, .graphs)
+            model.say("Choose a graph; \(keyName(model, .alarm)) sets its alarm.")
+            return effects
         case .delete: return planDelete(&model)
         case .expire: return askExpiry(&model)
         case .copy:
@@ -340,6 +343,16 @@ extension Browser {
         case _ where id.isMove: return move(&model, id)
         default: return model.parts.perform(&model, id)
         }
+    }
+
+    /// Shows a part of the monitor; from the list of stores, that of the selected store.
+    private static func showMonitor(_ model: inout Model, _ part: MonitorState.Part) -> [Effect] {
+        if model.screen == .monitor {
+            model.monitor?.part = part
+            return ServerTables.load(&model)
+        }
+        let effects = model.screen == .stores ? StoresScreen.open(&model) : []
+        return model.screen == .stores ? effects : effects + MonitorScreen.show(part, &model)
     }
 
     static func keyName(_ model: Model, _ id: ActionID) -> String {

@@ -3,8 +3,9 @@ import TerminalKit
 /// The bottom row: keys and what they do here, from the table of actions.
 enum FooterView {
     static func hints(_ model: Model) -> [KeyHint<ActionID>] {
-        var hints = model.keyMap.hints(in: model.screen).filter { model.parts.isOfUse($0.id, model) }.map {
-            hint in
+        var hints = model.keyMap.hints(in: model.screen).filter {
+            model.parts.isOfUse($0.id, model) && isNamed($0.id, on: model.screen)
+        }.map { hint in
             // What a key does next is said rather than what it is called.
             var title = hint.id == .pause && model.pausedSince != nil ? "Resume" : hint.title
             if hint.id == .quit, Browser.isOnTop(model) { title = "Close" }
@@ -26,11 +27,23 @@ enum FooterView {
         return [help] + hints.filter { $0.id != .help }
     }
 
+    /// Whether the footer names a key of every screen on this one.
+    private static func isNamed(_ id: ActionID, on screen: Screen) -> Bool {
+        switch id {
+        case .alarm: screen == .monitor
+        case .monitor: screen != .monitor && screen != .stores
+        case .query: ![.query, .messages, .monitor].contains(screen)
+        default: true
+        }
+    }
+
     /// The keys of what stands over the screen; they are the same everywhere and can't be reassigned.
     private static func overlayHints(_ model: Model) -> [KeyHint<String>]? {
         let pairs: [(key: String, title: String)]
         switch model.overlay {
         case .actions: pairs = [("enter", "Run"), ("esc", "Close"), ("up/down", "Choose")]
+        case .plan(let plan) where plan.name != nil:
+            pairs = [("esc", "Cancel"), ("enter", "Delete once the name is typed")]
         case .plan: pairs = [("esc", "Cancel"), ("tab", "Other button"), ("enter", "Press it")]
         case .expire:
             pairs = [

@@ -13,6 +13,39 @@ extension Model {
     /// The archive that the screen is about.
     var archiveInView: ArchiveAddress? { parts.archive(self) }
 
+    /// The screen that a screen which opens now goes back to: the one in view, unless that was opened from it.
+    func origin(opening new: Screen) -> Screen {
+        var place = screen
+        for _ in Screen.allCases {
+            let before: Screen? =
+                switch place {
+                case .value: value?.origin
+                case .query: query?.origin
+                case .monitor: monitor?.origin
+                default: nil
+                }
+            if place == new { return before ?? .archives }
+            guard let before else { break }
+            place = before
+        }
+        return screen
+    }
+
+    /// Goes back to a screen, or where nothing of it is left to the closest one that is.
+    mutating func goBack(to origin: Screen) {
+        let isThere =
+            switch origin {
+            case .stores, .archives: true
+            case .entries: entries != nil
+            case .groups: groups != nil
+            case .value: value != nil
+            case .query: query != nil
+            case .messages: log != nil
+            case .monitor: monitor != nil
+            }
+        screen = isThere ? origin : entries != nil ? .entries : .archives
+    }
+
     /// What the status line says for a while.
     package var said: String? { notice?.text }
 

@@ -59,6 +59,8 @@ package struct Model: Sendable {
     var overlay: Overlay?
     /// When something came, while a question waited, that may be of a text that nobody typed as an answer.
     var doubtedAt: Timestamp?
+    /// The last time that a key was refused behind which text may follow, or that such text came.
+    var textRefusedAt: Timestamp?
     var prompt: Prompt?
     var notice: Notice?
     /// Long work that a person waits for, the latest last: what changes a store, and for each store at most one other.
@@ -355,6 +357,7 @@ struct Prompt: Sendable {
         case column(ArchiveAddress)
         /// A name for a query.
         case saveQuery(SavedQuery)
+        case export
         case pipe(EntryAddress)
         case write(EntryAddress)
         case newEntry(ArchiveAddress)
@@ -370,7 +373,7 @@ struct Prompt: Sendable {
     var isOfScreen: Bool {
         switch purpose {
         case .screen, .condition: true
-        case .column, .saveQuery, .pipe, .write, .newEntry, .alarm, .archive: false
+        case .column, .saveQuery, .export, .pipe, .write, .newEntry, .alarm, .archive: false
         }
     }
 }

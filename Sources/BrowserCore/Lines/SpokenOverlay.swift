@@ -69,8 +69,8 @@ struct SpokenOverlay: Sendable {
         heading = [dialog.title] + dialog.body.filter { !$0.isEmpty } + body
         let button =
             dialog.buttons.indices.contains(dialog.selectedButton)
-            ? dialog.buttons[dialog.selectedButton] : ""
-        self.choice = [choice, "button \(button)"].compactMap { $0 }.joined(separator: "; ")
+            ? "button \(dialog.buttons[dialog.selectedButton])" : nil
+        self.choice = [choice, button].compactMap { $0 }.joined(separator: "; ")
         (opened, chosen) = (dialog.title, self.choice)
     }
 }
@@ -92,7 +92,8 @@ extension Overlay {
         switch self {
         case .actions(let list): list.field
         case .search(let list): list.field
-        case .plan, .expire, .undoList, .columns, .message, .choice, .copy, .edit: nil
+        case .plan(let plan): plan.name
+        case .expire, .undoList, .columns, .message, .choice, .copy, .edit: nil
         }
     }
 }

@@ -246,16 +246,68 @@ extension Browser {
             if !model.isInBackground { summary += "; \(keyName(model, .undo)) undoes it" }
             model.undoWatch = UndoWatch(action, in: plan.archive)
         }
-        let remarks = outcome.remarks(listing: 100) + [outcome.finality, carried.stopped].compactMap { $0 }
-        if remarks.isEmpty {
+        let rest = [outcome.finality, carried.stopped].compactMap { $0 }
+        let leftAlone = outcome.skips.filter { $0.reason != .absent }.map(\.key)
+        if leftAlone.isEmpty, rest.isEmpty {
+            // Absent entries are as planned, and so are those without a deadline to lose.
+            let absent = outcome.skips.count
+            if absent > 0 { summary += "; \(Figures.count(absent, "was", "were")) absent already" }
+            if outcome.unchanged > 0 { summary += "; \(Figures.count(outcome.unchanged)) had no deadline" }
             model.say(summary.asSentence, role: .good, seconds: 10)
         } else {
-            model.overlay = .message(
-                MessageBox(title: "Plan carried out", lines: [summary.asSentence] + remarks))
+            let offersUndo = outcome.action != nil && plan.archive == model.archiveInView
+            model.overlay = reportOverlay(
+                [summary.asSentence] + outcome.remarks(listing: 100) + rest, change, leftAlone, plan.archive,
+                offersUndo: offersUndo)
         }
         let isGone = if case .setLifetime = change { false } else { outcome.entries > 0 }
         let effects = isGone ? model.parts.targetsWent(&model) : []
         return effects + refresh(&model, isForced: true)
+    }
+}
+
+extension Browser {
+    /// The report of a plan; where entries were left alone it leads to a plan for them.
+    private static func reportOverlay(
+        _ lines: [String], _ change: PlannedAction, _ leftAlone: [String], _ archive: ArchiveAddress,
+        offersUndo: Bool
+    ) -> Overlay {
+        guard !leftAlone.isEmpty else {
+            return .message(MessageBox(title: "Plan carried out", lines: lines, offersUndo: offersUndo))
+        }
+        var choice = Choice(
+            title: "Plan carried out", lines: lines, leave: "Close",
+            button: "\(OverlayPlaces.button(change)) \(Figures.count(leftAlone.count)) too"
+        ) { model in
+            [planAgain(change, leftAlone, in: archive)]
+        } left: { _ in
+        }
+        choice.offersUndo = offersUndo
+        return .choice(choice)
+    }
+
+    /// Plans a change of entries as they are now.
+    private static func planAgain(
+        _ change: PlannedAction, _ keys: [String], in archive: ArchiveAddress
+    ) -> Effect {
+        .ask("look at \(keys.count) left alone of \(archive.name)") { (context) throws(SourceError) in
+            var targets: [Target] = []
+            for key in keys {
+                if let entry = try context.source.entry(key, in: archive) { targets.append(entry.target) }
+            }
+            return targets
+        } then: { model, result in
+            guard model.overlay == nil, model.prompt == nil, model.archiveInView == archive else { return [] }
+            switch result {
+            case .failure(let error): model.say(error.description, role: .error)
+            case .success(let targets) where targets.isEmpty: model.say("They are absent by now.")
+            case .success(let targets):
+                // They aren't idle any more.
+                let again = if case .expireIdle = change { PlannedAction.expireNow } else { change }
+                model.overlay = .plan(Plan(again, archive: archive, targets: targets))
+            }
+            return []
+        }
     }
 }
 

@@ -1,7 +1,12 @@
+import StorageEngine
 import TerminalKit
 
 extension Browser {
     static func press(_ model: inout Model, _ key: Key, in overlay: Overlay) -> [Effect] {
+        if overlay.offersUndo, model.keyMap.action(.undo)?.keys.contains(key) == true {
+            model.overlay = nil
+            return askUndo(&model, choosing: false)
+        }
         if isNoAnswer(&model, key, to: overlay) { return [] }
         // What was said of a key before it has been read.
         model.notice = nil
@@ -64,6 +69,9 @@ extension Browser {
         case .expire(var form):
             form.insert(text)
             model.overlay = .expire(form)
+        case .plan(var plan) where plan.name != nil:
+            plan.name?.insert(text)
+            model.overlay = .plan(plan)
         case .plan, .choice, .edit: sayNoAnswer(&model)
         case .undoList, .columns, .message, .copy: sayPasteIsNoKeys(&model)
         }
@@ -133,6 +141,18 @@ extension Browser {
 
     private static func press(_ model: inout Model, _ key: Key, in old: Plan) -> [Effect] {
         var plan = old
+        if var name = plan.name, key != Key(.escape), key != Key(.up), key != Key(.down) {
+            guard key == Key(.enter) else {
+                if name.handle(key) { plan.name = name }
+                model.overlay = .plan(plan)
+                return []
+            }
+            guard ExactText(name.text) == ExactText(plan.archive.name), !model.isInDoubt else {
+                model.say("Nothing deleted yet: type \(plan.archive.name), then enter.", role: .warning)
+                return []
+            }
+            return carryOut(&model, plan)
+        }
         switch key {
         case Key(.left), Key(.right), Key(.tab), Key(.backTab), .character("h"), .character("l"):
             plan.button = 1 - plan.button

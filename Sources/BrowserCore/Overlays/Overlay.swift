@@ -21,9 +21,19 @@ enum Overlay: Sendable {
         return "a question waits"
     }
 
+    /// Whether the key that undoes works there.
+    var offersUndo: Bool {
+        switch self {
+        case .message(let box): box.offersUndo
+        case .choice(let choice): choice.offersUndo
+        default: false
+        }
+    }
+
     /// The characters that mean something to a question with two buttons; nil of others.
     var knownCharacters: String? {
         switch self {
+        case .plan(let plan) where plan.name != nil: nil
         case .plan, .choice: "hljkynq"
         case .edit: "hljkynq gGe"
         default: nil
@@ -70,6 +80,8 @@ struct Plan: Sendable {
     var idle: Duration?
     /// 0 is Cancel.
     var button = 0
+    /// The archive's name as far as it is typed, where only that confirms; nil: a button does.
+    var name: TextField?
     /// The first line in view: on a small screen not all fit.
     var first = 0
 
@@ -99,6 +111,7 @@ struct Plan: Sendable {
 
     init(clearing log: ArchiveSample, at archive: ArchiveAddress) {
         act = .clearLog(log.entries)
+        name = TextField(placeholder: "type \(archive.name)")
         self.archive = archive
         bytes = log.diskBytes
     }
@@ -155,6 +168,8 @@ struct MessageBox: Sendable, Hashable {
     var first = 0
     /// Whether the key that opened it leads on to the list of actions.
     var leadsToActions = false
+    /// Whether the key that undoes works there.
+    var offersUndo = false
 }
 
 /// A question with two answers, of which the first leaves everything as it is.
@@ -165,6 +180,8 @@ struct Choice: Sendable {
     /// 0 leaves.
     var selected = 0
     var first = 0
+    /// Whether the key that undoes works there.
+    var offersUndo = false
     let confirmed: @Sendable (inout Model) -> [Effect]
     let left: @Sendable (inout Model) -> Void
 

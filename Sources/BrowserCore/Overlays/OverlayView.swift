@@ -65,7 +65,10 @@ enum OverlayView {
         case nil: return
         case .plan(let plan):
             frame.cursor = nil
-            frame.draw(OverlayPlaces.dialog(plan, model), in: OverlayPlaces.dialogs(model), look: model.look)
+            let dialog = OverlayPlaces.dialog(plan, model)
+            frame.draw(dialog, in: OverlayPlaces.dialogs(model), look: model.look)
+            let content = dialog.places(in: OverlayPlaces.dialogs(model)).content
+            plan.name?.draw(into: &frame, in: content, look: model.look)
         case .expire(let form): draw(form, model, into: &frame)
         case .undoList(let list): draw(list, model, into: &frame)
         case .columns(let choice): draw(choice, model, into: &frame)

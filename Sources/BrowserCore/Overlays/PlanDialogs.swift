@@ -49,12 +49,13 @@ extension OverlayPlaces {
             body = [
                 "This can't be undone: every message of \(TitleView.name(of: plan.archive, model)) goes, now "
                     + "\(Figures.count(count, "message", "messages")), \(Figures.bytes(plan.bytes)); those that come "
-                    + "until you confirm go, too."
+                    + "until you confirm go, too.",
+                "Type the log's name, \(plan.archive.name), and press enter:",
             ]
         }
         return Dialog(
-            title: words.title, body: body, buttons: ["Cancel", words.button], selectedButton: plan.button,
-            firstLine: plan.first)
+            title: words.title, body: body, buttons: plan.name == nil ? ["Cancel", words.button] : [],
+            selectedButton: plan.button, firstLine: plan.first, contentRows: plan.name == nil ? 0 : 1)
     }
 
     /// How long it can be undone, and how soon that may be over.
@@ -78,7 +79,7 @@ extension OverlayPlaces {
             "\(start) As \(TitleView.name(of: plan.archive, model)) is written to now, that is some \(Figures.interval(seconds))."
     }
 
-    private static func button(_ change: PlannedAction) -> String {
+    static func button(_ change: PlannedAction) -> String {
         switch change {
         case .delete: "Delete"
         case .expireNow, .expireIdle, .setLifetime(_?): "Expire"

@@ -108,6 +108,8 @@ extension Browser {
             label: "write to ",
             field: TextField(fileName(entry.key, ending: isDocument(model) ? "json" : "")),
             keys: [("enter", "Write"), ("esc", "Leave")])
+        // The first character typed replaces it.
+        prompt.field.isSuggestion = true
         prompt.purpose = .write(entry)
         prompt.note = "  .json: as JSON; else the stored bytes"
         model.prompt = prompt
@@ -217,6 +219,7 @@ extension Browser {
         case .screen, .condition: return []
         case .column(let archive): return EntriesScreen.addColumn(&model, text, archive)
         case .saveQuery(let query): return QueryScreen.save(&model, query, named: text)
+        case .export: return QueryScreen.export(&model, to: text)
         case .pipe(let entry): return pipe(&model, entry, to: text)
         case .write(let entry): return write(&model, entry, to: text)
         case .newEntry(let archive): return begin(&model, new: text, in: archive)

@@ -61,9 +61,11 @@ package enum BrowserLoop {
         var shown: Frame?
         var pending = Browser.start(&model)
         var pacing = FramePacing(refreshInterval: refreshInterval, start: model.now)
-        var input = TypedInput()
+        var input = TypedInput(clock: clock)
         // What is asked and hasn't been on the screen, and whether something was typed with what asked it.
         var question: Browser.Question?
+        // The burst of keys in which it was asked.
+        var questionBurst: Int?
         var isUnseen = false
         var isTypedAhead = false
         // Whether what is dropped may still come.
@@ -92,7 +94,10 @@ package enum BrowserLoop {
             pending = []
             noteQuestion()
             if pacing.isFrameDue(at: now, orNow: shown == nil || terminal.wantsAgain) {
-                if isUnseen { dropTypedAhead() }
+                if isUnseen {
+                    dropTypedAhead()
+                    questionBurst = input.ask()
+                }
                 isUnseen = false
                 if isTypedAhead { Browser.sayTypedAhead(&model) }
                 isTypedAhead = false
@@ -105,11 +110,12 @@ package enum BrowserLoop {
             input.wait(
                 on: &terminal, timeout: pacing.wait(from: clock()), takesText: Browser.takesText(model),
                 runs: question != nil,
-                answers: question.map { ![.expire, .pipe, .write].contains($0) } ?? false,
-                isHeld: Browser.awaitsRows(model, before: input.next))
+                answers: question.map { ![.expire, .name, .pipe, .write].contains($0) } ?? false,
+                isHeld: Browser.awaitsRows(model, before: input.next),
+                isRisky: { Browser.isRisky(model, $0) })
             if let question {
                 model.now = max(model.now, clock())
-                if isFlowing
+                if isFlowing || input.isNext(of: questionBurst)
                     || !Browser.takesText(model) && input.isNoAnswer(hasText: question == .expire)
                 {
                     let dropped = input.forget(on: &terminal, goesOn: true)
@@ -122,6 +128,12 @@ package enum BrowserLoop {
             while !input.isEmpty {
                 model.now = max(model.now, clock())
                 if Browser.awaitsRows(model, before: input.next) { break }
+                if Browser.isRisky(model, input.next), input.isNextOfText {
+                    Browser.refuseText(&model, at: input.next)
+                    _ = input.forget(on: &terminal, goesOn: true)
+                    pacing.noteInput(at: model.now)
+                    continue
+                }
                 var effects: [Effect] = []
                 if Browser.takesText(model), let pasted = input.takePasted(dropsLineEnd: question != nil) {
                     effects = Browser.update(&model, .input(.paste(pasted.text)))
@@ -151,7 +163,7 @@ package enum BrowserLoop {
             let asked = Browser.question(model)
             defer { question = asked }
             guard let asked, asked != question else { return false }
-            isUnseen = true
+            (isUnseen, questionBurst) = (true, input.ask())
             return true
         }
     }

@@ -1,8 +1,16 @@
+import StorageEngine
 import TerminalKit
 
-/// What came from the terminal and wasn't handled yet. Tells keys that a person pressed from text that came at once, which a
-/// terminal without bracketed paste doesn't say. A value.
+/// Input from the terminal that wasn't handled yet. Separates keys from pasted text, which a terminal without bracketed paste
+/// doesn't mark. A value.
+///
+/// Keys between which the terminal wasn't silent for ``gap`` seconds form a burst: typing is slower. A burst with two different
+/// characters, Enter and Tab among them, is text. Within text, keys that plan a change of the store or leave the browser are
+/// refused, and the rest is dropped. No key answers a question that its own burst opened. Arrows occur in no text, and a key held
+/// down repeats one character, so neither is affected.
 struct TypedInput {
+    /// Seconds of silence that end a burst.
+    static let gap = 0.03
     /// Fewer characters are keys, however fast they come.
     private static let leastPasted = 8
     /// Events that are taken before the screen is drawn, so that a held key can't keep it from being drawn.
@@ -17,28 +25,85 @@ struct TypedInput {
     /// Pauses after which the screen is drawn and keys are looked at, though text still comes.
     private static let mostPauses = 8
 
-    private var events: ArraySlice<InputEvent> = []
+    private struct Arrival {
+        let event: InputEvent
+        let burst: Int
+    }
 
-    var isEmpty: Bool { events.isEmpty }
-    var next: InputEvent? { events.first }
+    private var arrivals: ArraySlice<Arrival> = []
+    private var events: [InputEvent] { arrivals.map(\.event) }
+    /// The number of the burst that the last key belongs to.
+    private(set) var burst = 0
+    /// Seconds of silence since the last key: only time spent waiting counts, because a key may wait unread during other work.
+    private var silence = gap
+    /// The characters handled so far of the burst that was handled last.
+    private var handled: (burst: Int, keys: Set<InputEvent>) = (0, [])
+    private let clock: () -> Timestamp
+
+    /// - Parameter clock: measures the silence.
+    init(clock: @escaping () -> Timestamp) { self.clock = clock }
+
+    var isEmpty: Bool { arrivals.isEmpty }
+    var next: InputEvent? { arrivals.first?.event }
+
+    /// A question was asked or shown: it is answered after a silence. Returns the burst that holds no answer.
+    mutating func ask() -> Int {
+        silence = 0
+        return burst
+    }
+
+    /// Whether the next key belongs to that burst.
+    func isNext(of burst: Int?) -> Bool {
+        arrivals.first.map { $0.burst == burst && TypedInput.isTyped($0.event) } ?? false
+    }
+
+    /// Whether the next key is a part of text.
+    var isNextOfText: Bool {
+        guard let next = arrivals.first, TypedInput.isOfText(next.event) else { return false }
+        let keys = arrivals.filter { $0.burst == next.burst }.map(\.event).filter(TypedInput.isOfText)
+        return Set(keys).union(handled.burst == next.burst ? handled.keys : []).count > 1
+    }
+
+    /// Reads an event and assigns it to a burst.
+    private mutating func read<Terminal: BrowserTerminal>(
+        from terminal: inout Terminal, timeout: Double
+    ) -> InputEvent? {
+        let start = clock()
+        let event = terminal.nextEvent(timeout: timeout)
+        silence += max(clock().seconds(since: start), event == nil ? timeout : 0)
+        if let event, TypedInput.isTyped(event) {
+            if silence >= TypedInput.gap { burst += 1 }
+            silence = 0
+        }
+        return event
+    }
+
+    /// Notes keys that are handled now.
+    private mutating func note(_ arrivals: some Sequence<Arrival>) {
+        for arrival in arrivals where TypedInput.isOfText(arrival.event) {
+            if handled.burst != arrival.burst { handled = (arrival.burst, []) }
+            handled.keys.insert(arrival.event)
+        }
+    }
 
     /// Waits for an event, at most for so many seconds, and takes what came with it. `runs`: Enter runs or writes the text. `answers`: a
     /// key is an answer to a question, if it isn't the beginning of a text that comes piece by piece. `isHeld`: those that are there
-    /// aren't handled yet.
+    /// aren't handled yet. `isRisky`: of a key, whether it is refused within text.
     mutating func wait<Terminal: BrowserTerminal>(
-        on terminal: inout Terminal, timeout: Double, takesText: Bool, runs: Bool, answers: Bool, isHeld: Bool
+        on terminal: inout Terminal, timeout: Double, takesText: Bool, runs: Bool, answers: Bool,
+        isHeld: Bool, isRisky: (InputEvent) -> Bool
     ) {
-        var timeout = events.isEmpty ? timeout : isHeld ? min(timeout, TypedInput.pause) : 0
+        var timeout = arrivals.isEmpty ? timeout : isHeld ? min(timeout, TypedInput.pause) : 0
         var characters = 0
         // What comes right behind the first key tells whether it is an answer.
         var isFirst = answers
         var (isPaused, wakes) = (false, 0)
         let most = takesText ? TypedInput.mostOfText : TypedInput.most
         // What may be a line end within a text is told by what follows it.
-        while events.count < most || events.last.map(TypedInput.isLineEnd) == true,
-            let event = terminal.nextEvent(timeout: timeout)
+        while arrivals.count < most || arrivals.last.map({ TypedInput.isLineEnd($0.event) }) == true,
+            let event = read(from: &terminal, timeout: timeout)
         {
-            events.append(event)
+            arrivals.append(Arrival(event: event, burst: burst))
             if event == .wake { wakes += 1 }
             // Nothing comes with either, and the second comes without end.
             if event == .hangUp || event == .wake && (!isPaused || wakes > 3) {
@@ -51,26 +116,35 @@ struct TypedInput {
                 continue
             }
             let pause = runs ? TypedInput.pauseBeforeRunning : TypedInput.pause
-            isPaused = takesText && characters >= (runs ? 1 : TypedInput.leastPasted)
+            // What follows a risky key shows whether it is a part of text.
+            isPaused = takesText ? characters >= (runs ? 1 : TypedInput.leastPasted) : isRisky(event)
             timeout = isPaused ? pause : 0
         }
     }
 
     /// The next event.
-    mutating func take() -> InputEvent? { events.popFirst() }
+    mutating func take() -> InputEvent? {
+        note(arrivals.prefix(1))
+        return arrivals.popFirst()?.event
+    }
 
     /// The text that is next, if it was pasted; a line end within it is a part of it, and one behind it a key. `dropsLineEnd`: that one
     /// would run or write what may not have been read, so it is dropped, behind however short a text, and `isCut`.
     mutating func takePasted(dropsLineEnd: Bool) -> (text: String, isCut: Bool)? {
+        let events = events
         let run = events.prefix { TypedInput.character($0) != nil || TypedInput.isLineEnd($0) }
         guard let last = run.lastIndex(where: { TypedInput.character($0) != nil }) else { return nil }
         let text = run[...last]
         let isCut = dropsLineEnd && run[(last + 1)...].contains(.key(Key(.enter)))
+        // A line end between characters is one of a text; behind Enter alone other keys may follow.
+        let hasInnerEnd = TypedInput.character(text[0]) != nil && text.contains(where: TypedInput.isLineEnd)
         let isPasted =
-            isCut || dropsLineEnd && text.contains(.key(Key(.enter)))
+            isCut || hasInnerEnd || dropsLineEnd && text.contains(.key(Key(.enter)))
             || text.count(where: { TypedInput.character($0) != nil }) >= TypedInput.leastPasted
         guard isPasted else { return nil }
-        events = isCut ? events[run.endIndex...] : events[(last + 1)...]
+        let count = isCut ? run.count : last + 1
+        note(arrivals.prefix(count))
+        arrivals.removeFirst(count)
         return (String(text.map { TypedInput.character($0) ?? "\n" }), isCut)
     }
 
@@ -91,18 +165,21 @@ struct TypedInput {
     mutating func forget<Terminal: BrowserTerminal>(
         on terminal: inout Terminal, goesOn: Bool
     ) -> (count: Int, hasEnded: Bool) {
-        var kept = events.filter { !TypedInput.isTyped($0) }
-        defer { events = ArraySlice(kept) }
-        var dropped = events.count - kept.count
+        var kept = arrivals.filter { !TypedInput.isTyped($0.event) }
+        defer { arrivals = ArraySlice(kept) }
+        note(arrivals)
+        var dropped = arrivals.count - kept.count
         var pauses = 0
         while pauses < TypedInput.mostPauses, dropped < TypedInput.mostOfText {
-            var event = terminal.nextEvent(timeout: 0)
+            var event = read(from: &terminal, timeout: 0)
             if event == nil, goesOn || dropped > 0 {
                 pauses += 1
-                event = terminal.nextEvent(timeout: TypedInput.pause)
+                event = read(from: &terminal, timeout: TypedInput.pause)
             }
             guard let event else { return (dropped, true) }
-            if TypedInput.isTyped(event) { dropped += 1 } else { kept.append(event) }
+            let arrival = Arrival(event: event, burst: burst)
+            if TypedInput.isTyped(event) { dropped += 1 } else { kept.append(arrival) }
+            note([arrival])
             if event == .wake { pauses += 1 }
             if event == .hangUp || event == TypedInput.interrupt { break }
         }
@@ -123,6 +200,8 @@ struct TypedInput {
     private static func character(_ event: InputEvent) -> Character? {
         if case .key(let key) = event { key.text } else { nil }
     }
+
+    private static func isOfText(_ event: InputEvent) -> Bool { character(event) != nil || isLineEnd(event) }
 
     private static func isLineEnd(_ event: InputEvent) -> Bool {
         event == .key(Key(.enter)) || event == .key(Key(.tab))

@@ -22,6 +22,13 @@ package enum Figures {
         return (number < 0 ? "-" : "") + text
     }
 
+    /// The text of a number with separators: `1,234,567.8`.
+    package static func grouped(_ text: String) -> String {
+        let whole = text.prefix { $0 == "-" || $0.isASCII && $0.isNumber }
+        guard let number = Int(whole), whole != "-0" else { return text }
+        return count(number) + text.dropFirst(whole.count)
+    }
+
     /// A number and its noun: `1 entry`, `6,204 entries`.
     package static func count(_ number: some BinaryInteger, _ one: String, _ many: String) -> String {
         "\(count(number)) \(number == 1 ? one : many)"
@@ -93,11 +100,11 @@ package enum Figures {
         return decimal(value, digits: 1)
     }
 
-    /// `92.4%`; 100 and 0 only when they are exact.
+    /// `92.4%`; 100 and 0 only when they are exact, and `<0.1%` below what is shown.
     package static func percent(_ share: Double) -> String {
         let tenths = Int((share * 1000).rounded())
         if share < 1, tenths == 1000 { return "99.9%" }
-        if share > 0, tenths == 0 { return "0.1%" }
+        if share > 0, tenths == 0 { return "<0.1%" }
         return tenths == 1000 ? "100%" : "\(tenths / 10).\(tenths % 10)%"
     }
 

@@ -73,7 +73,7 @@ struct Scene: Sendable, CustomStringConvertible {
         Scene(
             name: "footprint over its bound", keys: "",
             prepare: { $0.with { $0.summaries["City"]?.footprint = 2_100_000 } }),
-        Scene(name: "entries with events", keys: "j<enter>e", prepare: Fixture.addEvents),
+        Scene(name: "entries with events", keys: "j<enter>t", prepare: Fixture.addEvents),
         Scene(name: "events", keys: "Ekk", prepare: Fixture.addEvents),
         Scene(
             name: "events lost and filtered", keys: "E/a<enter>t",
@@ -104,7 +104,8 @@ struct Scene: Sendable, CustomStringConvertible {
             name: "a message in full", keys: "jj<enter>kk<enter>", prepare: { Fixture.addMessages($0) }),
         Scene(name: "no messages", keys: "jj<enter>"),
         Scene(
-            name: "plan to delete all messages", keys: "jj<enter>D", prepare: { Fixture.addMessages($0) }),
+            name: "plan to delete all messages", keys: "jj<enter><ctrl+x>Tr",
+            prepare: { Fixture.addMessages($0) }),
         Scene(name: "value with a biography", keys: "j<enter>jj<enter>", prepare: Fixture.addEvents),
         Scene(name: "biography", keys: "j<enter>jj<enter>b", prepare: Fixture.addEvents),
         Scene(name: "copy", keys: "j<enter>jy"),
@@ -137,7 +138,7 @@ struct Scene: Sendable, CustomStringConvertible {
                 source.remove("東京都", archive: "City")
             }, isTimed: true),
         Scene(
-            name: "explain", keys: "jQfind population > 1000000 | sort population desc | limit 3<enter>e",
+            name: "explain", keys: "jQfind population > 1000000 | sort population desc | limit 3<enter>X",
             prepare: Scene.answerQueries, isTimed: true),
         Scene(name: "find in a tree", keys: "j<enter><enter>/jakarta"),
         Scene(name: "found in a tree", keys: "j<enter><enter>/jakarta<enter>n"),

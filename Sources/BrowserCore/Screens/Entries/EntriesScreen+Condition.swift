@@ -8,14 +8,19 @@ extension EntriesScreen {
         guard let entries = model.entries else { return [] }
         var prompt = Prompt(
             label: "where ",
-            field: TextField(
-                entries.condition?.text ?? "", placeholder: "population > 1000000 and name starts with \"J\""),
+            field: TextField(entries.condition?.text ?? "", placeholder: example(entries.sample)),
             keys: [("enter", "Keep"), ("tab", "Complete"), ("esc", "Clear"), ("up/down", "Move")])
         prompt.purpose = .condition
         model.prompt = prompt
         model.entries?.mistake = nil
         model.entries?.cycle = nil
         return loadSample(model)
+    }
+
+    /// A condition on the archive's own properties.
+    private static func example(_ sample: PropertySample?) -> String {
+        let query = QueryState.example(sample ?? PropertySample())
+        return query.replacing("find ", with: "").split(separator: " |").first.map(String.init) ?? ""
     }
 
     /// What the values have, once.
@@ -28,7 +33,11 @@ extension EntriesScreen {
             } then: { model, result in
                 guard model.entries?.archive == archive else { return [] }
                 switch result {
-                case .success(let sample): model.entries?.sample = sample
+                case .success(let sample):
+                    model.entries?.sample = sample
+                    if case .condition? = model.prompt?.purpose {
+                        model.prompt?.field.placeholder = example(sample)
+                    }
                 case .failure(let error): model.say(error.description, role: .warning)
                 }
                 sampleCame(&model)

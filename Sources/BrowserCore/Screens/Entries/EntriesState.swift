@@ -34,9 +34,8 @@ struct EntriesState: Sendable {
     /// Whether the next listing leaves the first row in view where it is, instead of moving it with the entry under the
     /// cursor: what an undo brought back above that is to be seen.
     var keepsTop = false
-    /// Whether the cursor stays at the top row instead of at a key: only when a person asked for it, or Enter would
-    /// open whatever came under the cursor meanwhile.
-    var follows = false
+    /// Whether the cursor stays at the top row instead of at a key: until it moves or its row is acted upon.
+    var follows = true
     var marks = Marks() {
         didSet { if marks.isEmpty { hiddenMarks = 0 } }
     }

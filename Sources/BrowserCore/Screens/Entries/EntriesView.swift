@@ -120,7 +120,7 @@ enum EntriesView {
                     priority: priority, order: arrow)
             }, rowCount: entries?.count ?? 0, firstRow: entries?.top ?? 0,
             selectedRow: entries?.count == 0 ? nil : entries?.cursor,
-            showsMarks: entries?.marks.isEmpty == false, columnsBefore: columnsBefore,
+            columnsBefore: columnsBefore,
             emptyText: emptyText(model)
         ) { row in
             guard let entries else { return Table.Row([]) }
@@ -159,8 +159,12 @@ enum EntriesView {
         let role = isGhost ? .dim : entries.flashes[entry.key]?.role ?? (isVictim ? .dying : .text)
         let cells = columns.map { column in
             switch column {
+            // One column for all signs, so that the first mark moves nothing.
             case nil, .scan:
-                Table.Cell(isGhost ? "x" : isVictim ? String(look.glyphs.descending) : "", role: .dying)
+                isMarked && !isGhost
+                    ? Table.Cell(String(look.glyphs.marked), role: .marked)
+                    : Table.Cell(
+                        isGhost ? "x" : isVictim ? String(look.glyphs.descending) : "", role: .dying)
             case .column(let column): cell(column, entry, now: now)
             case .property(let property): cell(property, row, entries, look: look)
             }

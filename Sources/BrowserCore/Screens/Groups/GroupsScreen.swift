@@ -221,10 +221,28 @@ enum GroupsScreen: ScreenParts {
         case .success(nil): break
         case .success(let groups?):
             state.problem = nil
+            // A single group only leads to those in it, or to its entries.
+            if state.level.wanted == nil, groups.groups.count == 1, groups.ungrouped == 0 {
+                if case .prefix(let beginning) = groups.groups[0].membership, groups.groups[0].entries > 1,
+                    beginning.text != state.level.below
+                {
+                    state.level.below = beginning.text
+                    model.groups = state
+                    return load(&model)
+                }
+                if state.levels.count > 1 {
+                    state.levels.removeLast()
+                    model.groups = state
+                    return showEntries(&model)
+                }
+            }
             let held = state.level.group?.membership
             (state.level.groups, state.level.made) = (groups, made)
             state.level.order = []
             state.sort()
+            state.level.nameColumns = state.level.order.prefix(1_000).reduce(state.level.nameColumns) {
+                max($0, TextWidth.width(of: groups.groups[$1].name))
+            }
             state.level.cursor =
                 state.level.order.firstIndex { groups.groups[$0].membership == held } ?? 0
         }
@@ -255,7 +273,7 @@ enum GroupsScreen: ScreenParts {
     static func perform(_ model: inout Model, _ id: ActionID) -> [Effect] {
         guard let state = model.groups else { return [] }
         switch id {
-        case .groupBy: return groupByNext(&model, state)
+        case .groupBy: chooseGrouping(&model, state.level)
         case .frequency: return EntriesScreen.chooseFrequency(&model)
         case .sort:
             let columns = GroupColumn.allCases
@@ -277,26 +295,21 @@ enum GroupsScreen: ScreenParts {
         model.groups = state
     }
 
-    /// By the next separator, and behind the last of them by owner.
-    private static func groupByNext(_ model: inout Model, _ state: GroupsState) -> [Effect] {
-        let separators = Grouping.separators
-        // Pressed again, it goes on from what was asked for last.
-        switch state.level.wanted ?? state.level.groups?.grouping {
-        case nil: return []
-        case .owner?, .kind?, .property?:
-            model.groups?.level.wanted = .prefix(below: state.level.below, separator: separators[0])
-        case .prefix(let below, let separator)?:
-            let next = (separators.firstIndex(of: separator) ?? 0) + 1
-            let isLast = next == separators.count
-            // Owners are of the whole archive.
-            if isLast, !below.isEmpty {
-                model.groups?.level.wanted = .prefix(below: below, separator: separators[0])
-            } else {
-                model.groups?.level.wanted =
-                    isLast ? .owner : .prefix(below: below, separator: separators[next])
-            }
+    /// Lists what the entries can be grouped by.
+    private static func chooseGrouping(_ model: inout Model, _ level: GroupsState.Level) {
+        let prefixes = Grouping.separators.map { Grouping.prefix(below: level.below, separator: $0) }
+        // Owners and kinds are of the whole archive.
+        let choices = prefixes + (level.below.isEmpty ? [.owner, .kind] : [])
+        var list = SearchList(
+            title: "Group by", choices.map { SearchList.Item(text: $0.name) },
+            placeholder: "a separator, owner or kind", nothing: "Nothing is called so."
+        ) { model, number in
+            model.groups?.level.wanted = choices[number]
+            return load(&model)
         }
-        return load(&model)
+        list.keys[0] = ("enter", "Group")
+        list.selected = level.groups.flatMap { choices.firstIndex(of: $0.grouping) } ?? 0
+        model.overlay = .search(list)
     }
 
     /// Divides the group further; one that can't be shows its entries.

@@ -52,6 +52,8 @@ struct GroupsState: Sendable {
         var groups: EntryGroups?
         /// The numbers of the groups as they are shown.
         var order: [Int] = []
+        /// Columns of the widest name; only grows, so that no column jumps.
+        var nameColumns = 12
         /// When the entries were listed.
         var made: Timestamp?
         var cursor = 0

@@ -13,12 +13,15 @@ enum GroupsView {
         let all = level?.groups
         let now = model.shownNow
         let limit = limit(state, model)
+        // Figures stand beside the names, where there is room for both.
+        let names = level?.nameColumns ?? 0
+        let isPacked = names <= 60 && names + 66 <= model.layout.list.columns
         let ofLimit = Table.Column("of limit", width: .fixed(8), alignment: .trailing, priority: 4)
         return Table(
             columns: columns.map { column in
                 let isOrder = column == state?.column
                 return Table.Column(
-                    title(column, level), width: width(column),
+                    title(column, level), width: isPacked && column == .group ? .fixed(names) : width(column),
                     alignment: column == .group ? .leading : .trailing, priority: priority(column),
                     order: !isOrder ? nil : state?.isDescending == true ? .descending : .ascending)
             } + [

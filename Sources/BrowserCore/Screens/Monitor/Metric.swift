@@ -130,6 +130,10 @@ struct Alarm: Sendable, Hashable {
     init(_ text: String, _ metric: Metric, of archive: String?) throws(AlarmFault) {
         (self.archive, self.metric) = (archive, metric)
         var rest = text.drop { $0 == " " }
+        // A bound alone has the direction of the example.
+        if let first = rest.first, first != "<", first != ">" {
+            rest = Alarm.example(metric).prefix(1) + rest
+        }
         guard let sign = rest.popFirst(), sign == "<" || sign == ">" else {
             throw AlarmFault(description: "begin with < or >, as in \(Alarm.example(metric))")
         }
@@ -244,7 +248,7 @@ extension Browser {
         let old = model.archives.alarms.first { $0.watches(metric, of: archive) }
         var prompt = Prompt(
             label: "alarm when \(metric.title) ",
-            field: TextField(old?.condition ?? "", placeholder: Alarm.example(metric)),
+            field: TextField(old?.condition ?? "", placeholder: "for example: \(Alarm.example(metric))"),
             keys: [("enter", "Set; empty: none"), ("esc", "Leave it")])
         prompt.note = " of \(archive ?? "all archives")"
         prompt.purpose = .alarm(metric, archive)

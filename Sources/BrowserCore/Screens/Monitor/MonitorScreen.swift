@@ -102,7 +102,7 @@ enum MonitorScreen: ScreenParts {
     static func show(_ part: MonitorState.Part, _ model: inout Model) -> [Effect] {
         let isOfOne = model.parts.isOfOneArchive || part == .graphs
         let archive = isOfOne && !model.isOfServer ? model.parts.archive(model)?.name : nil
-        model.monitor = MonitorState(part: part, origin: model.screen, archive: archive)
+        model.monitor = MonitorState(part: part, origin: model.origin(opening: .monitor), archive: archive)
         model.monitor?.span = model.archives.span
         model.monitor?.match(model.events, from: 0)
         model.screen = .monitor
@@ -110,8 +110,9 @@ enum MonitorScreen: ScreenParts {
     }
 
     static func back(_ model: inout Model) -> [Effect] {
-        model.screen = model.monitor?.origin ?? .archives
+        let origin = model.monitor?.origin ?? .archives
         model.monitor = nil
+        model.goBack(to: origin)
         return []
     }
 
@@ -127,7 +128,6 @@ enum MonitorScreen: ScreenParts {
             model.archives.span = span
         case .earlier where monitor.part == .graphs: read(&model, monitor, step: -1)
         case .later where monitor.part == .graphs: read(&model, monitor, step: 1)
-        case .alarm where monitor.part == .graphs: Browser.askAlarm(&model)
         case .biography: return showHistory(&model)
         case .entry: return openEntry(&model)
         case .follow:

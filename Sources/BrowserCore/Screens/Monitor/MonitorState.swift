@@ -28,7 +28,7 @@ struct MonitorState: Sendable {
 
     var part: Part
     /// The screen to go back to.
-    let origin: Screen
+    var origin: Screen
     var filter: EventFilter
     /// The numbers of the events that the filter lets through; nil: all.
     private(set) var matching: [Int]?

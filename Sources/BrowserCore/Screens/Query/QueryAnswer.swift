@@ -25,6 +25,8 @@ package struct QueryAnswer: Sendable {
         package var width: Int
         /// What it shows of whole entries.
         var property: QueryProperty?
+        /// Whether it is calculated of a group, so that its numbers have separators.
+        var isFigure = false
     }
 
     package struct Row: Sendable, Hashable {
@@ -38,8 +40,8 @@ package struct QueryAnswer: Sendable {
         var values: [SortValue]
         /// Its entry, as it was when it was read.
         package var target: Target?
-        /// As `vellum query --json` prints it; nil where all rows' JSON would take too much memory.
-        package var json: String?
+        /// The row as the query gave it; nil where all rows would take too much memory.
+        fileprivate var source: QueryRow?
 
         /// Nothing in the columns that came later.
         fileprivate mutating func fill(upTo count: Int) {
@@ -53,15 +55,15 @@ package struct QueryAnswer: Sendable {
     private static let mostProperties = 64
     /// Rows that are kept to be shown; all are counted, and all entries can be acted upon.
     package static let maximumRows = 10_000
-    /// Bytes of the rows' JSON that are kept.
-    private static let maximumJSON = 16 << 20
+    /// Bytes of the rows that are kept as the query gave them.
+    private static let maximumBytes = 16 << 20
     /// Characters of a cell that are kept.
     private static let maximumCell = 200
     /// Bytes of a text that a condition may name.
     private static let longestLiteral = 4_096
-    private static let widest = 40
+    static let widest = 40
     /// Values of a column that its width is made for. Numbers always are: of one that is cut nobody sees how large it is.
-    private static let measured = 100
+    private static let measured = 1_000
 
     package private(set) var columns: [Column] = []
     /// How many properties of whole entries have no column, for there are too many.
@@ -71,6 +73,7 @@ package struct QueryAnswer: Sendable {
     package private(set) var count = 0
     /// The entries behind all rows, as they were when they were read.
     package private(set) var targets: [Target] = []
+    private let plan: QueryPlan
     let report: QueryReport
     let explanation: QueryExplanation
 
@@ -84,15 +87,24 @@ package struct QueryAnswer: Sendable {
         private var rows: [Row] = []
         private var count = 0
         private var targets: [Target] = []
-        /// The entry of each row that is kept, and its JSON, in their order: their cells may come later.
-        private var pending: [(target: Target?, json: String?, literal: QueryLiteral?)] = []
-        private var bytesOfJSON = 0
+        /// The entry of each row that is kept, and the row, in their order: their cells may come later.
+        private var pending: [(target: Target?, source: QueryRow?, literal: QueryLiteral?)] = []
+        private var bytes = 0
+        /// The first column with a figure of groups.
+        private let firstFigure: Int?
         /// Whether rows stand for all entries that have the same, though they come with the first of them.
         private let isOfSeveral: Bool
 
         init(_ plan: QueryPlan) {
             self.plan = plan
             isOfSeveral = plan.pipeline.stages.contains { if case .distinct = $0 { true } else { false } }
+            let shape = plan.pipeline.stages.last {
+                switch $0 {
+                case .group, .select, .distinct: true
+                default: false
+                }
+            }
+            firstFigure = if case .group(let by, _)? = shape { by.count } else { nil }
             cells = QueryColumns(plan, now: .now(), most: QueryAnswer.mostProperties, grows: true)
         }
 
@@ -107,7 +119,8 @@ package struct QueryAnswer: Sendable {
             }
             if let target { targets.append(target) }
             guard count <= QueryAnswer.maximumRows else { return }
-            pending.append((target, json(row), literal(row)))
+            bytes += row.columns.reduce(row.value?.count ?? 0) { $0 + ($1?.count ?? 0) }
+            pending.append((target, bytes < QueryAnswer.maximumBytes ? row : nil, literal(row)))
             append(cells.add(row))
         }
 
@@ -118,14 +131,6 @@ package struct QueryAnswer: Sendable {
             return QueryLiteral(value)
         }
 
-        private mutating func json(_ row: QueryRow) -> String? {
-            // JSON is hardly ever shorter.
-            guard bytesOfJSON + (row.value?.count ?? 0) < QueryAnswer.maximumJSON else { return nil }
-            let json = row.json(plan.columns).text
-            bytesOfJSON += json.utf8.count
-            return json
-        }
-
         mutating func finish(_ report: QueryReport) -> QueryAnswer {
             append(cells.finish())
             addColumns()
@@ -133,7 +138,8 @@ package struct QueryAnswer: Sendable {
                 columns[place].isNumeric = seen[place].values > 0 && seen[place].areNumbers
             }
             for place in rows.indices { rows[place].fill(upTo: columns.count) }
-            var answer = QueryAnswer(report: report, explanation: QueryExplanation(plan, report))
+            var answer = QueryAnswer(
+                plan: plan, report: report, explanation: QueryExplanation(plan, report))
             (answer.columns, answer.rows, answer.count, answer.targets) = (columns, rows, count, targets)
             answer.leftOut = cells.leftOut.count
             return answer
@@ -142,8 +148,9 @@ package struct QueryAnswer: Sendable {
         private mutating func append(_ ready: [QueryColumns.Row]) {
             addColumns()
             for (row, pending) in zip(ready, pending) {
-                let texts = row.cells.map {
-                    $0.isAbsent ? "" : String($0.human.prefix(QueryAnswer.maximumCell))
+                let texts = row.cells.enumerated().map { place, cell in
+                    let text = cell.isAbsent ? "" : String(cell.human.prefix(QueryAnswer.maximumCell))
+                    return cell.isNumber && columns[place].isFigure ? Figures.grouped(text) : text
                 }
                 for (place, cell) in row.cells.enumerated() where !cell.isAbsent {
                     seen[place].values += 1
@@ -157,7 +164,7 @@ package struct QueryAnswer: Sendable {
                 rows.append(
                     Row(
                         key: isOfSeveral ? nil : row.key, cells: texts, literal: pending.literal,
-                        values: row.cells.map(\.sortValue), target: pending.target, json: pending.json))
+                        values: row.cells.map(\.sortValue), target: pending.target, source: pending.source))
             }
             pending.removeFirst(ready.count)
         }
@@ -167,15 +174,54 @@ package struct QueryAnswer: Sendable {
             for (place, title) in cells.titles.enumerated().dropFirst(columns.count) {
                 let width = min(QueryAnswer.widest, TextWidth.width(of: title))
                 columns.append(
-                    Column(title: title, isNumeric: false, width: width, property: cells.property(at: place)))
+                    Column(
+                        title: title, isNumeric: false, width: width, property: cells.property(at: place),
+                        isFigure: firstFigure.map { place >= $0 } ?? false))
                 seen.append((0, true))
             }
         }
     }
 
-    private init(report: QueryReport, explanation: QueryExplanation) {
-        self.report = report
-        self.explanation = explanation
+    private init(plan: QueryPlan, report: QueryReport, explanation: QueryExplanation) {
+        (self.plan, self.report, self.explanation) = (plan, report, explanation)
+    }
+
+    /// As `vellum query --json` prints the row; nil where it isn't kept.
+    func json(of row: Row) -> String? { row.source?.json(plan.columns).text }
+
+    /// Writes these of the rows as they were read; nil: not all of them are kept.
+    func export(_ places: [Int]) -> (@Sendable (String, Bool) throws(SourceError) -> QueryReport?)? {
+        let kept = places.compactMap { rows[$0].source }
+        guard count == rows.count, kept.count == places.count else { return nil }
+        return { [plan, report] (path, replaces) throws(SourceError) in
+            try plan.export(to: path, replaces: replaces) { (_, body) throws(SourceError) in
+                do { for row in kept { try body(row) } } catch { throw SourceError("\(error)") }
+                var report = report
+                report.rows = kept.count
+                return report
+            }
+        }
+    }
+
+    /// Leaves the columns of an earlier answer to the same query in their places, and as wide, so that none jumps.
+    mutating func keepColumns(of old: QueryAnswer) {
+        guard !old.rows.isEmpty, !rows.isEmpty else { return }
+        let own = columns.map(\.title)
+        var kept = old.columns.map { (before: Optional($0), now: own.firstIndex(of: $0.title)) }
+        kept += own.indices.filter { place in !kept.contains { $0.now == place } }.map { (nil, $0) }
+        // Columns that are empty by now stay as long as there is room for them.
+        if kept.count > QueryAnswer.mostProperties + 1 { kept.removeAll { $0.now == nil } }
+        columns = kept.compactMap { before, now in
+            guard let now else { return before }
+            var column = columns[now]
+            column.width = max(column.width, before?.width ?? 0)
+            column.isNumeric = column.isNumeric && before?.isNumeric != false
+            return column
+        }
+        for row in rows.indices {
+            rows[row].cells = kept.map { $0.now.map { rows[row].cells[$0] } ?? "" }
+            rows[row].values = kept.map { $0.now.map { rows[row].values[$0] } ?? .absent }
+        }
     }
 
     /// `12 rows`

@@ -17,6 +17,8 @@ struct QueryRows: Sendable {
 
     /// Nil: the order in which the query gave the rows.
     private(set) var order: Order?
+    /// Text that the rows shown have in a cell.
+    private(set) var filter = ""
     /// The answer's rows as they are shown; nil: as they came.
     private var places: [Int]?
     /// Columns that are scrolled out at the left, the first one excepted.
@@ -28,29 +30,42 @@ struct QueryRows: Sendable {
     /// Whether the store is being asked about the rows in view.
     var isChecking = false
 
-    /// The answer's row that stands at that place.
+    /// The answer's row that stands at that place; -1: none.
     func row(_ place: Int) -> Int {
-        guard let places, places.indices.contains(place) else { return place }
-        return places[place]
+        guard let places else { return place }
+        return places.indices.contains(place) ? places[place] : -1
     }
 
-    /// Where that row of the answer stands.
-    func place(of row: Int) -> Int { places?.firstIndex(of: row) ?? row }
+    /// Where that row of the answer stands; the first place where it isn't shown.
+    func place(of row: Int) -> Int { places.map { $0.firstIndex(of: row) ?? 0 } ?? row }
+
+    /// How many rows of the answer are shown.
+    func count(of answer: QueryAnswer) -> Int { places?.count ?? answer.rows.count }
 
     /// Rows with equal values stay in the order in which they came.
     mutating func sort(_ answer: QueryAnswer, by order: Order?) {
-        guard let order, answer.columns.indices.contains(order.column) else {
-            (self.order, places) = (nil, nil)
-            return
-        }
-        self.order = order
+        self.order = order.flatMap { answer.columns.indices.contains($0.column) ? $0 : nil }
+        arrange(answer)
+    }
+
+    mutating func filter(_ answer: QueryAnswer, by text: String) {
+        filter = text
+        arrange(answer)
+    }
+
+    private mutating func arrange(_ answer: QueryAnswer) {
         let rows = answer.rows
-        places = rows.indices.sorted { left, right in
-            let difference = SortValue.compare(
-                rows[left].values[order.column], rows[right].values[order.column],
-                isDescending: order.isDescending)
-            return difference == 0 ? left < right : difference < 0
+        var shown = Array(rows.indices)
+        if let text = SearchText(filter) { shown.removeAll { !rows[$0].cells.contains(where: text.matches) } }
+        if let order {
+            shown.sort { left, right in
+                let difference = SortValue.compare(
+                    rows[left].values[order.column], rows[right].values[order.column],
+                    isDescending: order.isDescending)
+                return difference == 0 ? left < right : difference < 0
+            }
         }
+        places = order == nil && filter.isEmpty ? nil : shown
     }
 
     /// Takes over an answer to the same query.

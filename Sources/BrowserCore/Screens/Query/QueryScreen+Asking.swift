@@ -7,14 +7,22 @@ import TerminalKit
 extension QueryScreen {
     /// Opens the queries of the archive that the screen shows; where one left them, if that was the last.
     static func show(_ model: inout Model) -> [Effect] {
-        guard let archive = model.archiveInView else { return [] }
+        guard let archive = model.archiveInView else {
+            model.say("A query asks one archive; choose it first.")
+            return []
+        }
         guard model.sample(archive)?.kind != .log else {
             model.say("A log has messages, which no query asks.")
             return []
         }
+        let origin = model.origin(opening: .query)
         model.screen = .query
-        if model.query?.archive == archive { return [] }
-        var query = QueryState(archive: archive)
+        if model.query?.archive == archive {
+            model.query?.origin = origin
+            model.query?.isTyping = true
+            return []
+        }
+        var query = QueryState(archive: archive, origin: origin)
         if let filter = model.entries?.filter, !filter.isEmpty {
             let predicate = QueryPredicate.contains(.metadata(.key), filter, caseSensitive: false)
             query.field.text = QueryPipeline([.find(predicate)]).description
@@ -40,6 +48,7 @@ extension QueryScreen {
         } then: { model, result in
             guard model.query?.archive == archive, case .success(let sample) = result else { return [] }
             model.query?.sample = sample
+            model.query?.field.placeholder = QueryState.example(sample)
             retyped(&model)
             return []
         }
@@ -67,9 +76,21 @@ extension QueryScreen {
                 model.say("There is no result to write.")
                 break
             }
-            model.prompt = Prompt(
+            var prompt = Prompt(
                 label: "write to ", field: TextField(fileName(query.archive.name)),
-                keys: [("enter", "Write"), ("esc", "Leave")])
+                keys: [("enter", "Write"), ("esc", "Leave")], purpose: .export,
+                note: "  .ndjson, .json, .csv or .tsv")
+            // The first character typed replaces it.
+            prompt.field.isSuggestion = true
+            model.prompt = prompt
+        case .filter:
+            guard query.answer != nil else {
+                model.say("There is no result to filter.")
+                break
+            }
+            model.prompt = Prompt(
+                label: "filter ", field: TextField(query.view.filter, placeholder: "part of a cell"),
+                keys: [("enter", "Keep"), ("esc", "Clear"), ("up/down", "Move")])
         default: break
         }
         return []
@@ -83,7 +104,9 @@ extension QueryScreen {
         if let row = query.row {
             let tooMany = "there are too many rows to keep their JSON; vellum query --json prints it"
             items.append(
-                CopyItem("j", "the row as JSON", row.json.map(CopyItem.Content.ready) ?? .absent(tooMany)))
+                CopyItem(
+                    "j", "the row as JSON",
+                    query.answer?.json(of: row).map(CopyItem.Content.ready) ?? .absent(tooMany)))
         }
         items.append(CopyItem("c", "the shell command", CommandLine.words(for: model)))
         items.append(CopyItem("s", "the Swift", swift(query)))
@@ -98,10 +121,19 @@ extension QueryScreen {
         }
     }
 
-    static func promptNote(_ model: Model) -> String { "  .ndjson, .json, .csv or .tsv" }
+    static func promptNote(_ model: Model) -> String {
+        guard let query = model.query, let answer = query.answer else { return "" }
+        return "  \(Figures.count(query.view.count(of: answer))) of \(Figures.count(answer.count))"
+    }
+
+    static func promptChanged(_ model: inout Model, _ text: String) -> [Effect] {
+        guard let answer = model.query?.answer else { return [] }
+        model.query?.view.filter(answer, by: text)
+        return []
+    }
 
     static func promptEnded(_ model: inout Model, _ prompt: Prompt, isKept: Bool) -> [Effect] {
-        isKept ? export(&model, to: prompt.field.text) : []
+        isKept ? [] : promptChanged(&model, "")
     }
 
     /// A name for the result of a query.
@@ -118,19 +150,20 @@ extension QueryScreen {
         let ticket = query.ticket
         model.query?.ticket = nil
         if let ticket { model.ends(ticket) }
-        model.screen = model.entries == nil ? .archives : .entries
+        model.goBack(to: query.origin)
         return ticket.map { [.stop(ticket: $0)] } ?? []
     }
 
     static func move(_ model: inout Model, to row: Int) -> [Effect] {
-        let count = model.query?.answer?.rows.count ?? 0
+        guard let query = model.query, let answer = query.answer else { return [] }
+        let count = query.view.count(of: answer)
         model.query?.cursor = max(0, min(row, count - 1))
         return []
     }
 
     static func settle(_ model: inout Model, _ layout: ScreenLayout) -> [Effect] {
         guard var query = model.query else { return [] }
-        let count = query.answer?.rows.count ?? 0
+        let count = query.answer.map(query.view.count) ?? 0
         query.cursor = max(0, min(query.cursor, count - 1))
         query.top = Table.firstRow(showing: query.cursor, of: count, in: layout.page, from: query.top)
         model.query = query
@@ -184,7 +217,7 @@ extension QueryScreen {
         query.asked = text
         if query.field.text != text { query.field.text = text }
         // An example would pass for what was asked.
-        query.field.placeholder = text.isEmpty ? "all entries" : QueryState.example
+        query.field.placeholder = text.isEmpty ? "all entries" : QueryState.example(query.sample)
         query.problem = nil
         query.completions = []
         query.cycle = nil
@@ -222,6 +255,8 @@ extension QueryScreen {
             outcome = answer.summary
             let isSame = query.answered == query.asked
             let key = isSame ? query.row?.key : nil
+            var answer = answer
+            if isSame, let old = query.answer { answer.keepColumns(of: old) }
             if isSame {
                 query.view.renew(for: answer)
             } else {
@@ -274,26 +309,31 @@ extension QueryScreen {
 
     /// Writes the result to a file; one that is there is replaced only when a person has said so.
     static func export(_ model: inout Model, to path: String, replaces: Bool = false) -> [Effect] {
-        guard let archive = model.query?.archive, let asked = model.query?.answered, !path.isEmpty,
-            case .pipeline(let pipeline) = QueryPipeline.parse(asked)
+        guard let query = model.query, let answer = query.answer, !path.isEmpty,
+            case .pipeline(let pipeline) = QueryPipeline.parse(query.answered)
         else { return [] }
+        let archive = query.archive
+        let shown = (0..<query.view.count(of: answer)).map(query.view.row)
+        let kept = answer.export(shown)
         let ticket = model.ticket()
         model.begin(Job(ticket: ticket, title: "writing \(path)", since: model.now))
         let request = QueryRequest(pipeline, in: archive)
         return [
             .ask("export \(archive.name): \(pipeline) to \(path)", ticket: ticket) {
                 (context) throws(SourceError) in
-                try context.source.export(
+                if let kept { return try kept(path, replaces) }
+                return try context.source.export(
                     request, to: path, replaces: replaces, progress: context.progress)
             } then: { model, result in
-                exported(&model, ticket, path: path, result)
+                exported(&model, ticket, path: path, result, isAskedAgain: kept == nil)
             }
         ]
     }
 
     /// `nil`: it was stopped.
     private static func exported(
-        _ model: inout Model, _ ticket: Int, path: String, _ result: Result<QueryReport?, SourceError>
+        _ model: inout Model, _ ticket: Int, path: String, _ result: Result<QueryReport?, SourceError>,
+        isAskedAgain: Bool
     ) -> [Effect] {
         model.ends(ticket)
         switch result {
@@ -301,7 +341,9 @@ extension QueryScreen {
         case .success(let report?):
             let written = "\(Figures.count(report.rows, "row", "rows")) written to \(path)"
             // What is missing from the file isn't seen in it.
-            let words = [written] + report.warnings.map(TerminalText.sanitized)
+            let again = "asked again, so rows may differ from those shown"
+            let words =
+                [written] + (isAskedAgain ? [again] : []) + report.warnings.map(TerminalText.sanitized)
             model.say(words.joined(separator: "; ") + ".", role: words.count == 1 ? .good : .warning)
         case .failure(let error) where error.isFileInTheWay:
             guard let archive = model.query?.archive else { break }

@@ -34,13 +34,17 @@ extension QueryScreen {
             model.say("The rows are made of several entries each; they have none to mark.")
             return []
         }
+        // Under a filter only the rows shown.
+        let isFiltered = !query.view.filter.isEmpty
+        let shown = (0..<query.view.count(of: answer)).compactMap { answer.rows[query.view.row($0)].target }
+        let targets = isFiltered ? shown : answer.targets
         let ticket = model.ticket()
         model.query?.marking = ticket
         model.begin(Job(ticket: ticket, title: "marking", since: model.now))
         return [
-            .ask("mark \(answer.targets.count) of the result", ticket: ticket) { _ in
+            .ask("mark \(targets.count) of the result", ticket: ticket) { _ in
                 // A million marks are made here and not by the thread that draws.
-                Marks(answer.targets)
+                Marks(targets)
             } then: { model, result in
                 model.ends(ticket)
                 guard model.query?.marking == ticket else { return [] }
@@ -50,7 +54,7 @@ extension QueryScreen {
                     return []
                 }
                 model.query?.marks = marks
-                model.say(markedAll(answer), seconds: 10)
+                if !isFiltered { model.say(markedAll(answer), seconds: 10) }
                 return []
             }
         ]
@@ -125,7 +129,8 @@ extension QueryScreen {
     static func figuresCame(_ model: inout Model) -> [Effect] {
         guard let query = model.query, let answer = query.answer, query.ticket == nil, !query.view.isChecking
         else { return [] }
-        let rows = query.top..<min(answer.rows.count, query.top + model.layout.page)
+        let count = query.view.count(of: answer)
+        let rows = min(query.top, count)..<min(count, query.top + model.layout.page)
         let targets = rows.compactMap { place -> (row: Int, target: Target)? in
             let row = query.view.row(place)
             return answer.rows[row].target.map { (row, $0) }

@@ -60,7 +60,7 @@ enum QueryScreen: ScreenParts {
         return .line(
             spans,
             right:
-                "\(QueryView.changes(query))\(Figures.count(query.cursor + 1)) of \(Figures.count(answer.count))"
+                "\(QueryView.changes(query))\(Figures.count(query.cursor + 1)) of \(Figures.count(query.view.filter.isEmpty ? answer.count : query.view.count(of: answer)))"
         )
     }
 
@@ -86,6 +86,7 @@ enum QueryScreen: ScreenParts {
     }
 
     static func clear(_ model: inout Model) -> [Effect] {
+        if model.query?.view.filter.isEmpty == false { return promptChanged(&model, "") }
         guard model.query?.marks.isEmpty == false else { return back(&model) }
         model.query?.marks = Marks()
         return []

@@ -6,8 +6,9 @@ import TerminalKit
 /// The screen of queries of one archive: a line to write them in, and what came of the last one.
 struct QueryState: Sendable {
     let archive: ArchiveAddress
-    var field = TextField(placeholder: example)
-    static let example = "find population > 1000000 | sort name | limit 10"
+    /// The screen to go back to.
+    var origin: Screen
+    var field = TextField(placeholder: example(PropertySample()))
     /// Whether the keyboard writes; else it moves in the result.
     var isTyping = true
     /// What is wrong with the text, as it is now.
@@ -72,8 +73,8 @@ struct QueryState: Sendable {
     /// Lines of the text that are in view at most.
     static let shownLines = 8
 
-    init(archive: ArchiveAddress) {
-        self.archive = archive
+    init(archive: ArchiveAddress, origin: Screen) {
+        (self.archive, self.origin) = (archive, origin)
         field.keepsLines = true
     }
 
@@ -87,6 +88,22 @@ struct QueryState: Sendable {
     var pipeline: QueryPipeline? {
         guard case .pipeline(let pipeline) = QueryPipeline.parse(text) else { return nil }
         return pipeline
+    }
+
+    /// A query of the archive's own properties.
+    static func example(_ sample: PropertySample) -> String {
+        func first(_ fits: (QueryLiteral) -> Bool) -> (property: QueryProperty, value: QueryLiteral)? {
+            for property in sample.properties {
+                if let value = sample.values(of: property).first, fits(value) { return (property, value) }
+            }
+            return nil
+        }
+        let number = first { if case .integer = $0 { true } else { false } }
+        let text = first { if case .text = $0 { true } else { false } }
+        let condition =
+            number.map { "\($0.property) > \($0.value)" } ?? text.map { "\($0.property) = \($0.value)" }
+        return
+            "for example: find \(condition ?? "@size > 1000") | sort \(text.map { "\($0.property)" } ?? "@size") | limit 10"
     }
 
     /// The row under the cursor.

@@ -10,14 +10,30 @@ enum QueryView {
         }
         let view = query.view
         let shown = view.columns(of: answer)
+        // Escapes, which a screen without Unicode shows, are wider.
+        let look = model.look
+        let widths = shown.map { index in
+            let cells = look.isASCII ? answer.rows.prefix(100).map { $0.cells[index] } : []
+            return cells.reduce(answer.columns[index].width) {
+                max($0, min(QueryAnswer.widest, TextWidth.width(of: look.legible($1))))
+            }
+        }
+        // Columns stand side by side at the left, where all of them fit.
+        let wanted = zip(shown, widths).reduce(30) { sum, column in
+            sum + max(column.1, TextWidth.width(of: answer.columns[column.0].title)) + 3
+        }
+        let isPacked = wanted <= model.layout.list.columns
+        let count = view.count(of: answer)
         var columns = shown.enumerated().map { place, index in
             let column = answer.columns[index]
             let order = view.order.flatMap { $0.column == index ? $0.isDescending : nil }
             // Room for the arrow and a space before it.
             let title = TextWidth.width(of: column.title) + (order == nil ? 0 : 2)
-            let width = max(1, column.width, title)
+            let width = max(1, widths[place], title)
             return Table.Column(
-                column.title, width: column.isNumeric ? .fixed(width) : .minimum(min(width, 24), weight: 1),
+                column.title,
+                width: column.isNumeric || isPacked && width < QueryAnswer.widest
+                    ? .fixed(width) : .minimum(min(width, 24), weight: 1),
                 alignment: column.isNumeric ? .trailing : .leading, priority: place,
                 order: order.map { $0 ? .descending : .ascending })
         }
@@ -29,12 +45,14 @@ enum QueryView {
         let hasSigns = hasSigns(answer)
         if hasSigns { columns.insert(Table.Column("", width: .fixed(1)), at: 0) }
         return Table(
-            columns: columns, rowCount: answer.rows.count, firstRow: query.top,
-            selectedRow: answer.rows.isEmpty ? nil : query.cursor, isActive: !query.isTyping,
-            showsMarks: !query.marks.isEmpty, columnsBefore: view.before(in: answer),
-            emptyText: "No entry of \(query.archive.name) matches."
+            columns: columns, rowCount: count, firstRow: query.top,
+            selectedRow: count == 0 ? nil : query.cursor, isActive: !query.isTyping,
+            columnsBefore: view.before(in: answer),
+            emptyText: view.filter.isEmpty
+                ? "No entry of \(query.archive.name) matches." : "No row has \"\(view.filter)\"."
         ) { place in
             let number = view.row(place)
+            guard answer.rows.indices.contains(number) else { return Table.Row([]) }
             let row = answer.rows[number]
             var cells = shown.map { Table.Cell(row.cells[$0]) }
             if let total {
@@ -42,8 +60,11 @@ enum QueryView {
                 cells += [Table.Cell(Figures.percent(share)), Table.Cell("", gauge: share)]
             }
             let change = view.changes[number]
-            if hasSigns { cells.insert(Table.Cell(sign(change), role: .warning), at: 0) }
             let isMarked = row.target.map { query.marks.contains($0.key) } ?? false
+            if hasSigns {
+                let mark = Table.Cell(String(model.look.glyphs.marked), role: .marked)
+                cells.insert(isMarked ? mark : Table.Cell(sign(change), role: .warning), at: 0)
+            }
             return Table.Row(cells, role: change == nil ? .text : .dim, isMarked: isMarked)
         }
     }
@@ -119,7 +140,14 @@ enum QueryView {
 
     private static func remarks(of query: QueryState, _ model: Model) -> [Remark] {
         if let problem = query.problem { return [(problem, .danger)] }
-        if query.isTyping, let error = query.marked.first { return [(error.description, .warning)] }
+        if query.isTyping, let error = query.marked.first {
+            // Advice comes before the list of all that could stand there, which is cut at the screen's end.
+            let advice = error.advice.map { "at \(error.position + 1): found \(error.found): \($0)" }
+            return [(advice ?? error.description, .warning)]
+        }
+        if query.isTyping, let name = unsignedMetadata(query) {
+            return [("no value has \(name); did you mean @\(name)?", .warning)]
+        }
         if query.isTyping, let error = query.errors.first, !query.field.text.isEmpty {
             let names = error.expected.prefix(12).map(\.name).joined(separator: ", ")
             return [("to come: \(names)", .dim)]
@@ -128,6 +156,10 @@ enum QueryView {
         var remarks: [Remark] = [(answer.amount, .text)]
         remarks += answer.report.warnings.map { ($0, .warning) }
         remarks.append((answer.explanation.summary, .text))
+        if !query.view.filter.isEmpty {
+            let count = Figures.count(query.view.count(of: answer))
+            remarks.append(("filter \"\(query.view.filter)\": \(count)", .accent))
+        }
         if let every = query.every { remarks.append(("asked every \(Figures.interval(every))", .accent)) }
         if query.field.text != query.answered { remarks.append(("of another query", .warning)) }
         if !query.marks.isEmpty {
@@ -135,6 +167,19 @@ enum QueryView {
             remarks.append(("\(model.look.glyphs.marked) \(marks)", .marked))
         }
         return remarks
+    }
+
+    /// The first name in the text that is metadata without its sign, and no property of the values.
+    private static func unsignedMetadata(_ query: QueryState) -> String? {
+        guard query.sample.values > 0 else { return nil }
+        let text = query.field.text
+        return QueryMetadata.allCases.map(\.rawValue).first { name in
+            guard !query.sample.names.contains(name), let range = text.range(of: name) else { return false }
+            let before = text[..<range.lowerBound].last
+            let isSigned = before.map { $0.isLetter || $0.isNumber || "@.\"_".contains($0) } ?? false
+            let rest = text[range.upperBound...].drop { $0 == " " }
+            return !isSigned && (rest.first.map { "=<>!".contains($0) } ?? false)
+        }
     }
 
     /// What is wrong, in a line.

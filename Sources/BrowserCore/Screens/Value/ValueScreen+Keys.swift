@@ -107,6 +107,11 @@ extension ValueScreen {
     }
 
     static func show(_ value: ValueState, _ model: inout Model) -> [Effect] {
+        // Screens that go back to the former value go back behind it.
+        if let former = model.value?.origin {
+            if model.query?.origin == .value { model.query?.origin = former }
+            if model.monitor?.origin == .value { model.monitor?.origin = former }
+        }
         model.value = value
         model.value?.opened = model.now
         model.screen = .value
@@ -115,8 +120,9 @@ extension ValueScreen {
 
     static func leave(_ model: inout Model) -> [Effect] {
         let stopping = stopFinding(&model)
-        model.screen = model.value?.origin ?? .entries
+        let origin = model.value?.origin ?? .entries
         model.value = nil
+        model.goBack(to: origin)
         return stopping
     }
 

@@ -1,0 +1,58 @@
+import TerminalKit
+
+/// Refused keys, and text behind them: it was written for another screen, so it starts no actions.
+extension Browser {
+    /// Seconds without a character after which characters are keys again.
+    private static let textPause = 1.0
+
+    /// Whether a key plans a change of the store or leaves the browser, and so is refused within text.
+    static func isRisky(_ model: Model, _ event: InputEvent?) -> Bool {
+        guard case .key(let key)? = event, key != .control("c"), model.overlay == nil, model.prompt == nil,
+            !model.isTyping, let action = model.keyMap.action(for: key, in: model.screen)
+        else { return false }
+        return action.flags.contains(.destructive) || action.id == .quit || action.id == .demo
+    }
+
+    /// Refuses a key within text.
+    static func refuseText(_ model: inout Model, at event: InputEvent?) {
+        guard case .key(let key)? = event else { return }
+        model.textRefusedAt = model.now
+        model.say("\(key) ignored: looks like pasted text. Press it alone.", role: .warning, seconds: 5)
+    }
+
+    /// Whether a key is text behind a refused one. A pause or another kind of key ends such text.
+    static func isRefusedText(_ model: inout Model, _ key: Key) -> Bool {
+        guard let last = model.textRefusedAt else { return false }
+        let isText = key.text != nil || [.enter, .tab, .backspace].contains(key.code)
+        guard isText, abs(model.now.seconds(since: last)) < textPause else {
+            model.textRefusedAt = nil
+            guard key == Key(.escape), abs(model.now.seconds(since: last)) < textPause else { return false }
+            model.notice = nil
+            return true
+        }
+        model.textRefusedAt = model.now
+        model.say("Ignored: text behind a refused key. Esc takes keys again.", role: .warning)
+        return true
+    }
+
+    /// Says of a key without an action where it has one.
+    static func sayWhyNothing(_ model: inout Model, _ key: Key) {
+        let help = "\(keyName(model, .help)) lists the keys."
+        if model.isReadOnly, let action = ActionTable.keyMap().action(for: key, in: model.screen) {
+            if action.id.leadsToText { model.textRefusedAt = model.now }
+            return model.say("\(key): the store is only read here; \(help)", seconds: 3)
+        }
+        // Where going back leads first.
+        let near: [Screen] = (model.entries == nil ? [] : [.entries]) + [.archives, .stores]
+        let other = (near + Screen.allCases).first { model.keyMap.action(for: key, in: $0) != nil }
+        guard let other, let action = model.keyMap.action(for: key, in: other) else {
+            return model.say("\(key) does nothing here; \(help)", seconds: 3)
+        }
+        if action.id.leadsToText { model.textRefusedAt = model.now }
+        if action.id == .delete, model.screen == .messages {
+            let all = keyName(model, .deleteAll)
+            return model.say("A log deletes no single message; \(all) deletes all of them.", seconds: 4)
+        }
+        model.say("\(key) (\(action.title)) is a key of the \(other.rawValue) screen; \(help)", seconds: 3)
+    }
+}

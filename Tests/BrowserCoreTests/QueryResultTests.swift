@@ -1,0 +1,130 @@
+import ArchiveQuery
+import BrowserCore
+import CBOR
+import Foundation
+import StorageEngine
+import StoreInspection
+import TerminalKit
+import Testing
+
+/// A result: its file, its filter and its columns while it is live.
+extension QueryScreenTests {
+    private func put(_ number: Int, _ value: CBORValue) throws {
+        try archive.put(value.encoded, forKey: "place \(number)", encoding: .cbor)
+    }
+
+    @Test(
+        "exports the rows on the screen in their order, though entries changed since",
+        arguments: ["ndjson", "csv", "json"])
+    func exportIsWhatIsShown(form: String) throws {
+        let path = folder.path + "/out.\(form)"
+        var browser = try browser("Qfind number <lt> 4 | sort number desc<enter>", columns: 120)
+        for number in 1..<4 { try put(number, ["number": 1_000]) }
+        browser.press(try Key.script("w\(path)<enter>"))
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        #expect(!text.contains("1000") && text.contains("place 3"), "\(text)")
+        let last = try #require(text.range(of: "place 0")?.lowerBound)
+        #expect(try #require(text.range(of: "place 3")?.lowerBound) < last)
+        #expect(browser.model.said?.hasPrefix("4 rows written") == true)
+        #expect(browser.model.said?.contains("again") == false)
+    }
+
+    @Test("says that it asked again for a result of which not all rows are kept")
+    func exportOfManyRowsAsksAgain() throws {
+        let many = try store.archive(named: "Many", orCreate: ArchiveConfiguration(diskLimit: 10_000_000))
+        for number in 0..<10_050 { try many.put([0xa0], forKey: "\(number)", encoding: .cbor) }
+        let browser = try browser("gQ<enter>w\(folder.path)/many.csv<enter>", columns: 200)
+        #expect(browser.model.said?.contains("10,050 rows") == true)
+        #expect(browser.model.said?.contains("asked again") == true)
+    }
+
+    @Test("filters a result, marks and exports the rows shown alone, and shows all again on esc")
+    func resultIsFiltered() throws {
+        let path = folder.path + "/some.csv"
+        var browser = try browser("Qfind number <lt> 20 | sort number<enter>/place 1<enter>", columns: 120)
+        #expect(browser.frame.plainText.contains("1 of 11"))
+        browser.press(try Key.script("w\(path)<enter>"))
+        #expect(try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").count == 12)
+        browser.press(try Key.script("MD"))
+        #expect(browser.model.planned?.count == 11)
+        browser.press(try Key.script("<esc>-/nowhere<enter>D"))
+        #expect(browser.model.planned == nil)
+        browser.press(try Key.script("<esc>"))
+        #expect(browser.frame.plainText.contains("of 20"))
+    }
+
+    /// Where a text begins in the first line that has it.
+    private func column(of text: String, _ browser: HeadlessBrowser) -> Int? {
+        lines(browser).compactMap { line in
+            line.range(of: text).map { line.distance(from: line.startIndex, to: $0.lowerBound) }
+        }.first
+    }
+
+    @Test("leaves the columns of a live result in their places and as wide as they were")
+    func liveColumnsStay() throws {
+        try put(0, ["number": 0, "note": "a long note of many words", "other": 5])
+        var browser = try browser("Qfind number <lt> 3 | sort number<enter>", columns: 120)
+        let before = ["number", "note", "other"].map { column(of: $0, browser) }
+        #expect(!before.contains(nil))
+        browser.press(try Key.script("m"))
+        #expect(["number", "note", "other"].map { column(of: $0, browser) } == before, "the first mark")
+        try put(0, ["other": 7, "number": 0, "note": "x", "more": 1])
+        browser.press(try Key.script("R"))
+        #expect(["number", "note", "other"].map { column(of: $0, browser) } == before)
+        #expect(column(of: "more", browser) != nil)
+        try put(0, ["number": 0])
+        browser.press(try Key.script("R"))
+        #expect(["number", "note", "other"].map { column(of: $0, browser) } == before)
+    }
+
+    @Test("packs groups to the left, with separators in their figures alone")
+    func groupsArePacked() throws {
+        for number in 0..<3 { try put(number, ["number": 2026, "amount": 1_234_567]) }
+        let browser = try browser(
+            "Qfind number = 2026 | group by number | count, sum amount as total<enter>", columns: 120)
+        let row = try #require(lines(browser).first { $0.contains("3,703,701") })
+        #expect(row.contains("2026") && !row.contains("2,026"))
+        #expect(row.trimmingCharacters(in: .whitespaces).count < 40, "\(row)")
+    }
+
+    @Test("offers the metadata that a name without its sign means")
+    func metadataWithoutItsSign() throws {
+        let completions = QueryPipeline.completions(in: "find own", at: 8, properties: ["number"])
+        #expect(completions.map(\.text).contains("@owner"))
+        var browser = try browser("Qfind owner = ", columns: 90)
+        #expect(browser.frame.plainText.contains("did you mean @owner?"))
+        browser.press(try Key.script("1<enter>"))
+        #expect(browser.frame.plainText.contains("did you mean @owner?"))
+    }
+
+    @Test("fits advice on 80 columns", arguments: ["fnd number = 1", "number <gt><gt> 5"])
+    func adviceFits(query: String) throws {
+        let browser = try browser("Q" + query, columns: 80)
+        guard case .errors(let errors) = QueryPipeline.parse(query.replacing("<gt>", with: ">")),
+            let advice = errors.first?.advice
+        else { return }
+        #expect(browser.frame.plainText.contains(advice))
+    }
+
+    @Test("takes its example from the archive's own properties, and marks it as one")
+    func exampleIsOfTheArchive() throws {
+        let browser = try browser("Q", columns: 120)
+        #expect(browser.frame.plainText.contains("for example: find number > "))
+        #expect(!browser.frame.plainText.contains("population"))
+    }
+
+    @Test("replaces the offered file name with what is typed")
+    func offeredNameIsReplaced() throws {
+        var browser = try browser("Qlimit 2<enter>w", columns: 120)
+        #expect(browser.frame.plainText.contains("Place.ndjson"))
+        browser.press(try Key.script("\(folder.path)/typed.csv<enter>"))
+        #expect(FileManager.default.fileExists(atPath: folder.path + "/typed.csv"))
+    }
+
+    @Test("opens the query of an earlier result ready to write")
+    func reopenedQueryIsWritten() throws {
+        var browser = try browser("Qlimit 2<enter>hQ")
+        browser.press(try Key.script("<ctrl+u>limit 3<enter>"))
+        #expect(browser.frame.plainText.contains("1 of 3"))
+    }
+}

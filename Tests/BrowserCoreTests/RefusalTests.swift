@@ -1,0 +1,71 @@
+import BrowserCore
+import TerminalKit
+import Testing
+
+/// Keys that work on every screen, and text behind keys that don't.
+struct RefusalTests {
+    @Test(
+        "opens events, processes and graphs from every screen, and goes back to it",
+        arguments: [
+            "j<enter>", "j<enter><enter>", "j<enter>Q<esc>", "jz", "jj<enter>", "j<enter><enter>Q<esc>",
+        ])
+    func monitorOpensEverywhere(keys: String) throws {
+        for key in "EPTA" {
+            var browser = try Fixture.browser(Fixture.source(), keys: keys)
+            let before = browser.model.screen
+            browser.press([.character(key)])
+            #expect(browser.model.screen == .monitor, "\(key)")
+            browser.press([.character("T"), .character("E"), .character("h")])
+            #expect(browser.model.screen == before, "\(key)")
+        }
+    }
+
+    @Test("opens the monitor of the selected store from the list of stores", arguments: ["E", "P", "T"])
+    func monitorOpensFromStores(key: String) throws {
+        let browser = try Fixture.browser(Fixture.source(), store: nil, keys: key)
+        #expect(browser.model.screen == .monitor)
+    }
+
+    @Test(
+        "opens a query from every screen of an archive, ready to write, and goes back",
+        arguments: [
+            ("j<enter>", Screen.entries), ("j<enter><enter>", .value), ("jz", .groups), ("jT", .monitor),
+            ("j<enter>Q<esc>", .entries), ("j<enter><enter>EQ<esc>E", .query),
+        ])
+    func queryOpensEverywhere(keys: String, origin: Screen) throws {
+        var browser = try Fixture.browser(Fixture.source(), keys: keys)
+        browser.press(try Key.script("Qq"))
+        #expect(browser.model.screen == .query)
+        browser.press(try Key.script("<ctrl+u><esc>"))
+        #expect(browser.model.screen == (origin == .query ? .monitor : origin))
+        // Each step back leads closer to the first screen.
+        for _ in 0..<12 where browser.model.screen != .archives { browser.press([.character("h")]) }
+        #expect(browser.model.screen == .archives)
+    }
+
+    @Test(
+        "ignores text behind a refused key until a pause, an arrow or esc",
+        arguments: [
+            ("jj<enter>Q", "Dy"), ("j/", "eq"), ("P/", "zq"),
+        ])
+    func textBehindARefusedKey(keys: String, text: String) throws {
+        let clock = TestClock()
+        var browser = try Fixture.browser(Fixture.source(), clock: clock, keys: keys)
+        let before = browser.model.screen
+        for character in text + "\n\t " {
+            clock.advance(0.4)
+            browser.press([
+                character == "\n" ? Key(.enter) : character == "\t" ? Key(.tab) : .character(character)
+            ])
+            #expect(browser.model.screen == before && !browser.model.isPlanOpen && browser.exit == nil)
+        }
+        clock.advance(1.1)
+        browser.press([.character("q")])
+        #expect(browser.exit == .quit)
+        for end in [Key(.escape), Key(.down)] {
+            var other = try Fixture.browser(Fixture.source(), keys: keys)
+            other.press([end, .character("q")])
+            #expect(other.exit == .quit)
+        }
+    }
+}
