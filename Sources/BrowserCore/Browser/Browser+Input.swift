@@ -258,7 +258,8 @@ extension Browser {
 
     private static func close(_ model: inout Model) -> [Effect] {
         if model.screen == .value { return ValueScreen.leave(&model) }
-        var effects = model.parts.back(&model)
+        guard model.screen == .groups else { return model.parts.back(&model) }
+        var effects: [Effect] = []
         // Each level of groups has its own way back.
         while model.screen == .groups, model.groups != nil { effects += model.parts.back(&model) }
         return effects
