@@ -60,7 +60,7 @@ struct ArchiveHistoryTests {
         var history = ArchiveHistory()
         var counters = ArchiveStatus(name: "A", configuration: ArchiveConfiguration())
         (counters.hits, counters.misses) = (9_000, 1_000)
-        #expect(RecentHits([history]).ratio == nil && RecentHits([history]).window == "1m")
+        #expect(RecentHits([history]).ratio == nil && RecentHits([history]).window == "<1m")
         for second in 0...100 {
             if second < 40 { counters.hits += 10 } else { counters.misses += 10 }
             history.add(counters, at: Fixture.start.adding(seconds: Double(second)))

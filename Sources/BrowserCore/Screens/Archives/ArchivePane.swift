@@ -103,7 +103,7 @@ struct ArchivePane {
             let value = metric.now(of: [archive], history.map { [ExactText(archive.name): $0] } ?? [:])
             let words =
                 metric == .hitRatio
-                ? RecentHits(histories).words : "\(metric.title) \(value.map(metric.text) ?? "-") now"
+                ? RecentHits(histories).words : "\(metric.title) \(value.map(metric.text) ?? "-")"
             graph.title = [Span(words), Span(", \(metric.statistic(times.step))", look[.dim])]
             graph.draw(
                 into: &frame,

@@ -147,7 +147,7 @@ package struct RecentHits: Sendable, Hashable {
     package var ratio: Double? { hits + misses > 0 ? hits / (hits + misses) : nil }
 
     /// `1m`, or `<1m` until a minute was observed.
-    package var window: String { seconds <= 0 || seconds > 58.5 ? "1m" : "<1m" }
+    package var window: String { seconds > 58.5 ? "1m" : "<1m" }
 
     /// `hit 1m 92.4%`
     var words: String { "hit \(window) \(ratio.map(Figures.percent) ?? "-")" }
