@@ -69,6 +69,24 @@ package struct PassingRow {
     }
 }
 
+extension QueryRow {
+    /// Passes the row on, with its bytes where they are valid during the call.
+    package func pass(to body: (PassingRow) throws -> Void) throws {
+        let parts: [[UInt8]?] = [value] + columns
+        let bytes: [UInt8] = parts.flatMap { $0 ?? [] }
+        try bytes.withUnsafeBytes { buffer in
+            var start = 0
+            var passed: [UnsafeRawBufferPointer?] = []
+            for part in parts {
+                let end = start + (part?.count ?? 0)
+                passed.append(part.map { _ in UnsafeRawBufferPointer(rebasing: buffer[start..<end]) })
+                start = end
+            }
+            try body(PassingRow(entry: entry, value: passed[0], columns: Array(passed.dropFirst())))
+        }
+    }
+}
+
 /// Statistics of a query's run.
 public struct QueryReport: Sendable, Hashable {
     /// Rows returned.

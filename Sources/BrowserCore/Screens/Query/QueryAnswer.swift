@@ -195,7 +195,7 @@ package struct QueryAnswer: Sendable {
         guard count == rows.count, kept.count == places.count else { return nil }
         return { [plan, report] (path, replaces) throws(SourceError) in
             try plan.export(to: path, replaces: replaces) { (_, body) throws(SourceError) in
-                do { for row in kept { try body(row) } } catch { throw SourceError("\(error)") }
+                do { for row in kept { try row.pass(to: body) } } catch { throw SourceError("\(error)") }
                 var report = report
                 report.rows = kept.count
                 return report
