@@ -921,7 +921,7 @@ _vellum_why() {
 
 _vellum_import() {
     repeating_flags=()
-    non_repeating_flags=(--text --strict --version -h --help)
+    non_repeating_flags=(--text --strict --lossless --overwrite --write --version -h --help)
     repeating_options=(--types)
     non_repeating_options=(-s --store --key --value --format --expires --memory-expires --owner --kind --disk --memory)
     __vellum_offer_flags_options 2
@@ -984,7 +984,7 @@ _vellum_import() {
 
 _vellum_export() {
     repeating_flags=()
-    non_repeating_flags=(--with-keys --spreadsheet --version -h --help)
+    non_repeating_flags=(--with-keys --lossless --touch --spreadsheet --version -h --help)
     repeating_options=()
     non_repeating_options=(-s --store --format --where)
     __vellum_offer_flags_options 2

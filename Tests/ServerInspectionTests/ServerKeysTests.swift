@@ -129,13 +129,30 @@ struct ServerKeysTests {
         func value(_ most: Int) throws -> ServerValue? {
             try served.connection.value(of: Array("k".utf8), type: type, in: 0, most: most)
         }
-        let whole = try #require(try value(5000))
+        let whole = try #require(try value(1 << 20))
         #expect(whole.shown == 3000)
         #expect(whole.shortage == nil)
-        let part = try #require(try value(1000))
-        #expect((1000..<2500).contains(part.shown))
+        let part = try #require(try value(8000))
+        #expect((200..<2900).contains(part.shown))
         #expect(part.total == 3000)
-        #expect(part.shortage != nil)
+        #expect(part.shortage != nil && part.isTooLarge)
+    }
+
+    @Test("a collection of more than 50,000 elements is read whole")
+    func manyElements() async throws {
+        let served = try await Served()
+        let numbers = (0..<60_000).map { Array("\($0)".utf8) }
+        _ = try served.client.command(RESPCommand(words: [Array("RPUSH".utf8), Array("k".utf8)] + numbers))
+        let value = try #require(try served.connection.value(of: Array("k".utf8), type: "list", in: 0))
+        #expect(value.shown == 60_000 && value.shortage == nil)
+        guard case .array(let elements) = try CBORReader.decode(value.bytes) else {
+            Issue.record("no array")
+            return
+        }
+        #expect(elements == (0..<60_000).map { CBORValue.text("\($0)") })
+        let plan = QueryPlan(try QueryPipeline("find @key = \"k\""))
+        let rows = try plan.rows(of: ServerQuery(served.connection, database: 0, for: plan.pipeline))
+        #expect(rows.report.damaged == 0 && rows.rows.count == 1)
     }
 
     /// What the near cache keeps beside an object is no part of its value.

@@ -106,7 +106,7 @@ struct ServerCommandTests {
 
     @Test func refusesWhatItCannotDo() async throws {
         let machine = try await Machine()
-        for words in [["check"], ["drop", "db0"], ["watch"], ["export", "db0"], ["compact"]] {
+        for words in [["check"], ["drop", "db0"], ["watch"], ["touch", "db0", "k"], ["compact"]] {
             let result = try Vellum.run(["--store", machine.server.url] + words)
             #expect(result.status == 2, "\(words)")
             #expect(result.errors.contains("is a server, and this command works on stores"), "\(words)")
@@ -121,6 +121,78 @@ struct ServerCommandTests {
         let secret = try machine.run("ls", store: "valkey://me:secret@127.0.0.1:nonsense")
         #expect(secret.status == 2)
         #expect(!secret.errors.contains("secret"))
+    }
+
+    @Test("conditions on metadata need no values, and rows of these none before version 7.2")
+    func queriesOfMetadata() async throws {
+        let machine = try await Machine()
+        try machine.client.command("CONFIG", "RESETSTAT")
+        let found = try machine.run("query", "db0", "find @type = \"hash\" | sort @key", "--json")
+        #expect(found.status == 0)
+        #expect(found.lines.count == 2)
+        let commands = try machine.client.command("INFO", "commandstats")
+        if found.errors.contains("--touch") {
+            guard case .bytes(let text) = commands else { return }
+            #expect(!String(decoding: text, as: UTF8.self).contains("cmdstat_hgetall"))
+            #expect(!String(decoding: text, as: UTF8.self).contains("cmdstat_hscan"))
+        }
+    }
+
+    @Test("a lossless export comes back with types and expiry times, and replaces nothing unasked")
+    func exportsAndImports() async throws {
+        let machine = try await Machine()
+        try machine.client.command("PEXPIRE", "queue", "1000000")
+        try machine.client.command("XADD", "events", "7-1", "event", "login")
+        try machine.client.command("XGROUP", "CREATE", "events", "group", "0")
+        let keys = ["user:1", "user:2", "queue", "page", "user:*", "events"]
+        let before = try keys.map { try machine.client.command("DUMP", $0) }
+        let file = machine.folder.path + "/all.ndjson"
+        let written = try machine.run("export", "db0", file, "--lossless", "--touch")
+        #expect(written.status == 0)
+        #expect(try machine.client.command("DBSIZE").number == 6)
+        try machine.client.command("DEL", "user:1", "user:2", "queue", "user:*", "events")
+        try machine.client.command("SET", "page", "another")
+        let first = try machine.run("import", "db0", file, "--lossless")
+        #expect(first.status == 0 && first.errors.contains("page"))
+        #expect(try machine.client.command("GET", "page").text == "another")
+        #expect(try machine.run("import", "db0", file, "--lossless", "--overwrite").status == 0)
+        #expect(try keys.map { try machine.client.command("DUMP", $0) } == before)
+        #expect((900_000...1_000_000).contains(try machine.client.command("PTTL", "queue").number ?? 0))
+        #expect(try machine.client.command("PTTL", "page").number == -1)
+    }
+
+    @Test("a plain export holds the values as an archive's does, and import stores texts and JSON")
+    func plainExports() async throws {
+        let machine = try await Machine()
+        let file = machine.folder.path + "/some.ndjson"
+        let written = try machine.run(
+            "export", "db0", file, "--with-keys", "--touch", "--where", "@type in [\"hash\", \"string\"]")
+        #expect(written.status == 0)
+        let lines = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n")
+        #expect(lines.count == 4)
+        #expect(lines.contains(#"{"key":"user:1","value":{"name":"Ada","age":"36"}}"#))
+        let read = try machine.run(
+            "import", "db1", file, "--key", "key", "--value", "value", "--expires", "1h")
+        #expect(read.status == 0)
+        try machine.client.command("SELECT", "1")
+        #expect(try machine.client.command("GET", "user:1").text == #"{"name":"Ada","age":"36"}"#)
+        #expect(try machine.client.command("GET", "page").text == "<p>hello</p>")
+        #expect((3500...3600).contains(try machine.client.command("TTL", "page").number ?? 0))
+        #expect(try machine.run("export", "db0", "--format", "csv", "--touch").status == 2)
+    }
+
+    @Test("a server behind a tunnel is changed only with --write")
+    func tunnels() async throws {
+        let machine = try await Machine()
+        let tunnel = try Interposer(to: machine.server.port)
+        let url = "valkey://localhost:\(tunnel.port)"
+        let refused = try machine.run("rm", "db0", "page", "--yes", store: url)
+        #expect(refused.status == 2 && refused.errors.contains("--write"))
+        #expect(try machine.client.command("EXISTS", "page").number == 1)
+        #expect(try machine.run("rm", "db0", "page", "--yes", "--write", store: url).status == 0)
+        #expect(try machine.run("undo", "db0", store: url).status == 2)
+        #expect(try machine.run("undo", "db0", "--write", store: url).status == 0)
+        #expect(try machine.client.command("EXISTS", "page").number == 1)
     }
 
     @Test func figures() async throws {

@@ -22,10 +22,11 @@ struct CommandValkeyTLSTests {
         #expect(try run("get", "db0", "page", "--raw", "--store", url).output == Data(text.utf8))
         let folder = try TemporaryFolder()
         let removed = try Vellum.run(
-            ["rm", "db0", "page", "--yes", "--store", url], environment: ["XDG_STATE_HOME": folder.path])
+            ["rm", "db0", "page", "--yes", "--write", "--store", url],
+            environment: ["XDG_STATE_HOME": folder.path])
         #expect(removed.status == 0 && removed.errors.contains(url), "the way back names the roots, too")
         let undone = try Vellum.run(
-            ["undo", "db0", "--store", url], environment: ["XDG_STATE_HOME": folder.path])
+            ["undo", "db0", "--write", "--store", url], environment: ["XDG_STATE_HOME": folder.path])
         #expect(undone.status == 0)
         #expect(try run("get", "db0", "page", "--raw", "--store", url).output == Data(text.utf8))
     }

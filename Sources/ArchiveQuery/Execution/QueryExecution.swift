@@ -206,11 +206,7 @@ final class QueryExecution {
         report.temporary = room.temporary.peak
         report.givenUp = answers.patience.givenUp
         report.warnings = answers.warnings
-        if damaged > 0 {
-            report.warnings.append(
-                "\(damaged) entr\(damaged == 1 ? "y is" : "ies are") damaged: what is in "
-                    + (damaged == 1 ? "it" : "them") + " could not be queried; \(chain.cursor.damageHint)")
-        }
+        if damaged > 0 { report.warnings.append(chain.cursor.damageWarning(damaged)) }
         let invalid = report.unreadable - damaged - oversized
         if invalid > 0 {
             report.warnings.append(

@@ -80,8 +80,8 @@ public protocol QueryCursor: AnyObject, QueryEntry {
     /// The encoded value. Valid until the next call of `advance()`; nil for an entry that only a process's memory
     /// holds.
     var valueContent: UnsafeRawBufferPointer? { get }
-    /// How to find the damaged entries that it met, as the end of a sentence. `a check tells where`, unless the source has no check.
-    var damageHint: String { get }
+    /// The warning about `count` entries whose value it couldn't read; at least 1.
+    func damageWarning(_ count: Int) -> String
 }
 
 /// The result of ``QueryCursor/loadValue()``.
@@ -104,8 +104,11 @@ public struct QueryCursorValue {
 }
 
 extension QueryCursor {
-    /// `a check tells where`.
-    public var damageHint: String { "a check tells where" }
+    /// States that the entries are damaged, and that a check finds them.
+    public func damageWarning(_ count: Int) -> String {
+        "\(count) entr\(count == 1 ? "y is" : "ies are") damaged: what is in \(count == 1 ? "it" : "them") could not be "
+            + "queried; a check tells where"
+    }
 
     /// Calls ``load()`` and returns the key.
     public func loadKey() throws -> (reading: QueryCursorReading, key: UnsafeRawBufferPointer) {

@@ -86,8 +86,15 @@ enum Legend {
     private static func bar(_ model: Model) -> [Line] {
         guard model.store != nil else { return [] }
         return [
-            Line(
-                sign: "touches", words: "Accesses that the store booked to this browser; looking makes none."),
+            model.isOfServer
+                ? Line(
+                    sign: "lookups",
+                    words:
+                        "Hits and misses that the server counted for this browser; the figures leave them out."
+                )
+                : Line(
+                    sign: "touches",
+                    words: "Accesses that the store booked to this browser; looking makes none."),
             Line(sign: "writes", words: "Entries and messages that you changed or deleted here."),
             Line(sign: "lock", words: "The longest that a change of yours took: no lock was held longer."),
             Line(

@@ -53,6 +53,9 @@ package final class ServerSource: QueriedSource {
     /// Makes the connection.
     package func connect() throws(SourceError) { _ = try connection.traits() }
 
+    /// Whether the server certainly runs on this machine.
+    package func isOnThisMachine() throws(SourceError) -> Bool { try connection.isOnThisMachine() }
+
     package var folder: String { address.description }
 
     /// The server alone: other stores are another source's.
@@ -98,6 +101,7 @@ package final class ServerSource: QueriedSource {
         var figures = StoreFigures(
             archives: archives, absence: "\(server.clients) clients are connected.")
         figures.server = server
+        figures.ownAccesses = server.own.hits + server.own.misses
         figures.whole = whole
         state.withLock { $0.figures = (figures, .now()) }
         return figures
@@ -232,11 +236,16 @@ package final class ServerSource: QueriedSource {
     ) throws(SourceError) -> QueryReport? {
         let source = try ServerQuery(
             connection, database: database(request.archive), for: request.pipeline)
-        if plan.readsValues, let reason = try objectionToReading() {
+        guard let sparing = try connection.traits().sparing(plan, showing: []) else {
             throw SourceError(
-                "\(reason), and this would read every value; say only @key, @size and other metadata")
+                "\(try objectionToReading() ?? "reading counts"), and the conditions would read every value; use @key, @size "
+                    + "and other metadata")
         }
-        return try plan.run(over: source, progress: progress, damage: { nil }, body)
+        var report = try sparing.run(over: source, progress: progress, damage: { nil }, body)
+        if sparing.readsValues != plan.readsValues {
+            report?.warnings.append("values are not read here: that would count as a use of each key")
+        }
+        return report
     }
 
     package func properties(in archive: ArchiveAddress) throws(SourceError) -> PropertySample {
@@ -272,7 +281,8 @@ package final class ServerSource: QueriedSource {
         checkpoint: (Int) -> Bool
     ) throws(SourceError) -> Carried<PlanOutcome> {
         defer { state.withLock { $0.figures = nil } }
-        return try changes(in: archive).carryOut(action, on: targets, checkpoint: checkpoint)
+        return try changes(in: archive).carryOut(
+            action, on: targets, in: connection.traits().run, checkpoint: checkpoint)
     }
 
     package func undo(

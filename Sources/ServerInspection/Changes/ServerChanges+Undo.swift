@@ -56,7 +56,7 @@ extension ServerChanges {
             let (copies, end) = try copies(of: undo, record, numbers, from: place, &trouble)
             var done: [Int] = []
             do throws(SourceError) {
-                try requireRoom(for: copies.reduce(0) { $0 + $1.copy.size }, "for what comes back")
+                try connection.requireRoom(for: copies.reduce(0) { $0 + $1.copy.size }, "for what comes back")
                 try restore(copies, run, &outcome, &done, &trouble)
             } catch {
                 trouble.stopped = error.description
@@ -138,90 +138,140 @@ extension ServerChanges {
         return (copies, end)
     }
 
-    /// A server that evicts would take others' keys for what it needs room for, or that itself. One that doesn't refuses by itself.
-    func requireRoom(for size: Int, _ purpose: String) throws(SourceError) {
-        guard try connection.traits().evicts, size > 0 else { return }
-        let figures: ServerFigures
-        do throws(SourceError) {
-            figures = try connection.figures()
-        } catch {
-            // Who may not ask can't know.
-            guard error.description.contains("NOPERM") else { throw error }
-            return
-        }
-        guard let limit = figures.memoryLimit, figures.policy != "noeviction" else { return }
-        let needed = UInt64(size) + UInt64(size) / 4
-        guard figures.memory + needed > limit else { return }
-        throw SourceError(
-            "\(connection.address) has no room left and would evict keys \(purpose) (\(figures.policy)); "
-                + "what is left stays: make room and do it again")
-    }
-
-    /// What a server refuses whatever the copy is.
-    private static let general = [
-        "OOM", "READONLY", "LOADING", "MISCONF", "MASTERDOWN", "CLUSTERDOWN", "NOREPLICAS", "BUSY ", "NOAUTH",
-    ]
+    /// Milliseconds that a former deadline must be ahead to be given back, so that it isn't over on arrival.
+    private static let margin: Int64 = 5000
 
     /// `done`: the copies that were seen to.
     private func restore(
         _ copies: [Numbered], _ run: String, _ outcome: inout UndoOutcome, _ done: inout [Int],
         _ trouble: inout Trouble
     ) throws(SourceError) {
-        guard !copies.isEmpty else { return }
-        let (now, present) = try deadlines(of: copies.map(\.copy.key), behind: RESPCommand("PING"))
-        // What is told as the time that is left is known to as much as the answer was under way.
-        let tolerance: UInt64 = try connection.traits().tellsDeadlines ? 0 : 2000
-        let exist = try connection.ask(copies.map { RESPCommand("EXISTS") + $0.copy.key }, in: database)
-        for (place, (number, copy)) in copies.enumerated() {
-            let isThere = try connection.accepted(exist[place], to: RESPCommand("EXISTS")).number == 1
-            let isPast = copy.deadline.map { $0 <= now } ?? false
-            let command: RESPCommand
-            if !isThere, !copy.dump.isEmpty {
-                if isPast {
-                    outcome.expired += 1
-                    done.append(number)
+        // A transaction can't have keys of several slots.
+        let isSingle = try connection.traits().isClustered
+        var again = isSingle ? copies.reversed().map { [$0] } : [copies]
+        var tries = 0
+        while let block = again.popLast() {
+            let copies = block.filter { !done.contains($0.number) }
+            guard let first = copies.first else { continue }
+            do throws(SourceError) {
+                if try restoreOnce(copies, run, &outcome, &done, &trouble) { continue }
+            } catch {
+                guard ServerChanges.concernsKeys(error) else { throw error }
+                if copies.count == 1 {
+                    trouble.refuse(first.copy, error.description)
                     continue
                 }
-                command = try restoring(copy, at: now, since: outcome.action.time)
-            } else if isThere, outcome.action.kind == .deadline,
-                isSame(present[place], copy.newDeadline, within: tolerance),
-                !isPast
-            {
-                command =
-                    copy.deadline.map { RESPCommand("PEXPIREAT") + copy.key + $0 }
-                    ?? RESPCommand("PERSIST") + copy.key
-            } else {
-                skip(copy, &outcome)
-                done.append(number)
-                continue
             }
-            guard let answer = try answer(to: command, for: copy, run, &trouble) else { continue }
-            if case .error(let message) = answer {
-                guard message.hasPrefix("BUSYKEY") else {
-                    if ServerChanges.general.contains(where: message.hasPrefix) {
-                        _ = try connection.accepted(answer, to: command)
-                    }
-                    trouble.refuse(copy, "\(command.name): \(message)")
-                    continue
-                }
-                skip(copy, &outcome)
+            tries += 1
+            if copies.count > 1 {
+                again += copies.reversed().map { [$0] }
+            } else if tries < ServerChanges.tries + ServerChanges.block {
+                again.append(copies)
             } else {
-                outcome.entries += 1
-                outcome.bytes += UInt64(copy.size)
+                skip(first, &outcome, &done)
             }
-            done.append(number)
         }
     }
 
+    /// False: another client changed one of the keys, and nothing was done with them.
+    private func restoreOnce(
+        _ copies: [Numbered], _ run: String, _ outcome: inout UndoOutcome, _ done: inout [Int],
+        _ trouble: inout Trouble
+    ) throws(SourceError) -> Bool {
+        let isOfDeadlines = outcome.action.kind == .deadline
+        let keys = copies.map(\.copy.key)
+        let start = ContinuousClock.now
+        let told = try deadlines(
+            of: keys, behind: isOfDeadlines ? ServerChanges.watch(keys) : RESPCommand("PING"), in: run)
+        let sizes = try asked(keys.map { RESPCommand("MEMORY", "USAGE") + $0 })
+        var (changed, absent): ([Numbered], [Numbered]) = ([], [])
+        for (place, var one) in copies.enumerated() {
+            let copy = one.copy
+            if let size = sizes[place].number {
+                let isSame = isSame(told.each[place], copy.newDeadline, within: told.tolerance)
+                if isOfDeadlines, isSame, KeyFacts.size(size) <= ServerChanges.largest {
+                    one.copy.size = KeyFacts.size(size)
+                    changed.append(one)
+                } else {
+                    skip(one, &outcome, &done)
+                }
+            } else if copy.dump.isEmpty || isOfDeadlines && told.now < copy.newDeadline ?? .max {
+                // One that is absent before its deadline was deleted by another client.
+                skip(one, &outcome, &done)
+            } else if let deadline = copy.deadline, deadline <= told.now {
+                outcome.expired += 1
+                done.append(one.number)
+            } else {
+                absent.append(one)
+            }
+        }
+        guard try giveDeadlinesBack(changed, told.now, since: start, &outcome, &done) else { return false }
+        for one in absent {
+            try restore(
+                one, by: restoring(one.copy, at: told.now), run, &outcome, &done, &trouble)
+        }
+        return true
+    }
+
+    /// Gives the former deadlines to the keys that still have the values of then.
+    /// - Returns: false: another client changed one of them since they are watched.
+    private func giveDeadlinesBack(
+        _ copies: [Numbered], _ now: Int64, since start: ContinuousClock.Instant,
+        _ outcome: inout UndoOutcome,
+        _ done: inout [Int]
+    ) throws(SourceError) -> Bool {
+        var present = copies.map { UndoArchive.Copy(key: $0.copy.key, size: $0.copy.size) }
+        try dump(&present)
+        let earliest =
+            now + Int64((ContinuousClock.now - start) / .milliseconds(1)) + ServerChanges.margin
+        var same: [Numbered] = []
+        for (one, present) in zip(copies, present) {
+            let isMeant =
+                one.copy.digest == ValueDigest(dump: present.dump) && one.copy.deadline ?? .max > earliest
+            if isMeant { same.append(one) } else { skip(one, &outcome, &done) }
+        }
+        guard !same.isEmpty else { return true }
+        let commands = same.map { ServerChanges.expiring($0.copy.key, at: $0.copy.deadline) }
+        guard let answers = try transact(commands) else { return false }
+        for (one, answer) in zip(same, answers) {
+            if answer.number == 0 {
+                skip(one, &outcome, &done)
+            } else {
+                note(one, &outcome, &done)
+            }
+        }
+        return true
+    }
+
+    private func restore(
+        _ one: Numbered, by command: RESPCommand, _ run: String, _ outcome: inout UndoOutcome,
+        _ done: inout [Int], _ trouble: inout Trouble
+    ) throws(SourceError) {
+        guard let answer = try answer(to: command, for: one.copy, run, &trouble) else { return }
+        guard case .error(let message) = answer else { return note(one, &outcome, &done) }
+        if message.hasPrefix("BUSYKEY") { return skip(one, &outcome, &done) }
+        if ServerConnection.general.contains(where: message.hasPrefix) {
+            _ = try connection.accepted(answer, to: command)
+        }
+        trouble.refuse(one.copy, "\(command.name): \(message)")
+    }
+
+    private func note(_ one: Numbered, _ outcome: inout UndoOutcome, _ done: inout [Int]) {
+        outcome.entries += 1
+        outcome.bytes += UInt64(one.copy.size)
+        done.append(one.number)
+    }
+
     private func restoring(
-        _ copy: UndoArchive.Copy, at now: Int64, since time: Timestamp
+        _ copy: UndoArchive.Copy, at now: Int64
     ) throws(SourceError) -> RESPCommand {
         let command = RESPCommand("RESTORE") + copy.key + (copy.deadline ?? 0) + copy.dump + "ABSTTL"
         if try connection.traits().countsUses {
             return copy.frequency.map { command + "FREQ" + min(max(0, $0), 255) } ?? command
         }
         guard let idle = copy.idle else { return command }
-        let since = max(0, now - time.microseconds / 1000) / 1000
+        // Both are the server's time.
+        let since = copy.time.map { max(0, now - $0) / 1000 } ?? 0
         return command + "IDLETIME" + (min(max(0, idle), 1 << 40) + since)
     }
 
@@ -245,10 +295,12 @@ extension ServerChanges {
         }
     }
 
-    /// Stored again meanwhile, or with another deadline than the one that it got; or its former one is over, and would delete it.
-    private func skip(_ copy: UndoArchive.Copy, _ outcome: inout UndoOutcome) {
+    /// Stored again or changed since, or with another deadline than the one that it got; or its former one is over, and would
+    /// delete it.
+    private func skip(_ one: Numbered, _ outcome: inout UndoOutcome, _ done: inout [Int]) {
         outcome.skippedCount += 1
-        if outcome.skipped.count < 100 { outcome.skipped.append(KeyName.text(copy.key)) }
+        if outcome.skipped.count < 100 { outcome.skipped.append(KeyName.text(one.copy.key)) }
+        done.append(one.number)
     }
 
     private func isSame(_ present: Int64?, _ given: Int64?, within tolerance: UInt64) -> Bool {

@@ -13,24 +13,24 @@ import Darwin
 /// What a person confirmed, done to a database of a server, and taken back. For one thread.
 ///
 /// Each block of keys is read and kept (``UndoArchive``), then changed by a transaction that the server refuses if one of them was
-/// changed between: so what is kept is what was deleted. A server doesn't number changes, so what was changed since the plan was made
-/// is not left alone; it is kept as it was last.
+/// changed between: so what is kept is what was deleted. A server doesn't number changes, so a key that was changed since the plan was
+/// made is not left alone, unless a condition chose it that it no longer meets; it is kept as it was last.
 package struct ServerChanges {
     /// Keys of one transaction, and bytes that they take, as far as the server knows.
     static let block = 64
     static let blockBytes = 1 << 20
     /// What is copied at once of a server that evicts: it has room for so much of an answer without taking it from what it keeps.
-    private static let smallBytes = 16 << 10
+    static let smallBytes = 16 << 10
     /// From here on the room for an answer matters.
     private static let large = 1 << 20
     /// A larger one would hold the server up while it is copied.
-    private static let largest = 64 << 20
-    private static let tries = 5
+    static let largest = 64 << 20
+    static let tries = 5
 
     let connection: ServerConnection
     let database: Int
     let folder: String
-    private let pace: ScanPace
+    let pace: ScanPace
 
     /// - Parameter folder: of the store that keeps what can be taken back; made where it is needed.
     package init(_ address: ServerAddress, database: Int, undoFolder folder: String) {
@@ -40,9 +40,51 @@ package struct ServerChanges {
         (self.database, self.folder) = (database, folder)
     }
 
+    /// An action under way.
+    private struct Work {
+        let action: PlannedAction
+        /// Seconds that keys must have been idle to be expired; nil: idle or not.
+        let idle: Double?
+        let isStillMeant: Condition?
+        let undo: UndoArchive
+        var record: UndoArchive.Record
+        /// How many copies are kept.
+        var number = 0
+        var outcome = PlanOutcome()
+        /// Keys that are left alone, and why the first of them is.
+        var left: Set<[UInt8]> = []
+        var reason: String?
+
+        mutating func leave(_ key: [UInt8], _ reason: String) {
+            left.insert(key)
+            self.reason = self.reason ?? "\(TerminalSafe.quoted(KeyName.text(key))): \(reason)"
+        }
+
+        /// Counts the keys of a transaction by its answers.
+        mutating func note(_ copies: [UndoArchive.Copy], _ answers: [RESPValue]) {
+            number += copies.count
+            for (place, copy) in copies.enumerated() {
+                // One that has met its former deadline since isn't there for a new one.
+                if !action.removes, place < answers.count, answers[place].number == 0 {
+                    outcome.skips.append(PlanSkip(key: KeyName.text(copy.key), reason: .absent))
+                } else {
+                    outcome.entries += 1
+                    outcome.bytes += UInt64(copy.size)
+                }
+            }
+        }
+    }
+
+    /// Which of some keys still meet the condition that chose them.
+    package typealias Condition = ([String]) throws(SourceError) -> Set<ExactText>
+
     /// Does it. `checkpoint` is told how many are done and says whether to go on.
+    /// - Parameters:
+    ///   - run: of the server where the keys were found; nil: the one that answers.
+    ///   - isStillMeant: asked about keys that are watched, so that none is changed that a condition no longer means.
     package func carryOut(
-        _ action: PlannedAction, on targets: [Target], checkpoint: (Int) -> Bool = { _ in true }
+        _ action: PlannedAction, on targets: [Target], in run: String? = nil,
+        checkpoint: (Int) -> Bool = { _ in true }, meeting isStillMeant: Condition? = nil
     ) throws(SourceError) -> Carried<PlanOutcome> {
         guard
             let undo = try UndoArchive(
@@ -51,13 +93,15 @@ package struct ServerChanges {
         defer { undo.close() }
         if action.needsCopies, let first = targets.first { try requireWayBack(for: KeyName.bytes(first.key)) }
         let isClustered = try connection.traits().isClustered
-        let tooLarge = action.needsCopies ? targets.filter { $0.size > ServerChanges.largest } : []
-        let targets = tooLarge.isEmpty ? targets : targets.filter { $0.size <= ServerChanges.largest }
-        var outcome = PlanOutcome()
-        var record = try undo.begin(action.kind, in: connection.traits().run, at: .now())
-        let turn = try undo.turn(of: record)
+        // As a duration: a step of this machine's clock after now must not make keys idle.
+        var idle: Double?
+        if case .expireIdle(let before) = action { idle = Timestamp.now().seconds(since: before) }
+        let present = try connection.traits().run
+        var work = Work(
+            action: action, idle: idle, isStillMeant: isStillMeant, undo: undo,
+            record: try undo.begin(action.kind, in: run ?? present, at: .now()))
+        let turn = try undo.turn(of: work.record)
         defer { turn.end() }
-        var number = 0
         var stopped: String?
         var place = 0
         while place < targets.count, stopped == nil {
@@ -66,42 +110,51 @@ package struct ServerChanges {
                 break
             }
             let block = block(of: targets, from: place, atMost: isClustered ? 1 : ServerChanges.block)
-            let keys = block.map { KeyName.bytes($0.key) }
             do throws(SourceError) {
-                if action.needsCopies, block[place].size > ServerChanges.large {
-                    try requireRoom(
-                        for: block[place].size, "to copy \(TerminalSafe.quoted(block[place].key))")
+                if block[place].size > ServerChanges.largest {
+                    work.leave(KeyName.bytes(block[place].key), ServerChanges.tooLarge)
+                } else {
+                    if block[place].size > ServerChanges.large {
+                        try connection.requireRoom(
+                            for: block[place].size, "to copy \(TerminalSafe.quoted(block[place].key))")
+                    }
+                    try change(block.map { KeyName.bytes($0.key) }, &work)
                 }
-                try change(keys, action, undo, record, &number, &outcome)
-                place += keys.count
+                place += block.count
             } catch {
                 stopped = "Stopped after \(Figures.count(place)) of \(Figures.count(targets.count)): \(error)"
             }
         }
-        if let first = tooLarge.first {
-            let left =
-                "\(Figures.count(tooLarge.count, "key is", "keys are")) left, such as \(TerminalSafe.quoted(first.key)): to copy "
-                + "more than \(Figures.bytes(UInt64(ServerChanges.largest))) to take it back holds the server up; delete "
-                + "that with UNLINK from another program"
-            stopped = (stopped.map { $0 + "; " } ?? "") + left
+        if let reason = work.reason {
+            let left = "\(Figures.count(work.left.count, "key is", "keys are")) left, such as \(reason)"
+            stopped = [stopped, left].compactMap { $0 }.joined(separator: "; ")
         }
-        (record.action.entries, record.action.bytes) = (outcome.entries, outcome.bytes)
+        return end(&work, stopped)
+    }
+
+    private static let tooLarge =
+        "to copy more than \(Figures.bytes(UInt64(largest))), by which undo recognises it, holds the server up; change it "
+        + "from another program"
+
+    private func end(_ work: inout Work, _ stopped: String?) -> Carried<PlanOutcome> {
+        var (stopped, record) = (stopped, work.record)
+        (record.action.entries, record.action.bytes) = (work.outcome.entries, work.outcome.bytes)
         record.isOver = true
         // The grace begins when all is done.
         record.action.time = .now()
         record.action.end = record.action.time.adding(milliseconds: Int64(UndoArchive.grace) * 1000)
-        if number > 0 {
-            outcome.action = record.action
-            do throws(SourceError) {
-                try undo.settle(record, copies: number)
-            } catch {
-                // What was done stays done, and can be taken back once this process is over.
-                stopped = (stopped.map { $0 + "; " } ?? "") + "\(error)"
+        do throws(SourceError) {
+            if work.number > 0 {
+                work.outcome.action = record.action
+                try work.undo.settle(record, copies: work.number)
+            } else {
+                try work.undo.end(record)
             }
-        } else {
-            try undo.end(record)
+        } catch {
+            // What was done stays done, and can be taken back once this process is over.
+            stopped = [stopped, "\(error)"].compactMap { $0 }.joined(separator: "; ")
         }
-        return Carried(outcome, stopped: stopped)
+        return Carried(work.outcome, stopped: stopped)
     }
 
     /// Whoever deletes must be able to take it back. An attempt that no server carries out, at a key that isn't there, tells whether
@@ -116,7 +169,8 @@ package struct ServerChanges {
         throw SourceError("\(connection.address) would not take back what is deleted: \(message)")
     }
 
-    /// Keys of a cluster's server may be of several slots, which one transaction can't have: there it takes one.
+    /// Keys of a cluster's server may be of several slots, which one transaction can't have: there it takes one. One of which no copy
+    /// is made stands alone.
     private func block(of targets: [Target], from place: Int, atMost most: Int) -> ArraySlice<Target> {
         var (end, bytes) = (place, 0)
         while end < targets.count, end - place < most,
@@ -128,201 +182,159 @@ package struct ServerChanges {
         return targets[place..<end]
     }
 
-    private func change(
-        _ keys: [[UInt8]], _ action: PlannedAction, _ undo: UndoArchive, _ record: UndoArchive.Record,
-        _ number: inout Int,
-        _ outcome: inout PlanOutcome
-    ) throws(SourceError) {
+    private func change(_ keys: [[UInt8]], _ work: inout Work) throws(SourceError) {
         var again = [keys]
         var tries = 0
         // To copy is a use on some servers, but not on those that copy for the first time.
         var earlier: [[UInt8]: UndoArchive.Copy] = [:]
         while let keys = again.popLast() {
-            var found = PlanOutcome()
-            let copies = try read(keys, action, knowing: earlier, &found)
-            let size = copies.reduce(UInt64(0)) { $0 + UInt64($1.dump.count + $1.key.count) }
-            let room = try undo.room()
-            guard size <= room else {
-                throw SourceError(
-                    "more than \(Figures.bytes(UndoArchive.most)) can't be kept to take it back; wait until earlier "
-                        + "deletions are ten minutes old, or delete with another program")
-            }
-            try undo.keep(copies, from: number, of: record)
-            let isDone: Bool
+            var copies: [UndoArchive.Copy] = []
+            var done: [RESPValue]?
             do throws(SourceError) {
-                isDone = copies.isEmpty ? true : try transact(copies, action)
+                let read = try read(keys, &work, knowing: earlier)
+                try keep(read, work)
+                copies = read
+                done = copies.isEmpty ? [] : try transact(ServerChanges.commands(for: copies, work.action))
             } catch {
-                // They may be gone, so the copies stay.
-                number += copies.count
-                throw error
-            }
-            if isDone {
-                number += copies.count
-                outcome.skips += found.skips
-                outcome.unchanged += found.unchanged
-                outcome.entries += copies.count
-                outcome.bytes += copies.reduce(0) { $0 + UInt64($1.size) }
+                guard ServerChanges.concernsKeys(error) else {
+                    // They may be gone, so the copies stay.
+                    work.number += copies.count
+                    throw error
+                }
+                try work.undo.forget(work.number..<work.number + copies.count, of: work.record)
+                if keys.count > 1 {
+                    again += (copies.isEmpty ? keys : copies.map(\.key)).reversed().map { [$0] }
+                } else {
+                    work.leave(keys[0], error.description)
+                }
                 continue
             }
-            // Somebody changed one of them: each by itself then.
+            if let done {
+                work.note(copies, done)
+                continue
+            }
+            // Another client changed one of them: each separately then.
             for copy in copies where earlier[copy.key] == nil { earlier[copy.key] = copy }
-            try undo.forget(number..<number + copies.count, of: record)
+            try work.undo.forget(work.number..<work.number + copies.count, of: work.record)
             tries += 1
-            if keys.count > 1 {
-                again += keys.reversed().map { [$0] }
-            } else if tries < ServerChanges.tries + ServerChanges.block {
-                again.append(keys)
+            if copies.count > 1 || tries < ServerChanges.tries + ServerChanges.block {
+                again += copies.reversed().map { [$0.key] }
             } else {
-                outcome.skips.append(PlanSkip(key: KeyName.text(keys[0]), reason: .changed))
+                work.outcome.skips.append(PlanSkip(key: KeyName.text(copies[0].key), reason: .changed))
             }
         }
     }
 
-    /// Begins to watch the keys, and reads of each what it takes to bring it back.
+    private func keep(_ copies: [UndoArchive.Copy], _ work: Work) throws(SourceError) {
+        let kept = copies.map { copy in
+            var copy = copy
+            if !work.action.needsCopies { copy.dump = [] }
+            return copy
+        }
+        let size = kept.reduce(UInt64(0)) { $0 + UInt64($1.dump.count + $1.key.count) }
+        guard size <= (try work.undo.room()) else {
+            throw SourceError(
+                "more than \(Figures.bytes(UndoArchive.most)) can't be kept to take it back; wait until earlier "
+                    + "deletions are ten minutes old, or delete with another program")
+        }
+        try work.undo.keep(kept, from: work.number, of: work.record)
+    }
+
+    private static func commands(for copies: [UndoArchive.Copy], _ action: PlannedAction) -> [RESPCommand] {
+        action.removes
+            ? [RESPCommand(words: [Array("UNLINK".utf8)] + copies.map(\.key))]
+            : copies.map { expiring($0.key, at: $0.newDeadline) }
+    }
+
+    static func expiring(_ key: [UInt8], at deadline: Int64?) -> RESPCommand {
+        deadline.map { RESPCommand("PEXPIREAT") + key + $0 } ?? RESPCommand("PERSIST") + key
+    }
+
+    /// Begins to watch the keys, and reads of each what it takes to bring it back and to recognise it.
     /// - Parameter earlier: copies of before, which tell how long one was idle that wasn't changed since.
     private func read(
-        _ keys: [[UInt8]], _ action: PlannedAction, knowing earlier: [[UInt8]: UndoArchive.Copy],
-        _ outcome: inout PlanOutcome
+        _ keys: [[UInt8]], _ work: inout Work, knowing earlier: [[UInt8]: UndoArchive.Copy]
     ) throws(SourceError) -> [UndoArchive.Copy] {
-        let watch = RESPCommand(words: [Array("WATCH".utf8)] + keys)
         let countsUses = try connection.traits().countsUses
         var commands: [RESPCommand] = []
         for key in keys {
             commands += [
-                RESPCommand("EXISTS") + key, RESPCommand("MEMORY", "USAGE") + key,
+                RESPCommand("MEMORY", "USAGE") + key,
                 RESPCommand("OBJECT", countsUses ? "FREQ" : "IDLETIME") + key,
             ]
         }
         // Deadlines first: to copy a key takes a while.
-        let deadlines = try deadlines(of: keys, behind: watch)
+        let deadlines = try deadlines(of: keys, behind: ServerChanges.watch(keys), in: work.record.run)
+        let meant = try work.isStillMeant?(keys.filter { earlier[$0] == nil }.map { KeyName.text($0) })
         let answers = try asked(commands)
+        var found = PlanOutcome()
         var copies: [UndoArchive.Copy] = []
         for (place, key) in keys.enumerated() {
-            guard answers[place * 3].number == 1 else {
-                outcome.skips.append(PlanSkip(key: KeyName.text(key), reason: .absent))
+            func skip(_ reason: PlanSkip.Reason) {
+                found.skips.append(PlanSkip(key: KeyName.text(key), reason: reason))
+            }
+            guard let size = answers[place * 2].number else {
+                skip(.absent)
                 continue
             }
             let deadline = deadlines.each[place]
-            if action == .setLifetime(nil), deadline == nil {
-                outcome.unchanged += 1
+            if work.action == .setLifetime(nil), deadline == nil {
+                found.unchanged += 1
                 continue
             }
-            let uses = answers[place * 3 + 2].number
+            if let meant, earlier[key] == nil, !meant.contains(ExactText(KeyName.text(key))) {
+                skip(.changed)
+                continue
+            }
+            let uses = answers[place * 2 + 1].number
             var copy = UndoArchive.Copy(
                 key: key, idle: countsUses ? nil : uses, frequency: countsUses ? uses : nil,
-                size: KeyFacts.size(answers[place * 3 + 1].number))
-            copy.deadline = deadline
-            copy.newDeadline = action.milliseconds.map { deadlines.now + $0 }
-            if case .expireIdle(let before) = action, earlier[key] == nil,
-                !ServerChanges.isIdle(copy.idle, before)
-            {
-                outcome.skips.append(PlanSkip(key: KeyName.text(key), reason: .used))
-                continue
-            }
-            copies.append(copy)
-        }
-        guard action.needsCopies else { return copies }
-        try dump(&copies)
-        return copies.compactMap { copy in
-            var copy = copy
-            if copy.dump.isEmpty {
-                outcome.skips.append(PlanSkip(key: KeyName.text(copy.key), reason: .absent))
-                return nil
-            }
-            if let before = earlier[copy.key], before.dump == copy.dump, before.deadline == copy.deadline {
-                copy.idle = before.idle
-            }
-            if case .expireIdle(let before) = action, !ServerChanges.isIdle(copy.idle, before) {
-                outcome.skips.append(PlanSkip(key: KeyName.text(copy.key), reason: .used))
-                return nil
-            }
-            return copy
-        }
-    }
-
-    private static func isIdle(_ idle: Int64?, _ before: Timestamp) -> Bool {
-        guard let idle else { return false }
-        return Timestamp.now().adding(milliseconds: -(min(max(0, idle), 1 << 40) * 1000)) < before
-    }
-
-    /// The answers to commands of which the keys may be gone, on the connection that watches them.
-    private func asked(_ commands: [RESPCommand]) throws(SourceError) -> [RESPValue] {
-        let answers = try pace.paced { () throws(SourceError) in
-            try connection.change(commands, in: database, isContinued: true)
-        }
-        for (command, answer) in zip(commands, answers) {
-            if case .error(let message) = answer, message.contains("no such key") { continue }
-            _ = try connection.accepted(answer, to: command)
-        }
-        return answers
-    }
-
-    /// Copies what the keys have. An answer takes of the server's memory, for which it may evict: so little at once there.
-    private func dump(_ copies: inout [UndoArchive.Copy]) throws(SourceError) {
-        let most = try connection.traits().evicts ? ServerChanges.smallBytes : ServerChanges.blockBytes
-        var place = 0
-        while place < copies.count {
-            var (end, bytes) = (place, 0)
-            repeat {
-                bytes += copies[end].size
-                end += 1
-            } while end < copies.count && bytes + copies[end].size <= most
-            let answers = try asked(copies[place..<end].map { RESPCommand("DUMP") + $0.key })
-            for (offset, answer) in answers.enumerated() {
-                if case .bytes(let dump) = answer { copies[place + offset].dump = dump }
-            }
-            place = end
-        }
-    }
-
-    /// When keys expire and what time it is, by the server's clock, in milliseconds since 1970; nil: never, or there is no such key.
-    func deadlines(
-        of keys: [[UInt8]], behind first: RESPCommand
-    ) throws(SourceError) -> (now: Int64, each: [Int64?]) {
-        let areTold = try connection.traits().tellsDeadlines
-        let commands =
-            [first, RESPCommand("TIME")]
-            + keys.map { RESPCommand(areTold ? "PEXPIRETIME" : "PTTL") + $0 }
-        let answers = try connection.ask(commands, in: database)
-        for (command, answer) in zip(commands, answers) { _ = try connection.accepted(answer, to: command) }
-        guard let time = answers[1].elements, time.count == 2, let seconds = time[0].number,
-            let microseconds = time[1].number, (0..<1 << 40).contains(seconds)
-        else { throw SourceError("\(connection.address) answers TIME with what is none") }
-        let now = seconds * 1000 + microseconds / 1000
-        return (
-            now,
-            answers.dropFirst(2).map { answer in
-                guard let told = answer.number, told >= 0 else { return nil }
-                let (sum, overflows) = now.addingReportingOverflow(told)
-                return areTold ? told : overflows ? .max : sum
-            }
-        )
-    }
-
-    /// False: one of them was changed since, and nothing was done.
-    private func transact(_ copies: [UndoArchive.Copy], _ action: PlannedAction) throws(SourceError) -> Bool {
-        let commands: [RESPCommand] =
-            if action.removes {
-                [RESPCommand(words: [Array("UNLINK".utf8)] + copies.map(\.key))]
+                size: KeyFacts.size(size))
+            (copy.deadline, copy.time) = (deadline, deadlines.now)
+            copy.newDeadline = work.action.milliseconds.map { deadlines.now + $0 }
+            if earlier[key] == nil, !ServerChanges.isIdle(copy, work.idle) {
+                skip(.used)
+            } else if copy.size > ServerChanges.largest {
+                work.leave(key, ServerChanges.tooLarge)
             } else {
-                copies.map { copy in
-                    copy.newDeadline.map { RESPCommand("PEXPIREAT") + copy.key + $0 }
-                        ?? RESPCommand("PERSIST") + copy.key
-                }
+                copies.append(copy)
             }
-        // Answered before anything else is sent: what stands behind one that is refused would be done at once.
-        let begin = RESPCommand("MULTI")
-        _ = try connection.accepted(
-            connection.change([begin], in: database, isContinued: true)[0], to: begin)
-        let answers = try pace.paced { () throws(SourceError) in
-            try connection.change(commands + [RESPCommand("EXEC")], in: database, isContinued: true)
         }
-        for (command, answer) in zip(commands, answers) { _ = try connection.accepted(answer, to: command) }
-        let answer = try connection.accepted(answers[commands.count], to: RESPCommand("EXEC"))
-        for case .error(let message) in answer.elements ?? [] {
-            throw SourceError("\(connection.address) refuses \(commands[0].name): \(message)")
+        try dump(&copies)
+        var sound: [UndoArchive.Copy] = []
+        for copy in copies {
+            if let copy = try checked(copy, work, knowing: earlier[copy.key], &found) { sound.append(copy) }
         }
-        return answer != .null
+        work.outcome.skips += found.skips
+        work.outcome.unchanged += found.unchanged
+        return sound
+    }
+
+    /// The copy with its digest; nil: the key is skipped.
+    private func checked(
+        _ copy: UndoArchive.Copy, _ work: Work, knowing before: UndoArchive.Copy?,
+        _ outcome: inout PlanOutcome
+    ) throws(SourceError) -> UndoArchive.Copy? {
+        var copy = copy
+        copy.digest = ValueDigest(dump: copy.dump)
+        let name = KeyName.text(copy.key)
+        var reason: PlanSkip.Reason?
+        if copy.dump.isEmpty {
+            reason = .absent
+        } else if let before, before.digest == copy.digest, before.deadline == copy.deadline {
+            copy.idle = before.idle
+        } else if before != nil, let meant = try work.isStillMeant?([name]), meant.isEmpty {
+            reason = .changed
+        }
+        if reason == nil, !ServerChanges.isIdle(copy, work.idle) { reason = .used }
+        guard let reason else { return copy }
+        outcome.skips.append(PlanSkip(key: name, reason: reason))
+        return nil
+    }
+
+    private static func isIdle(_ copy: UndoArchive.Copy, _ least: Double?) -> Bool {
+        guard let least else { return true }
+        return copy.idle.map { Double($0) > least } ?? false
     }
 }
 

@@ -50,6 +50,10 @@ struct UndoArchive {
         var frequency: Int64?
         /// The deadline that it got; nil: none.
         var newDeadline: Int64?
+        /// When it was copied by the server's clock, in milliseconds since 1970; nil: an earlier version copied it.
+        var time: Int64?
+        /// Recognises the value; nil: an earlier version copied it.
+        var digest: ValueDigest?
         /// What it took, in bytes. At most ``KeyFacts/most``.
         var size = 0
     }
@@ -306,20 +310,30 @@ struct UndoArchive {
         func item(_ number: Int64?) -> CBORValue { number.map { [$0].item } ?? .null }
         return CBORValue.array([
             .bytes(copy.key), .bytes(copy.dump), item(copy.deadline), item(copy.idle), item(copy.newDeadline),
-            item(Int64(copy.size)), item(copy.frequency),
+            item(Int64(copy.size)), item(copy.frequency), item(copy.time),
+            copy.digest.map { [Int64(bitPattern: $0.hash), Int64($0.length)].item } ?? .null,
         ]).encoded
     }
 
     private static func copy(_ bytes: [UInt8]) -> Copy? {
-        guard case .array(let items)? = try? CBORReader.decode(bytes), items.count == 7,
+        guard case .array(let items)? = try? CBORReader.decode(bytes), items.count == 7 || items.count == 9,
             case .bytes(let key) = items[0], case .bytes(let dump) = items[1]
         else { return nil }
         func number(_ item: CBORValue) -> Int64? {
             if case .array(let one) = item { one.first?.number } else { nil }
         }
-        return Copy(
+        var copy = Copy(
             key: key, deadline: number(items[2]), dump: dump, idle: number(items[3]),
             frequency: number(items[6]), newDeadline: number(items[4]), size: KeyFacts.size(number(items[5])))
+        if items.count == 9 {
+            copy.time = number(items[7])
+            if case .array(let parts) = items[8], parts.count == 2, let hash = parts[0].number,
+                let length = parts[1].number
+            {
+                copy.digest = ValueDigest(hash: UInt64(bitPattern: hash), length: Int(clamping: length))
+            }
+        }
+        return copy
     }
 }
 

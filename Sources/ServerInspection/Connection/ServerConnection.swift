@@ -155,7 +155,9 @@ package final class ServerConnection: Sendable {
             while true {
                 let link = try self.link(&state)
                 do throws(SourceError) {
-                    return try link.exchange(commands, in: database)
+                    let answers = try link.exchange(commands, in: database)
+                    OwnLookups.add(link.takeLookups(), in: link.traits.run)
+                    return answers
                 } catch {
                     if let refusal = link.refusal { throw SourceError("\(address) \(refusal)") }
                     state.drop()
@@ -163,6 +165,23 @@ package final class ServerConnection: Sendable {
                     mayFail = false
                 }
             }
+        }
+    }
+
+    /// Whether the server certainly runs on this machine: it sees this connection's own end, which it doesn't behind a tunnel or
+    /// a proxy. False also where that can't be known: with TLS, or if the user may not ask.
+    package func isOnThisMachine() throws(SourceError) -> Bool {
+        guard address.isLocal else { return false }
+        var answer = try ask([RESPCommand("CLIENT", "INFO")])[0]
+        // Before version 6.2.
+        if case .error = answer { answer = try ask([RESPCommand("CLIENT", "LIST")])[0] }
+        guard let name = state.withLock({ $0.link?.localName }) else { return false }
+        // A server that listens by IPv6 may write an address of IPv4 that way.
+        func plain(_ name: some StringProtocol) -> String {
+            String(name.filter { $0 != "[" && $0 != "]" }).replacing("::ffff:", with: "")
+        }
+        return answer.shownText.split { $0 == " " || $0.isNewline }.contains {
+            plain($0) == "addr=" + plain(name)
         }
     }
 
@@ -193,7 +212,15 @@ private final class Link: @unchecked Sendable {
     /// Why the latest commands couldn't be meant, although the connection is all right.
     private(set) var refusal: String?
     private(set) var traits = ServerTraits()
+    /// What the server has counted for it, and isn't noted elsewhere.
+    private var lookups = OwnLookups()
     var waited: Double { socket.waited }
+    var localName: String? { socket.localName }
+
+    func takeLookups() -> OwnLookups {
+        defer { lookups = OwnLookups() }
+        return lookups
+    }
 
     init(_ address: ServerAddress, seconds: Int) throws(SourceError) {
         socket = try ServerSocket(address, seconds: seconds)
@@ -248,7 +275,11 @@ private final class Link: @unchecked Sendable {
         try socket.send(bytes)
         var answers: [RESPValue] = []
         answers.reserveCapacity(commands.count)
-        for _ in commands { answers.append(try receive()) }
+        for command in commands {
+            let answer = try receive()
+            lookups.note(command, answer)
+            answers.append(answer)
+        }
         return answers
     }
 

@@ -22,6 +22,8 @@ package struct ServerFigures: Sendable, Hashable {
     package var expirations: UInt64
     package var commands: UInt64
     package var databases: [Database]
+    /// What this program has had the server count, which isn't among the figures.
+    package var own = OwnLookups()
     /// What should be known of it; one line.
     package var remark: String?
 
@@ -81,6 +83,10 @@ extension ServerConnection {
             hits: info.number("keyspace_hits") ?? 0, misses: info.number("keyspace_misses") ?? 0,
             evictions: info.number("evicted_keys") ?? 0, expirations: info.number("expired_keys") ?? 0,
             commands: info.number("total_commands_processed") ?? 0, databases: [])
+        figures.own = OwnLookups.at(traits.run, told: figures.hits)
+        figures.hits -= min(figures.hits, figures.own.hits)
+        figures.misses -= min(figures.misses, figures.own.misses)
+        figures.commands -= min(figures.commands, figures.own.commands)
         for (name, value) in info.fields {
             guard let number = ServerFigures.number(ofDatabase: String(name)) else { continue }
             var counts: [Substring: Int] = [:]
@@ -127,7 +133,11 @@ extension ServerConnection {
 
     /// The latest commands that took longer than the server's own bound, the latest first.
     package func slowCommands(most: Int = 128) throws(SourceError) -> [SlowCommand] {
-        try ask(RESPCommand("SLOWLOG", "GET", "\(most)")).elements?.compactMap { entry in
+        let commands = [RESPCommand("SLOWLOG", "GET", "\(most)"), RESPCommand("TIME")]
+        let answers = try ask(commands)
+        // All that is shown here is by this machine's clock.
+        let offset = answers[1].milliseconds.map { Timestamp.now().microseconds / 1000 - $0 } ?? 0
+        return try accepted(answers[0], to: commands[0]).elements?.compactMap { entry in
             guard let parts = entry.elements, parts.count >= 4, let id = parts[0].number,
                 let seconds = parts[1].number, let microseconds = parts[2].number
             else { return nil }
@@ -136,7 +146,8 @@ extension ServerConnection {
             }
             return SlowCommand(
                 id: id,
-                time: Timestamp(microseconds: 0).adding(milliseconds: min(max(0, seconds), 1 << 40) * 1000),
+                time: Timestamp(microseconds: 0).adding(
+                    milliseconds: min(max(0, seconds), 1 << 40) * 1000 + offset),
                 microseconds: microseconds, words: words, client: parts.count > 4 ? parts[4].shownText : "")
         } ?? []
     }

@@ -23,9 +23,11 @@ final class ServerSocket {
         if address.isSecure {
             (descriptor, trouble) = try SecureConnections.opened(address, seconds: seconds)
             ServerSocket.bound(descriptor, seconds)
+            localName = nil
         } else {
             trouble = { nil }
             descriptor = try ServerSocket.connected(to: address.host, address.port, seconds)
+            localName = ServerSocket.localName(of: descriptor)
         }
     }
 
@@ -56,6 +58,27 @@ final class ServerSocket {
     }
 
     deinit { close(descriptor) }
+
+    /// The own end as a server names its clients, `127.0.0.1:50000`; nil where it isn't known: with TLS a relay has it.
+    let localName: String?
+
+    private static func localName(of descriptor: Int32) -> String? {
+        var address = sockaddr_storage()
+        var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        var (host, port) = ([CChar](repeating: 0, count: 64), [CChar](repeating: 0, count: 8))
+        let status = withUnsafeMutablePointer(to: &address) { storage in
+            storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { address -> Int32 in
+                guard getsockname(descriptor, address, &size) == 0 else { return -1 }
+                return getnameinfo(
+                    address, size, &host, socklen_t(host.count), &port, socklen_t(port.count),
+                    NI_NUMERICHOST | NI_NUMERICSERV)
+            }
+        }
+        guard status == 0 else { return nil }
+        let name = String(decoding: host.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+        let number = String(decoding: port.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+        return (name.contains(":") ? "[\(name)]" : name) + ":" + number
+    }
 
     #if canImport(Glibc)
     private static let stream = Int32(SOCK_STREAM.rawValue)

@@ -14,6 +14,8 @@ package struct ServerQuery: QuerySource {
     private let goesOn: () -> Bool
     /// How many keys there are, for telling how far it is.
     private let count: Int
+    /// The keys that are gone through; nil: all that a scan finds.
+    private var only: [String]?
 
     /// - Parameter goesOn: is asked with each step of the scan, which may find nothing for long.
     /// - Throws: also where the query asks for what a server doesn't tell.
@@ -27,16 +29,35 @@ package struct ServerQuery: QuerySource {
         count = Int(clamping: try connection.ask(RESPCommand("DBSIZE"), in: database).number ?? 0)
     }
 
+    /// The same of some keys alone.
+    package func only(_ keys: [String]) -> ServerQuery {
+        var query = self
+        query.only = keys
+        return query
+    }
+
     package func cursor(in order: QueryScanOrder) throws -> any QueryCursor {
-        ServerCursor(connection, database, count: count, while: goesOn)
+        if let only { return ServerCursor(connection, database, keys: only.map(KeyName.bytes)) }
+        return ServerCursor(connection, database, count: count, while: goesOn)
     }
 
     package func cursor(forKeys keys: [String]) throws -> any QueryCursor {
-        ServerCursor(connection, database, keys: keys.map(KeyName.bytes))
+        let meant = only.map { Set($0.map(ExactText.init)) }
+        return ServerCursor(
+            connection, database,
+            keys: keys.filter { meant?.contains(ExactText($0)) ?? true }.map(KeyName.bytes))
     }
 }
 
 extension ServerTraits {
+    /// A query that causes no use of keys here: the same, or its rows without their values. Nil: its conditions read values.
+    package func sparing(_ plan: QueryPlan, showing columns: [QueryProperty]) -> QueryPlan? {
+        guard plan.readsValues, !keepsIdleTimes else { return plan }
+        let rows = QueryPlan(
+            QueryPipeline(plan.pipeline.stages + [.select(columns.map { QueryColumn($0) })]))
+        return rows.readsValues ? nil : rows
+    }
+
     /// Why something of entries can't be asked here: an answer would be made up. Nil: it can.
     package func objection(to properties: [QueryProperty]) -> String? {
         for case .metadata(let metadata) in properties {
@@ -86,7 +107,7 @@ final class ServerCursor: QueryCursor {
     private var known: KeyFacts?
     private var reading: QueryCursorReading?
     /// The first value that couldn't be read, and why.
-    private(set) var damageHint = ""
+    private var damage = ""
     /// What went wrong where nothing could be thrown; the next step throws it.
     private var failure: (any Error)?
 
@@ -145,7 +166,8 @@ final class ServerCursor: QueryCursor {
         }
         do throws(SourceError) {
             let value = try pace.paced { () throws(SourceError) in
-                try connection.value(of: present, type: known.type, in: database)
+                try connection.value(
+                    of: present, type: known.type, in: database, most: ServerValue.mostWorkedOn)
             }
             guard let value else { return QueryCursorValue(reading: .gone, content: nil, encoding: .unknown) }
             // Half a value would give a wrong answer in silence.
@@ -162,8 +184,13 @@ final class ServerCursor: QueryCursor {
     }
 
     private func damaged(_ problem: String) -> QueryCursorValue {
-        if damageHint.isEmpty { damageHint = "first \(TerminalSafe.quoted(key)): \(problem)" }
+        if damage.isEmpty { damage = "\(TerminalSafe.quoted(key)): \(problem)" }
         return QueryCursorValue(reading: .damaged, content: nil, encoding: .unknown)
+    }
+
+    func damageWarning(_ count: Int) -> String {
+        "\(Figures.count(count, "value", "values")) could not be read, so nothing is known of what is in "
+            + "\(count == 1 ? "it" : "them"); first \(damage)"
     }
 
     /// What a scan finds is there; of a key that somebody named nobody knows.

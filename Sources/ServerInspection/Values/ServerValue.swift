@@ -17,6 +17,8 @@ package struct ServerValue: Sendable, Hashable {
     package var origin: String?
     /// Whether it can't be read, so that its bytes are none of an object's.
     package var isUnreadable = false
+    /// Whether it has more bytes than are read.
+    package var isTooLarge = false
     /// Whether it was changed each time between two steps in which it was read.
     package var isMixed = false
     /// What to say of one of which nobody knows whether it changed between the steps.
@@ -27,7 +29,8 @@ package struct ServerValue: Sendable, Hashable {
         isMixed
             ? "it was changed while it was read, so a part may be missing and another stand twice"
             : shown < total
-                ? "only \(Figures.count(shown)) of \(Figures.count(total)) \(encoding == .cbor ? "elements" : "bytes") are read"
+                ? (isTooLarge ? "it is too large to be read whole: " : "")
+                    + "only \(Figures.count(shown)) of \(Figures.count(total)) \(encoding == .cbor ? "elements" : "bytes") are read"
                 : nil
     }
 
@@ -48,10 +51,8 @@ package struct ServerValue: Sendable, Hashable {
         return value
     }
 
-    /// The most elements that are read of one key.
-    package static let mostElements = 50_000
-    /// The most bytes that are read of one key.
-    package static let mostBytes = 32 << 20
+    /// The most bytes that are read of one key to be looked at, and to be worked on: queries, `get` and `export`.
+    package static let (mostBytes, mostWorkedOn) = (32 << 20, 256 << 20)
 }
 
 extension ServerConnection {
@@ -59,10 +60,11 @@ extension ServerConnection {
 
     /// Reads a value, as much of it as ``ServerValue`` allows, in steps that are short for the server and small in its memory. Counts
     /// as a use of the key where ``ServerTraits/keepsIdleTimes`` is false. One that is changed between two steps is read again.
+    /// - Parameter most: bytes that are read; those of collections are of the document that they become.
     /// - Returns: nil if there is no such key.
     /// - Throws: also if the type is none that is known here.
     package func value(
-        of key: [UInt8], type: String, in database: Int, most: Int = ServerValue.mostElements
+        of key: [UInt8], type: String, in database: Int, most: Int = ServerValue.mostBytes
     ) throws(SourceError) -> ServerValue? {
         // One after the other: the end of one would end what another one watches.
         try values.withLock { (_) throws(SourceError) in
@@ -89,8 +91,8 @@ private struct ValueReading {
     let key: [UInt8]
     let database: Int
     let most: Int
-    /// Of the elements so far.
-    private var bytes = 0
+    /// The document's items so far: nothing else is kept of an element, so that memory is bounded by bytes.
+    private var items: [UInt8] = []
     /// The connection that watches the key.
     private var watching: Int?
     private var isUnwatched = false
@@ -98,7 +100,7 @@ private struct ValueReading {
     private let pace: ScanPace
 
     /// Elements, and about how many bytes, that are asked for at once: a server keeps an answer in its memory, for which it may evict.
-    private static let (elements, first, stepBytes) = (1000, 8, 256 << 10)
+    private static let (elements, first, stepBytes) = (2000, 8, 256 << 10)
     /// Of a string.
     private static let pieceBytes = 1 << 20
 
@@ -152,7 +154,7 @@ private struct ValueReading {
     /// How many elements are asked for next, after so many.
     private func next(after count: Int) -> Int {
         guard count > 0 else { return ValueReading.first }
-        let fitting = ValueReading.stepBytes / max(1, bytes / count)
+        let fitting = ValueReading.stepBytes / max(1, items.count / count)
         return min(max(1, fitting), 8 * count, ValueReading.elements)
     }
 
@@ -169,7 +171,7 @@ private struct ValueReading {
         return length > 0 ? length : nil
     }
 
-    private func isEnough(_ count: Int) -> Bool { count >= most || bytes >= ServerValue.mostBytes }
+    private var isEnough: Bool { items.count >= most }
 
     mutating func string() throws(SourceError) -> ServerValue? {
         let total = Int(clamping: try ask("STRLEN").number ?? 0)
@@ -180,16 +182,17 @@ private struct ValueReading {
         }
         if total > ValueReading.pieceBytes { try watch() }
         var bytes: [UInt8] = []
-        while bytes.count < min(total, ServerValue.mostBytes) {
-            let last = min(ServerValue.mostBytes, bytes.count + ValueReading.pieceBytes) - 1
+        while bytes.count < min(total, most) {
+            let last = min(most, bytes.count + ValueReading.pieceBytes) - 1
             guard case .bytes(let piece) = try nextStep("GETRANGE", "\(bytes.count)", "\(last)") else {
                 return nil
             }
             if piece.isEmpty { break }
             bytes += piece
         }
-        let value = ServerValue(
+        var value = ServerValue(
             bytes: bytes, encoding: .unknown, total: max(total, bytes.count), shown: bytes.count)
+        value.isTooLarge = bytes.count >= most
         return StoredObject.isBegun(by: bytes) && value.shortage == nil ? value.unwrapped : value
     }
 
@@ -197,31 +200,31 @@ private struct ValueReading {
         guard let total = try self.length(length) else { return nil }
         // A scan may find one twice.
         var found = KeyTable()
-        try step(scan) { answers, bytes in
-            for case .bytes(let element) in answers where found.insert(element) { bytes += element.count }
+        try step(scan) { answers, items in
+            for case .bytes(let element) in answers where found.insert(element) {
+                items += ValueReading.item(element).encoded
+            }
             return found.count
         }
-        let elements = (0..<found.count).map { ValueReading.item(Array(found[$0])) }
-        return value(.array(elements), of: total, shown: elements.count)
+        return value(.array([]), of: total, shown: found.count)
     }
 
     mutating func hash() throws(SourceError) -> ServerValue? {
         guard let total = try length("HLEN") else { return nil }
-        var entries: [CBORMap.Entry] = []
         var names = KeyTable()
-        try step("HSCAN") { answers, bytes in
+        try step("HSCAN") { answers, items in
             for place in stride(from: 0, to: answers.count - 1, by: 2) {
                 guard case .bytes(let name) = answers[place], names.insert(name) else { continue }
-                ValueReading.take(Array(answers[place...place + 1]), &entries, &bytes)
+                ValueReading.take(Array(answers[place...place + 1]), &items)
             }
-            return entries.count
+            return names.count
         }
-        return value(.map(CBORMap(entries)), of: total, shown: entries.count)
+        return value(.map(CBORMap()), of: total, shown: names.count)
     }
 
     /// Scans until there is enough. `take` says how many elements there are by then.
     private mutating func step(
-        _ scan: String, _ take: ([RESPValue], inout Int) -> Int
+        _ scan: String, _ take: ([RESPValue], inout [UInt8]) -> Int
     ) throws(SourceError) {
         var (cursor, count) = ("0", 0)
         repeat {
@@ -230,40 +233,38 @@ private struct ValueReading {
                 let elements = parts[1].elements
             else { throw SourceError("\(connection.address) answers \(scan) with what is no step of a scan") }
             cursor = next
-            count = take(elements, &bytes)
-            if isEnough(count) { return }
+            count = take(elements, &items)
+            if isEnough { return }
         } while cursor != "0"
     }
 
     mutating func list() throws(SourceError) -> ServerValue? {
         guard let total = try length("LLEN") else { return nil }
-        var elements: [CBORValue] = []
-        while elements.count < total, !isEnough(elements.count) {
-            let last = min(total, elements.count + next(after: elements.count)) - 1
-            let answer = try nextStep("LRANGE", "\(elements.count)", "\(last)").elements ?? []
+        var count = 0
+        while count < total, !isEnough {
+            let last = min(total, count + next(after: count)) - 1
+            let answer = try nextStep("LRANGE", "\(count)", "\(last)").elements ?? []
             if answer.isEmpty { break }
-            for case .bytes(let element) in answer {
-                bytes += element.count
-                elements.append(ValueReading.item(element))
-            }
+            for element in answer { items += ValueReading.item(element).encoded }
+            count += answer.count
         }
-        return value(.array(elements), of: total, shown: elements.count)
+        return value(.array([]), of: total, shown: count)
     }
 
     /// Members with their scores, by score.
     mutating func sortedSet() throws(SourceError) -> ServerValue? {
         guard let total = try length("ZCARD") else { return nil }
-        var entries: [CBORMap.Entry] = []
-        while entries.count < total, !isEnough(entries.count) {
-            let last = min(total, entries.count + next(after: entries.count)) - 1
-            let answer = try nextStep("ZRANGE", "\(entries.count)", "\(last)", "WITHSCORES").elements ?? []
+        var count = 0
+        while count < total, !isEnough {
+            let last = min(total, count + next(after: count)) - 1
+            let answer = try nextStep("ZRANGE", "\(count)", "\(last)", "WITHSCORES").elements ?? []
             if answer.isEmpty { break }
             // By protocol 3 each member has an array of its own.
             for pair in answer.first?.elements == nil ? [answer] : answer.compactMap(\.elements) {
-                ValueReading.take(pair, &entries, &bytes)
+                count += ValueReading.take(pair, &items)
             }
         }
-        return value(.map(CBORMap(entries)), of: total, shown: entries.count)
+        return value(.map(CBORMap()), of: total, shown: count)
     }
 
     /// The fields of each entry under its number, the first first.
@@ -272,23 +273,23 @@ private struct ValueReading {
             // One whose entries were all deleted is there.
             return try ask("EXISTS").number == 1 ? value(.map(CBORMap()), of: 0, shown: 0) : nil
         }
-        var entries: [CBORMap.Entry] = []
-        var start = "-"
-        reading: while !isEnough(entries.count) {
-            let count = next(after: entries.count)
+        var (shown, start) = (0, "-")
+        reading: while !isEnough {
+            let count = next(after: shown)
             let answer = try nextStep("XRANGE", start, "+", "COUNT", "\(count)").elements ?? []
             if answer.isEmpty { break }
             for entry in answer {
                 guard let parts = entry.elements, parts.count == 2, let id = parts[0].text else { continue }
-                var fields: [CBORMap.Entry] = []
-                ValueReading.take(parts[1].elements ?? [], &fields, &bytes)
-                entries.append(.init(key: .text(id), value: .map(CBORMap(fields))))
+                var fields: [UInt8] = []
+                let number = ValueReading.take(parts[1].elements ?? [], &fields)
+                items += CBORValue.text(id).encoded + ValueReading.head(.map(CBORMap()), number) + fields
+                shown += 1
                 guard let next = ValueReading.id(after: id) else { break reading }
                 start = next
             }
             if answer.count < count { break }
         }
-        return value(.map(CBORMap(entries)), of: total, shown: entries.count)
+        return value(.map(CBORMap()), of: total, shown: shown)
     }
 
     /// The next number that an entry of a stream may have; from version 6.2 on a parenthesis would say it.
@@ -298,13 +299,21 @@ private struct ValueReading {
         return parts[1] < .max ? "\(parts[0])-\(parts[1] + 1)" : parts[0] < .max ? "\(parts[0] + 1)-0" : nil
     }
 
-    private static func take(_ pairs: [RESPValue], _ entries: inout [CBORMap.Entry], _ bytes: inout Int) {
+    /// How many entries of a map it were.
+    @discardableResult
+    private static func take(_ pairs: [RESPValue], _ items: inout [UInt8]) -> Int {
         for place in stride(from: 0, to: pairs.count - 1, by: 2) {
-            guard case .bytes(let name) = pairs[place] else { continue }
-            entries.append(.init(key: item(name), value: item(pairs[place + 1])))
-            if case .bytes(let value) = pairs[place + 1] { bytes += value.count }
-            bytes += name.count
+            items += item(pairs[place]).encoded
+            items += item(pairs[place + 1]).encoded
         }
+        return pairs.count / 2
+    }
+
+    /// The beginning of an array or a map of so many items: that of an empty one, with the number in it.
+    private static func head(_ empty: CBORValue, _ count: Int) -> [UInt8] {
+        var head = CBORValue.unsigned(UInt64(count)).encoded
+        head[0] |= empty.encoded[0]
+        return head
     }
 
     private static func item(_ answer: RESPValue) -> CBORValue {
@@ -329,8 +338,11 @@ private struct ValueReading {
         String(validating: bytes, as: UTF8.self).map { .text($0) } ?? .bytes(bytes)
     }
 
-    private func value(_ document: CBORValue, of total: Int, shown: Int) -> ServerValue {
-        ServerValue(
-            bytes: document.encoded, encoding: .cbor, total: max(total, shown), shown: shown)
+    private func value(_ empty: CBORValue, of total: Int, shown: Int) -> ServerValue {
+        var value = ServerValue(
+            bytes: ValueReading.head(empty, shown) + items, encoding: .cbor, total: max(total, shown),
+            shown: shown)
+        value.isTooLarge = isEnough
+        return value
     }
 }

@@ -56,7 +56,7 @@ struct StoreArguments: ParsableArguments {
         guard let server = try server() else { return }
         throw CommandFailure(
             "\(server) is a server, and this command works on stores; on servers browse, ls, keys, groups, get, query, "
-                + "stats, rm, expire and undo do", status: .usage)
+                + "stats, export, import, rm, expire and undo do", status: .usage)
     }
 
     /// The folder of the store to look into.

@@ -149,7 +149,7 @@ struct BrowseCommand: ParsableCommand {
         try show(
             BrowserSession(
                 store: server.description, source: source,
-                isReadOnly: readOnly || !server.isLocal && !write,
+                isReadOnly: try readOnly || !write && !source.isOnThisMachine(),
                 theme: Configuration.current.theme(option: theme).value))
     }
 

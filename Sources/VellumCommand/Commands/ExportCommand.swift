@@ -1,4 +1,5 @@
 import ArgumentParser
+import ServerInspection
 import StorageEngine
 import StoreInspection
 
@@ -44,6 +45,17 @@ struct ExportCommand: ParsableCommand {
     @Flag(help: "Wrap each value: {\"key\":…,\"value\":…}.")
     var withKeys = false
 
+    @Flag(
+        help:
+            "For servers: write type, expiry time and the server's own form (DUMP) of each key; import --lossless restores them."
+    )
+    var lossless = false
+
+    @Flag(
+        help: "Read values of a server although that counts there as a use of every key (before version 7.2)."
+    )
+    var touch = false
+
     @Flag(help: "In CSV: put an apostrophe before texts that a spreadsheet would carry out as formulas.")
     var spreadsheet = false
 
@@ -55,6 +67,10 @@ struct ExportCommand: ParsableCommand {
 
     func run() throws {
         Interruption.collect()
+        if let server = try store.server() { return try export(ServerDatabase(server, named: archive)) }
+        guard !lossless else {
+            throw CommandFailure("--lossless is for servers; dump keeps all of an archive", status: .usage)
+        }
         let archive = try store.openForLooking().archive(named: archive)
         try archive.requireEntries()
         let whole = try WholeFile.toWrite(file)
@@ -75,7 +91,31 @@ struct ExportCommand: ParsableCommand {
         if whole != nil {
             Narration.say("exported \(Figures.count(outcome.exported, "entry", "entries")) to \(file)")
         }
-        let hasLost = try archive.complainOfLoss()
+        try end(outcome, hasLost: try archive.complainOfLoss())
+    }
+
+    private func export(_ database: ServerDatabase) throws {
+        let whole = try WholeFile.toWrite(file)
+        defer { whole?.discard() }
+        let format = try format ?? FileFormat.toWrite(file)
+        guard format == .ndjson || format == .json && !lossless else {
+            throw CommandFailure(
+                "a server's keys are exported as ndjson or json (--lossless: ndjson); query --csv writes tables",
+                status: .usage)
+        }
+        let output = whole?.output ?? OutputWriter()
+        let export = ServerExport(
+            database: database, output: output, wrapsKeys: withKeys, isLossless: lossless, touches: touch)
+        let outcome = try export.run(condition, isArray: format == .json)
+        try output.flush()
+        try whole?.finish()
+        if whole != nil {
+            Narration.say("exported \(Figures.count(outcome.exported, "key", "keys")) to \(file)")
+        }
+        try end(outcome, hasLost: false)
+    }
+
+    private func end(_ outcome: Exporter.Outcome, hasLost: Bool) throws {
         if outcome.damaged > 0 || hasLost { throw CommandFailure(nil, status: .storeFailure) }
         let isNoneFound = condition != nil && outcome.exported == 0
         if isNoneFound || outcome.skipped > 0 || outcome.missed > 0 {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import ServerInspection
 import StorageEngine
 import StoreInspection
 
@@ -32,9 +33,11 @@ struct ImportCommand: ParsableCommand {
     var file: String
 
     @Option(
-        help: ArgumentHelp("The property that holds an entry's key.", valueName: "property"),
+        help: ArgumentHelp(
+            "The property that holds an entry's key (needed unless --lossless is said).",
+            valueName: "property"),
         completion: .importedProperties)
-    var key: String
+    var key: String?
 
     @Option(
         help: ArgumentHelp("Record only this property's value, not the whole object.", valueName: "property"),
@@ -59,6 +62,15 @@ struct ImportCommand: ParsableCommand {
     @Flag(help: "Stop at the first record that can't be imported.")
     var strict = false
 
+    @Flag(help: "Into a server: restore what export --lossless wrote, with types and expiry times.")
+    var lossless = false
+
+    @Flag(help: "Into a server: replace keys that exist; without it they stay, and are reported.")
+    var overwrite = false
+
+    @Flag(help: "Let a server that isn't on this machine be changed.")
+    var write = false
+
     @OptionGroup var entry: EntryArguments
 
     @OptionGroup var settings: ArchiveArguments
@@ -67,10 +79,21 @@ struct ImportCommand: ParsableCommand {
         if text, !types.isEmpty {
             throw ValidationError("--text says that all is text, so it excludes --types")
         }
+        if lossless, key != nil || value != nil || entry.expires != nil {
+            throw ValidationError("--lossless records hold their keys, values and expiry times")
+        }
+        if key == nil, !lossless {
+            throw ValidationError("say with --key which property holds an entry's key")
+        }
     }
 
     func run() throws {
         Interruption.collect()
+        let server = try store.server()
+        guard server != nil || !lossless && !overwrite else {
+            throw CommandFailure("--lossless and --overwrite are for servers", status: .usage)
+        }
+        try server?.requireWritable(write)
         let input = try InputBuffer(path: file)
         try CompressedInput.refuse(input, command: commandForPipe)
         try input.skipByteOrderMark()
@@ -82,10 +105,11 @@ struct ImportCommand: ParsableCommand {
         var reader = try format.reader(of: input, isTextOnly: text)
         if var table = reader as? DelimitedReader {
             try checkColumns(table.columns, input.name)
-            for note in try table.decideKinds(types.flatMap(\.kinds), key: key) { Narration.say(note) }
+            for note in try table.decideKinds(types.flatMap(\.kinds), key: key ?? "") { Narration.say(note) }
             reader = table
         }
         if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
+        if let server { return try run(&reader, of: input, into: server) }
         let store = try store.openForWriting(creating: true)
         defer { store.close() }
         try settings.withArchive(named: archive, in: store) { try run(&reader, of: input, into: $0) }
@@ -95,23 +119,53 @@ struct ImportCommand: ParsableCommand {
         try archive.requireEntries()
         let before = try archive.status()
         let start = MonotonicClock.seconds()
-        let importer = Importer(
-            archive: archive, key: KeyProperty(key), value: value.map { KeyProperty($0) },
-            attributes: entry.attributes, isStrict: strict)
+        let target = ArchiveImport(
+            archive: archive, key: KeyProperty(key ?? ""), value: value.map { KeyProperty($0) },
+            attributes: entry.attributes)
         var outcome = Importer.Outcome()
-        let failure: (any Error)?
-        do {
-            try importer.run(&reader, of: input, &outcome)
-            failure = nil
-        } catch {
-            outcome.isStopped = true
-            failure = error
-        }
+        let failure = run(&reader, of: input, &outcome) { try target.store($0) }
         // An archive that failed may have nothing more to say.
         let after = (try? archive.status()) ?? before
         Narration.say(
             outcome.summary(
                 archive: archive.name, seconds: MonotonicClock.seconds() - start, from: before, to: after))
+        try end(outcome, failure)
+    }
+
+    private func run(_ reader: inout any RecordReader, of input: InputBuffer, into server: ServerAddress)
+        throws
+    {
+        guard entry.owner == nil, entry.memoryExpires == nil else {
+            throw CommandFailure("keys of a server have no owners and no time in memory", status: .usage)
+        }
+        let target = ServerImport(
+            database: try ServerDatabase(server, named: archive), key: key.map { KeyProperty($0) },
+            value: value.map { KeyProperty($0) }, lifetime: entry.expires, replaces: overwrite)
+        var outcome = Importer.Outcome()
+        let failure = run(&reader, of: input, &outcome) { try target.store($0) }
+        let skipped =
+            outcome.skipped > 0 ? "; \(Figures.count(outcome.skipped, "record", "records")) skipped" : ""
+        Narration.say(
+            "imported \(Figures.amount(outcome.imported, bytes: outcome.bytes)) into \(archive) of \(server)\(skipped)"
+        )
+        try end(outcome, failure)
+    }
+
+    /// Returns what stopped it.
+    private func run(
+        _ reader: inout any RecordReader, of input: InputBuffer, _ outcome: inout Importer.Outcome,
+        store: @escaping (UnsafeRawBufferPointer) throws -> ImportedRecord
+    ) -> (any Error)? {
+        do {
+            try Importer(isStrict: strict, store: store).run(&reader, of: input, &outcome)
+            return nil
+        } catch {
+            outcome.isStopped = true
+            return error
+        }
+    }
+
+    private func end(_ outcome: Importer.Outcome, _ failure: (any Error)?) throws {
         if let failure { throw failure }
         if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
         if outcome.isCut || outcome.isStopped || (outcome.imported == 0 && outcome.skipped > 0) {
@@ -122,7 +176,8 @@ struct ImportCommand: ParsableCommand {
     /// What imports standard input in this way.
     private func commandForPipe(_ format: FileFormat?) -> String {
         let format = self.format ?? format
-        let options = ["--key", key] + (format.map { ["--format", $0.rawValue] } ?? [])
+        let options =
+            (key.map { ["--key", $0] } ?? ["--lossless"]) + (format.map { ["--format", $0.rawValue] } ?? [])
         return ShellWord.vellum("import", [archive, "-"], options: options, store: store.store)
     }
 

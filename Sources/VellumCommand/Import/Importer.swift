@@ -1,7 +1,7 @@
 import CBOR
 import StorageEngine
 
-/// For one thread. Records what a reader finds into an archive.
+/// For one thread. Takes what a reader finds, record by record.
 struct Importer {
     /// What came of an import.
     struct Outcome {
@@ -15,13 +15,9 @@ struct Importer {
         var isStopped = false
     }
 
-    let archive: Archive
-    let key: KeyProperty
-    /// The property whose value alone is recorded; nil: the whole object.
-    let value: KeyProperty?
-    /// What every entry has besides its value.
-    let attributes: EntryAttributes
     let isStrict: Bool
+    /// Stores a record. Returns its bytes, or why it is a bad one; throws what would fail for every other record too.
+    let store: (UnsafeRawBufferPointer) throws -> ImportedRecord
 
     /// Reads `input` to its end. Reports each bad record on standard error. `outcome` is right also when it throws.
     func run(_ reader: inout some RecordReader, of input: InputBuffer, _ outcome: inout Outcome) throws {
@@ -37,7 +33,13 @@ struct Importer {
             var fault: (line: Int, reason: String)?
             switch record {
             case .value(let line):
-                if let reason = try store(writer.bytes, &outcome) { fault = (line, reason) }
+                let cbor = writer.bytes
+                switch try cbor.withUnsafeBytes({ try store($0) }) {
+                case .stored(let bytes):
+                    outcome.imported += 1
+                    outcome.bytes += UInt64(bytes)
+                case .bad(let reason): fault = (line, reason)
+                }
             case .bad(let line, let reason):
                 fault = (line, reason)
             case .cut(let line, let reason):
@@ -58,33 +60,36 @@ struct Importer {
             }
         }
     }
+}
 
-    /// Returns why the record is a bad one; throws what would fail for every other record too.
-    private func store(_ cbor: [UInt8], _ outcome: inout Outcome) throws(StorageError) -> String? {
-        try cbor.withUnsafeBufferPointer { (buffer) throws(StorageError) in
-            let object = UnsafeRawBufferPointer(buffer)
-            switch key.find(in: object) {
-            case .fault(let reason):
-                return reason
-            case .key(let key):
-                var content = object
-                if let value {
-                    guard let part = value.value(in: object) else {
-                        return "there is no property \"\(value.name)\""
-                    }
-                    content = part
-                }
-                do throws(StorageError) {
-                    try archive.put(
-                        bytes: content, forKey: key, encoding: .cbor, attributes: attributes)
-                } catch {
-                    guard error.isAboutOneEntry else { throw error }
-                    return error.description
-                }
-                outcome.imported += 1
-                outcome.bytes += UInt64(content.count)
-                return nil
+enum ImportedRecord {
+    case stored(bytes: Int)
+    case bad(String)
+}
+
+/// For one thread. Records objects into an archive.
+struct ArchiveImport {
+    let archive: Archive
+    let key: KeyProperty
+    /// The property whose value alone is recorded; nil: the whole object.
+    let value: KeyProperty?
+    /// What every entry has besides its value.
+    let attributes: EntryAttributes
+
+    func store(_ object: UnsafeRawBufferPointer) throws(StorageError) -> ImportedRecord {
+        switch key.find(in: object) {
+        case .fault(let reason): return .bad(reason)
+        case .key(let key):
+            guard let content = KeyProperty.content(of: object, value) else {
+                return .bad(KeyProperty.absence(value))
             }
+            do throws(StorageError) {
+                try archive.put(bytes: content, forKey: key, encoding: .cbor, attributes: attributes)
+            } catch {
+                guard error.isAboutOneEntry else { throw error }
+                return .bad(error.description)
+            }
+            return .stored(bytes: content.count)
         }
     }
 }

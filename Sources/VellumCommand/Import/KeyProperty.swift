@@ -51,6 +51,16 @@ struct KeyProperty: Sendable {
         return UnsafeRawBufferPointer(rebasing: cbor[start..<reader.offset])
     }
 
+    /// What is stored of an object: the value of a property, or the whole.
+    static func content(of cbor: UnsafeRawBufferPointer, _ property: KeyProperty?) -> UnsafeRawBufferPointer?
+    {
+        property.map { $0.value(in: cbor) } ?? cbor
+    }
+
+    static func absence(_ property: KeyProperty?) -> String {
+        "there is no property \"\(property?.name ?? "")\""
+    }
+
     private static func kind(of head: CBORHead) -> String {
         switch head {
         case .array: "an array"

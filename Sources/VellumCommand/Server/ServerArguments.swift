@@ -34,10 +34,14 @@ extension ServerAddress {
     }
 
     /// Refuses to change a server of others unless somebody says that it is meant.
-    func requireWritable(_ isMeant: Bool) throws(CommandFailure) {
-        guard !isLocal, !isMeant else { return }
+    func requireWritable(_ isMeant: Bool) throws {
+        if isMeant { return }
+        if try ServerConnection(self).isOnThisMachine() { return }
+        let reason =
+            isLocal
+            ? "can't be proved to run on this machine (a tunnel, a proxy, TLS or a container is between)"
+            : "isn't on this machine"
         throw CommandFailure(
-            "\(self) isn't on this machine, so it is only looked at; --write lets it be changed",
-            status: .usage)
+            "\(self) \(reason), so it is only looked at; --write lets it be changed", status: .usage)
     }
 }

@@ -45,7 +45,9 @@ struct ServerChange {
         {
             throw CommandFailure(plan.action.refusal, status: .nothing)
         }
-        let carried = try database.changes().carryOut(action, on: targets) { _ in !Interruption.isRequested }
+        let carried = try database.changes().carryOut(
+            action, on: targets, in: try database.run(), checkpoint: { _ in !Interruption.isRequested },
+            meeting: try stillMeant())
         let outcome = carried.outcome
         for remark in outcome.remarks(listing: 10) { Narration.complain(remark) }
         Narration.say(plan.action.summary(of: outcome))
@@ -70,6 +72,25 @@ struct ServerChange {
     private var action: PlannedAction {
         plan.idle.map { .expireIdle(before: Timestamp.now().adding(seconds: -($0 / .seconds(1)))) }
             ?? plan.action
+    }
+
+    /// Looks again at the keys that a condition chose, once no other client can change them unseen.
+    private func stillMeant() throws -> ServerChanges.Condition? {
+        guard let condition = selection.condition else { return nil }
+        let query = QueryPlan(QueryPipeline(try QueryProblem.condition(condition).stages + [.select([])]))
+        let source = try database.query(query, touches: selection.touch)
+        return { (keys) throws(SourceError) in
+            var found: Set<ExactText> = []
+            do {
+                _ = try query.run(over: source.only(keys)) { row in
+                    if let key = row.entry?.key { found.insert(ExactText(key)) }
+                    return true
+                }
+            } catch {
+                throw SourceError("\(error)")
+            }
+            return found
+        }
     }
 
     /// The keys that are meant, with what they take.

@@ -6,7 +6,7 @@ import StoreInspection
 /// A database of a server, which stands where an archive does. For one thread.
 struct ServerDatabase {
     let server: ServerAddress
-    private let connection: ServerConnection
+    let connection: ServerConnection
     let number: Int
 
     /// - Parameter name: `db0`, or `0`.
@@ -122,18 +122,35 @@ struct ServerDatabase {
 
     // MARK: Values
 
-    /// Says so if looking at it counted as a use.
     func value(of key: String) throws -> (facts: KeyFacts, value: ServerValue)? {
         let name = KeyName.bytes(key)
         guard let facts = try connection.facts(of: [name], in: number)[0],
-            let value = try connection.value(of: name, type: facts.type, in: number)
+            let value = try connection.value(
+                of: name, type: facts.type, in: number, most: ServerValue.mostWorkedOn)
         else { return nil }
+        return (facts, value)
+    }
+
+    func complainOfUse() throws {
         let traits = try connection.traits()
         if !traits.keepsIdleTimes {
             Narration.complain(
                 "\(traits.product) has no CLIENT NO-TOUCH, so this counted as a use of the key")
         }
-        return (facts, value)
+    }
+
+    /// The plan, or its rows without their values where to read these would count as a use of each key.
+    func sparing(_ plan: QueryPlan, touches: Bool) throws -> QueryPlan {
+        let traits = try connection.traits()
+        guard !touches, let rows = traits.sparing(plan, showing: [.metadata(.type), .metadata(.size)]) else {
+            return plan
+        }
+        if rows.readsValues != plan.readsValues {
+            Narration.complain(
+                "values are left out: on \(traits.product) reading them counts as a use of every key; --touch shows them"
+            )
+        }
+        return rows
     }
 
     /// What a query goes through.
@@ -150,6 +167,9 @@ struct ServerDatabase {
             !Interruption.isRequested
         }
     }
+
+    /// The run of the server that answered so far.
+    func run() throws -> String { try connection.traits().run }
 
     func changes() throws -> ServerChanges {
         guard let folder = ServerAddress.undoFolder else {

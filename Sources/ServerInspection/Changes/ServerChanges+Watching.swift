@@ -1,0 +1,106 @@
+import StorageEngine
+import StoreInspection
+import ValkeyWire
+
+/// Reading keys that the connection watches, and changing them only if no other client did since.
+extension ServerChanges {
+    /// Expiry times by the server's clock, in milliseconds since 1970; nil: the key has none, or is absent.
+    struct ExpiryTimes {
+        var now: Int64
+        var each: [Int64?]
+        /// By how many milliseconds they may be wrong: servers before version 7 state only the time that is left.
+        var tolerance: UInt64
+    }
+
+    static func watch(_ keys: [[UInt8]]) -> RESPCommand {
+        RESPCommand(words: [Array("WATCH".utf8)] + keys)
+    }
+
+    /// - Parameter run: of the server that is expected to answer.
+    func deadlines(
+        of keys: [[UInt8]], behind first: RESPCommand, in run: String
+    ) throws(SourceError) -> ExpiryTimes {
+        let areTold = try connection.traits().tellsDeadlines
+        let (time, name) = (RESPCommand("TIME"), areTold ? "PEXPIRETIME" : "PTTL")
+        let commands = [first, time] + keys.map { RESPCommand(name) + $0 } + [time]
+        let answers = try connection.ask(commands, in: database)
+        for (command, answer) in zip(commands, answers) { _ = try connection.accepted(answer, to: command) }
+        guard let now = answers[1].milliseconds, let end = answers[answers.count - 1].milliseconds else {
+            throw SourceError("\(connection.address) answers TIME with something else than a time")
+        }
+        guard try connection.traits().run == run else {
+            throw SourceError("\(connection.address) is answered by another server than before; begin again")
+        }
+        let each = answers[2..<answers.count - 1].map { answer -> Int64? in
+            guard let told = answer.number, told >= 0 else { return nil }
+            let (sum, overflows) = now.addingReportingOverflow(told)
+            return areTold ? told : overflows ? .max : sum
+        }
+        return ExpiryTimes(
+            now: now, each: each, tolerance: areTold ? 0 : UInt64(clamping: min(2000, end - now + 2)))
+    }
+
+    /// The answers to commands whose keys may be absent, on the connection that watches them.
+    func asked(_ commands: [RESPCommand]) throws(SourceError) -> [RESPValue] {
+        let answers = try pace.paced { () throws(SourceError) in
+            try connection.change(commands, in: database, isContinued: true)
+        }
+        for (command, answer) in zip(commands, answers) {
+            if case .error(let message) = answer, message.contains("no such key") { continue }
+            _ = try connection.accepted(answer, to: command)
+        }
+        return answers
+    }
+
+    /// Copies what the keys have. An answer takes of the server's memory, for which it may evict: so little at once there.
+    func dump(_ copies: inout [UndoArchive.Copy]) throws(SourceError) {
+        let most = try connection.traits().evicts ? ServerChanges.smallBytes : ServerChanges.blockBytes
+        var place = 0
+        while place < copies.count {
+            var (end, bytes) = (place, 0)
+            repeat {
+                bytes += copies[end].size
+                end += 1
+            } while end < copies.count && bytes + copies[end].size <= most
+            let answers = try asked(copies[place..<end].map { RESPCommand("DUMP") + $0.key })
+            for (offset, answer) in answers.enumerated() {
+                if case .bytes(let dump) = answer { copies[place + offset].dump = dump }
+            }
+            place = end
+        }
+    }
+
+    /// Nil: a watched key was changed since, and nothing was done.
+    func transact(_ commands: [RESPCommand]) throws(SourceError) -> [RESPValue]? {
+        // Answered before anything else is sent: what stands behind one that is refused would be done at once.
+        let begin = RESPCommand("MULTI")
+        _ = try connection.accepted(
+            connection.change([begin], in: database, isContinued: true)[0], to: begin)
+        let answers = try pace.paced { () throws(SourceError) in
+            try connection.change(commands + [RESPCommand("EXEC")], in: database, isContinued: true)
+        }
+        for (command, answer) in zip(commands, answers) { _ = try connection.accepted(answer, to: command) }
+        let answer = try connection.accepted(answers[commands.count], to: RESPCommand("EXEC"))
+        for case .error(let message) in answer.elements ?? [] {
+            throw SourceError("\(connection.address) did only a part of \(commands[0].name): \(message)")
+        }
+        return answer == .null ? nil : answer.elements ?? []
+    }
+
+    /// Whether a server refused, before it did anything, one of the keys: without rights to it, or with the key on another node.
+    static func concernsKeys(_ error: SourceError) -> Bool {
+        guard error.description.contains(" refuses ") else { return false }
+        return ["MOVED", "ASK", "CROSSSLOT", "TRYAGAIN"].contains { error.description.contains(": \($0) ") }
+            || error.description.contains(": NOPERM ") && error.description.contains("key")
+    }
+}
+
+extension RESPValue {
+    /// What `TIME` answers, in milliseconds since 1970.
+    var milliseconds: Int64? {
+        guard let parts = elements, parts.count == 2, let seconds = parts[0].number,
+            let microseconds = parts[1].number, (0..<1 << 40).contains(seconds)
+        else { return nil }
+        return seconds * 1000 + microseconds / 1000
+    }
+}

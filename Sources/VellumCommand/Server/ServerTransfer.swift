@@ -1,0 +1,150 @@
+import ArchiveQuery
+import CBOR
+import ServerInspection
+import StoreInspection
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// For one thread. Writes the keys of a server's database, each as it is at one moment.
+struct ServerExport {
+    let database: ServerDatabase
+    let output: OutputWriter
+    /// Whether each value is wrapped in an object of its key and itself.
+    let wrapsKeys: Bool
+    /// Whether type, expiry time and the server's own form are written.
+    let isLossless: Bool
+    let touches: Bool
+
+    func run(_ condition: String?, isArray: Bool) throws -> Exporter.Outcome {
+        let traits = try database.connection.traits()
+        guard touches || traits.keepsIdleTimes else {
+            throw CommandFailure(
+                "\(traits.product) has no CLIENT NO-TOUCH, so reading the values counts as a use of every key; --touch "
+                    + "exports them all the same", status: .usage)
+        }
+        let stages = try condition.map { try QueryProblem.condition($0).stages } ?? []
+        let plan = QueryPlan(QueryPipeline(stages + [.select([])]))
+        var outcome = Exporter.Outcome()
+        if isArray { try output.write("[") }
+        var options = QueryOptions()
+        options.progress = { _ in !Interruption.isRequested }
+        do {
+            let report = try plan.run(over: database.query(plan, touches: touches), options: options) { row in
+                guard let key = row.entry?.key else { return true }
+                do {
+                    guard let record = try record(of: key) else { return true }
+                    if isArray { try output.write(outcome.exported == 0 ? "\n" : ",\n") }
+                    try isArray ? record.write(to: output) : record.writeLine(to: output)
+                    outcome.exported += 1
+                } catch let error as SourceError {
+                    // Others may be readable; if the server is lost, the scan ends with an error.
+                    Narration.complain("\(TerminalSafe.quoted(key)) is left out: \(error)")
+                    outcome.damaged += 1
+                }
+                return true
+            }
+            for warning in report.warnings { Narration.complain(warning) }
+            outcome.damaged += report.damaged
+        } catch QueryError.cancelled {
+            throw CommandFailure("interrupted", status: Interruption.status)
+        }
+        if isArray { try output.write(outcome.exported == 0 ? "]\n" : "\n]\n") }
+        return outcome
+    }
+
+    /// Nil: the key is no longer there.
+    private func record(of key: String) throws -> JSONTree? {
+        if isLossless {
+            guard let dump = try database.connection.dumped(KeyName.bytes(key), in: database.number) else {
+                return nil
+            }
+            return .object([
+                (Exporter.keyName, .text(key)), ("type", .text(dump.type)),
+                ("expires", dump.expires.map { .count($0) } ?? .printed(Array("null".utf8))),
+                ("dump", .text(Data(dump.bytes).base64EncodedString())),
+            ])
+        }
+        guard let (_, value) = try database.value(of: key) else { return nil }
+        if let problem = value.shortage ?? (value.isUnreadable ? value.origin : nil) {
+            throw SourceError(problem)
+        }
+        if let doubt = value.doubt { Narration.complain("\(TerminalSafe.quoted(key)): \(doubt)") }
+        let json = JSONTree.printed(try RecognizedValue(value.bytes, encoding: value.encoding).json(.compact))
+        return wrapsKeys ? .object([(Exporter.keyName, .text(key)), (Exporter.valueName, json)]) : json
+    }
+}
+
+/// For one thread. Stores the records of a file as keys of a server's database, each in one step.
+final class ServerImport {
+    private let database: ServerDatabase
+    /// The property that holds the key; nil: the records are those of a lossless export.
+    private let key: KeyProperty?
+    private let value: KeyProperty?
+    private let lifetime: Duration?
+    private let replaces: Bool
+    /// Bytes that the server surely has room for.
+    private var room = 0
+
+    init(
+        database: ServerDatabase, key: KeyProperty?, value: KeyProperty?, lifetime: Duration?, replaces: Bool
+    ) {
+        (self.database, self.key, self.value) = (database, key, value)
+        (self.lifetime, self.replaces) = (lifetime, replaces)
+    }
+
+    func store(_ object: UnsafeRawBufferPointer) throws -> ImportedRecord {
+        let name: String
+        switch (key ?? KeyProperty(Exporter.keyName)).find(in: object) {
+        case .fault(let reason): return .bad(reason)
+        case .key(let found): name = found
+        }
+        guard key == nil else {
+            guard let content = KeyProperty.content(of: object, value) else {
+                return .bad(KeyProperty.absence(value))
+            }
+            let json = try ServerImport.bytes(of: content)
+            try requireRoom(json.count)
+            let reason = try database.connection.set(
+                KeyName.bytes(name), to: json,
+                milliseconds: lifetime.map { max(1, Int64(min($0 / .milliseconds(1), 1e15))) },
+                replaces: replaces,
+                in: database.number)
+            return reason.map { .bad("\(TerminalSafe.quoted(name)): \($0)") } ?? .stored(bytes: json.count)
+        }
+        guard case .key(let text) = KeyProperty("dump").find(in: object),
+            let bytes = Data(base64Encoded: text)
+        else { return .bad("no record of export --lossless: there is no base64 in \"dump\"") }
+        var dump = StoredDump(key: KeyName.bytes(name), expires: nil, bytes: Array(bytes))
+        switch KeyProperty("expires").find(in: object) {
+        case .key(let text) where Int64(text).map { $0 > 0 } ?? false: dump.expires = Int64(text)
+        default:
+            guard let item = KeyProperty("expires").value(in: object), item.elementsEqual([0xf6]) else {
+                return .bad("\"expires\" is neither null nor milliseconds since 1970")
+            }
+        }
+        try requireRoom(bytes.count)
+        let reason = try database.connection.restore(dump, replaces: replaces, in: database.number)
+        return reason.map { .bad("\(TerminalSafe.quoted(name)): \($0)") } ?? .stored(bytes: bytes.count)
+    }
+
+    /// A text as it is, anything else as JSON.
+    private static func bytes(of item: UnsafeRawBufferPointer) throws -> [UInt8] {
+        if case .text(let text) = try CBORReader.decode(Array(item)) { return Array(text.utf8) }
+        var json: [UInt8] = []
+        try JSONPrinter.print(item, into: &json)
+        return json
+    }
+
+    /// Asks for every megabyte whether the server would evict other keys for the import.
+    private func requireRoom(_ bytes: Int) throws {
+        if room < bytes {
+            room = max(1 << 20, bytes)
+            try database.connection.requireRoom(for: room, "for what is imported")
+        }
+        room -= bytes
+    }
+}

@@ -1,0 +1,239 @@
+import Foundation
+import ServerInspection
+import ServerSupport
+import StorageEngine
+import StoreInspection
+import Testing
+import TestSupport
+import ValkeyWire
+
+/// Another client writes before each single command of a change, and of the way back.
+@Suite(.serialized, .enabled(if: ValkeyServer.program != nil, "no server is installed"))
+struct InterleavedChangesTests {
+    /// Runs `change` through a proxy again and again: before its first command, before its second and so on, another client stores
+    /// a value at the key `k`.
+    private func interleave(
+        _ served: Served, prepare: () throws -> Void, change: (ServerChanges) throws -> Void,
+        then check: (_ step: Int) throws -> Void
+    ) throws {
+        let (step, count, port) = (Guarded(0), Guarded(0), served.server.port)
+        let proxy = try Interposer(
+            to: port,
+            before: { _ in
+                let place = count.withLock { count in
+                    count += 1
+                    return count
+                }
+                if place == step.withLock({ $0 }) {
+                    _ = try? PlainClient(port: port).command("SET", "k", "other")
+                }
+            })
+        let address = try ServerAddress("valkey://127.0.0.1:\(proxy.port)")
+        var number = 1
+        while true {
+            try prepare()
+            count.withLock { $0 = 0 }
+            step.withLock { $0 = number }
+            try change(ServerChanges(address, database: 0, undoFolder: served.folder))
+            // Each command had its turn.
+            if count.withLock({ $0 }) < number { break }
+            try check(number)
+            number += 1
+        }
+        #expect(number > 8)
+    }
+
+    private static let actions: [PlannedAction] = [
+        .delete, .expireNow, .setLifetime(.seconds(5000)), .setLifetime(.seconds(100)), .setLifetime(nil),
+    ]
+
+    @Test("a value that is stored during a change is there after its undo", arguments: actions)
+    func writesDuringAChange(action: PlannedAction) async throws {
+        let served = try await Served()
+        var id: UInt32?
+        try interleave(served) {
+            try served.ask("SET", "k", "former", "PX", "1000000")
+            try served.ask("SET", "l", "beside", "PX", "1000000")
+        } change: { changes in
+            let targets = ["k", "l"].map { Target(key: $0, sequence: 0, size: 60) }
+            id = try changes.carryOut(action, on: targets).outcome.action?.id
+        } then: { step in
+            _ = try served.changes().undo(try #require(id))
+            #expect(try served.ask("GET", "k").text == "other", "\(step)")
+            #expect(try served.ask("PTTL", "k").number == -1, "\(step)")
+            #expect(try served.ask("GET", "l").text == "beside", "\(step)")
+            #expect(try served.ask("PTTL", "l").number ?? 0 > 900_000, "\(step)")
+        }
+    }
+
+    @Test("a value that is stored during an undo stays, without a former expiry time", arguments: actions)
+    func writesDuringAnUndo(action: PlannedAction) async throws {
+        let served = try await Served()
+        var id: UInt32 = 0
+        try interleave(served) {
+            try served.ask("SET", "k", "former", "PX", "1000000")
+            try served.ask("SET", "l", "beside", "PX", "1000000")
+            let carried = try served.changes().carryOut(action, on: try served.targets(["k", "l"]))
+            id = try #require(carried.outcome.action).id
+        } change: { changes in
+            _ = try changes.undo(id)
+        } then: { step in
+            #expect(try served.ask("GET", "k").text == "other", "\(step)")
+            #expect(try served.ask("PTTL", "k").number == -1, "\(step)")
+            #expect(try served.ask("GET", "l").text == "beside", "\(step)")
+            #expect(try served.ask("PTTL", "l").number ?? 0 > 900_000, "\(step)")
+        }
+    }
+
+    @Test("a value that no longer meets the condition that chose it is left alone", arguments: actions)
+    func writesBesideACondition(action: PlannedAction) async throws {
+        let served = try await Served()
+        let reader = try served.server.client()
+        try interleave(served) {
+            try served.ask("SET", "k", "former", "PX", "1000000")
+            try served.ask("SET", "l", "former", "PX", "1000000")
+        } change: { changes in
+            let targets = ["k", "l"].map { Target(key: $0, sequence: 0, size: 60) }
+            func areFormer(_ keys: [String]) throws(SourceError) -> Set<ExactText> {
+                do {
+                    let former = try keys.filter { try reader.command("GET", $0).text == "former" }
+                    return Set(former.map { ExactText($0) })
+                } catch {
+                    throw SourceError("\(error)")
+                }
+            }
+            _ = try changes.carryOut(action, on: targets, meeting: areFormer)
+        } then: { step in
+            #expect(try served.ask("GET", "k").text == "other", "\(step)")
+            #expect(try served.ask("PTTL", "k").number == -1, "\(step)")
+        }
+    }
+
+    @Test("undo gives no former expiry time to a value that was stored since")
+    func valuesStoredSince() async throws {
+        let served = try await Served()
+        let keys = (0..<70).map { "key \($0)" }
+        for key in keys { try served.ask("SET", key, "former", "PX", "1000000") }
+        let never = try served.changes().carryOut(.setLifetime(nil), on: try served.targets(keys))
+        for key in keys.prefix(40) { try served.ask("SET", key, "new") }
+        let action = try #require(never.outcome.action)
+        let undone = try #require(try served.changes().undo(action.id)).outcome
+        #expect(undone.entries == 30 && undone.skippedCount == 40)
+        for key in keys.prefix(40) { #expect(try served.ask("PTTL", key).number == -1) }
+        // Neither to one that keeps the expiry time that the change has set.
+        let soon = try served.changes().carryOut(.setLifetime(.seconds(5000)), on: try served.targets(keys))
+        try served.ask("SET", "key 7", "newest", "KEEPTTL")
+        let second = try #require(try served.changes().undo(try #require(soon.outcome.action).id)).outcome
+        #expect(second.entries == 69 && second.skipped == ["key 7"])
+        #expect(try served.ask("PTTL", "key 7").number ?? 0 > 4_000_000)
+    }
+
+    @Test("a key that another client deleted before its new expiry time stays deleted")
+    func keysDeletedSince() async throws {
+        let served = try await Served()
+        try served.ask("SET", "k", "former")
+        let soon = try served.changes().carryOut(.setLifetime(.seconds(100)), on: try served.targets(["k"]))
+        try served.ask("DEL", "k")
+        let undone = try #require(try served.changes().undo(try #require(soon.outcome.action).id)).outcome
+        #expect(undone.entries == 0 && undone.skipped == ["k"])
+        #expect(try served.ask("EXISTS", "k").number == 0)
+    }
+
+    @Test("undo recognises a table whose order reading has changed", arguments: ["HSET", "SADD"])
+    func tablesInAnotherOrder(command: String) async throws {
+        let served = try await Served()
+        for number in 0..<1025 {
+            let words = ["k", "element \(number)"] + (command == "HSET" ? ["\(number)"] : [])
+            _ = try served.client.command(RESPCommand(words: ([command] + words).map { Array($0.utf8) }))
+        }
+        try served.ask("PEXPIRE", "k", "1000000")
+        let never = try served.changes().carryOut(.setLifetime(nil), on: try served.targets(["k"]))
+        // Each moves a part of the table to its larger place.
+        for number in 0..<3000 {
+            try served.ask(command == "HSET" ? "HGET" : "SISMEMBER", "k", "element \(number)")
+        }
+        let undone = try #require(try served.changes().undo(try #require(never.outcome.action).id)).outcome
+        #expect(undone.entries == 1)
+        #expect(try served.ask("PTTL", "k").number ?? 0 > 900_000)
+    }
+
+    @Test("one key without rights holds up no other")
+    func keysWithoutRights() async throws {
+        let served = try await Served()
+        for key in ["a1", "b1", "a2"] { try served.ask("SET", key, "0") }
+        try served.ask("ACL", "SETUSER", "user", "on", ">word", "~a*", "+@all")
+        let address = try ServerAddress("valkey://user:word@127.0.0.1:\(served.server.port)")
+        let limited = ServerChanges(address, database: 0, undoFolder: served.folder)
+        let targets = try served.targets(["a1", "b1", "a2"])
+        let deleted = try limited.carryOut(.delete, on: targets)
+        #expect(deleted.outcome.entries == 2 && deleted.stopped?.contains("b1") == true)
+        #expect(try served.ask("EXISTS", "a1", "b1", "a2").number == 1)
+        let back = try #require(try limited.undo(try #require(deleted.outcome.action).id)).outcome
+        #expect(back.entries == 2)
+        let all = try served.changes().carryOut(.delete, on: targets)
+        let id = try #require(all.outcome.action).id
+        let part = try #require(try limited.undo(id))
+        #expect(part.outcome.entries == 2 && !part.outcome.isComplete && part.stopped?.contains("b1") == true)
+        #expect(try #require(try served.changes().undo(id)).outcome.entries == 1)
+        #expect(try served.ask("EXISTS", "a1", "b1", "a2").number == 3)
+    }
+
+    @Test("idle times come back by the server's clock alone")
+    func clocksThatDiffer() async throws {
+        let served = try await Served()
+        let proxy = try Interposer(
+            to: served.server.port,
+            changing: { command, answer in
+                guard command == ["TIME"],
+                    let seconds = String(decoding: answer, as: UTF8.self)
+                        .split(separator: "\r\n").dropFirst(2).first.flatMap({ Int($0) })
+                else { return answer }
+                return Array("*2\r\n$10\r\n\(seconds + 86_400)\r\n$1\r\n0\r\n".utf8)
+            })
+        let address = try ServerAddress("valkey://127.0.0.1:\(proxy.port)")
+        try served.ask("SET", "k", "value")
+        for _ in 0..<2 {
+            let changes = ServerChanges(address, database: 0, undoFolder: served.folder)
+            let carried = try changes.carryOut(.delete, on: try served.targets(["k"]))
+            _ = try changes.undo(try #require(carried.outcome.action).id)
+        }
+        #expect(try served.ask("OBJECT", "IDLETIME", "k").number ?? 0 < 1000)
+        try served.ask("CONFIG", "SET", "slowlog-log-slower-than", "0")
+        try served.ask("GET", "k")
+        let slow = try #require(try ServerConnection(address).slowCommands().first)
+        #expect(abs(slow.time.seconds(since: .now()) + 86_400) < 1000)
+    }
+
+    @Test("only a server that sees this connection's own end is on this machine")
+    func tunnels() async throws {
+        let served = try await Served()
+        let proxy = try Interposer(to: served.server.port)
+        let behind = ServerConnection(try ServerAddress("valkey://localhost:\(proxy.port)"))
+        #expect(try served.connection.isOnThisMachine())
+        #expect(try !behind.isOnThisMachine())
+    }
+
+    @Test("figures leave out all that this program has had the server count")
+    func ownLookups() async throws {
+        let served = try await Served()
+        try served.fill()
+        try served.ask("SET", "empty", "")
+        try served.ask("CONFIG", "RESETSTAT")
+        _ = try served.connection.figures()
+        let keys = ["text", "hash", "list", "set", "scores", "stream", "empty", "none"]
+        let facts = try served.connection.facts(of: keys.map { Array($0.utf8) }, in: 0)
+        for (key, facts) in zip(keys, facts) {
+            _ = try served.connection.value(of: Array(key.utf8), type: facts?.type ?? "hash", in: 0)
+        }
+        let carried = try served.changes().carryOut(.delete, on: try served.targets(["text", "hash"]))
+        _ = try served.changes().undo(try #require(carried.outcome.action).id)
+        for _ in 0..<3 { try served.ask("GET", "number") }
+        try served.ask("GET", "none")
+        let figures = try served.connection.figures()
+        #expect(figures.own.hits > 30 && figures.own.misses > 3)
+        #expect(figures.hits == 3 && figures.misses == 1)
+        try served.ask("CONFIG", "RESETSTAT")
+        try served.ask("GET", "number")
+        #expect(try served.connection.figures().hits == 1)
+    }
+}
