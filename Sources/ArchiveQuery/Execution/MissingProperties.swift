@@ -22,7 +22,7 @@ struct MissingProperties {
         let accesses = unseen.map { shape.access(to: $0) }
         let cursor = try source.cursor(in: .storage)
         let reader = RowReader(
-            cursor, names: names, now: options.now, mostBytes: options.memoryLimit)
+            cursor, names: names, now: options.now, mostBytes: options.mostOfValue)
         while !missing.isEmpty, try cursor.advance() {
             reader.next()
             for (property, access) in zip(unseen, accesses) where missing.contains(property) {

@@ -23,11 +23,11 @@ final class QueryChain {
         self.names = names
         answers = QueryAnswers(patience: patience)
         reader = RowReader(
-            cursor, names: names, now: options.now, mostBytes: options.memoryLimit)
+            cursor, names: names, now: options.now, mostBytes: options.mostOfValue)
         room = QueryRoom(
             reader: reader,
             secondReader: RowReader(
-                cursor, names: names, now: options.now, mostBytes: options.memoryLimit),
+                cursor, names: names, now: options.now, mostBytes: options.mostOfValue),
             memory: memory, options: options, check: Self.check(cursor, reader, options))
         sinks = [last]
         let end = end ?? plan.pipeline.stages.count

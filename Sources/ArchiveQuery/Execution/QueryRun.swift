@@ -31,6 +31,9 @@ public struct QueryOptions {
 
     /// The defaults.
     public init() {}
+
+    /// Bytes that copies of a single value may take together: a megabyte however little memory there is.
+    var mostOfValue: Int { max(1 << 20, memoryLimit) }
 }
 
 /// The progress of a running query.

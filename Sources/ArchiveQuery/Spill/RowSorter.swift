@@ -10,8 +10,14 @@ final class RowSorter {
 
     /// The number of rows that fit even if other stages have used up the memory.
     private static let leastBytes = 64 << 10
-    /// The number of files that are merged at a time.
-    private static let mostRuns = 64
+    /// The number of files that are merged at a time: each has a row in memory, the bytes that it is read from, and its copy.
+    private var mostRuns: Int {
+        max(4, min(64, max(Self.commonBytes, room.memory.limit) / (4 * max(1, largestWritten))))
+    }
+    /// Memory that merging may take even of a query that may use less.
+    private static let commonBytes = 16 << 20
+    /// Bytes of the largest row in a file.
+    private var largestWritten = 0
 
     /// A row with its sort values.
     private struct Entry {
@@ -88,10 +94,19 @@ final class RowSorter {
 
     private func makeRoom() throws {
         trim()
+        try noteLargest()
         try writeRun(entries.lazy.map { RowRecord(tie: $0.tie, row: $0.row) })
         forget()
         isTrimmed = false
-        if runs.count >= Self.mostRuns { try mergeRuns() }
+        if runs.count >= mostRuns { try mergeRuns() }
+    }
+
+    /// - Throws: where the rows of some files would take more than all memory when they are merged.
+    private func noteLargest() throws {
+        largestWritten = entries.reduce(largestWritten) { max($0, $1.bytes) }
+        guard largestWritten <= max(Self.commonBytes, room.memory.limit) / 16 else {
+            throw QueryError.tooMuchMemory(limit: room.memory.limit)
+        }
     }
 
     private func forget() {

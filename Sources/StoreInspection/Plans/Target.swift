@@ -77,7 +77,9 @@ extension [Target] {
         var carried = Carried(outcome, longestCall: clock.longestStep())
         if let failure = outcome.failure {
             // What was done before stays done, so it is told together with the error.
-            carried.stopped = stopped(after: outcome.entries) + ": \(failure.description)"
+            var reason = failure.description
+            if case .noSpace = failure { reason += "; to delete all entries (vellum rm --all) frees space in any case" }
+            carried.stopped = stopped(after: outcome.entries) + ": \(reason)"
         } else if let stoppedAt {
             carried.stopped = stopped(after: stoppedAt) + "."
         }

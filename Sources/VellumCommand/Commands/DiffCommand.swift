@@ -156,11 +156,17 @@ private final class Comparison {
     private func compare(_ key: String, _ one: Archive?, _ two: Archive?, in name: String) throws {
         let change: Change?
         do throws(StorageError) {
-            guard let first = try one?.current(key) else { return }
-            if let second = try two?.current(key) {
-                change = first.value == second.value && first.encoding == second.encoding ? nil : .changed
-            } else {
-                change = .removed
+            // Where they lie: values may be of any size.
+            let isEqual = try one?.withPeek(key) { first in
+                Result { () throws(StorageError) in try two?.withPeek(key) { $0.elementsEqual(first) } }
+            }
+            guard let isEqual else { return }
+            switch try isEqual.get() {
+            case true?:
+                let isSame = try one?.metadata(key)?.encoding == two?.metadata(key)?.encoding
+                change = isSame ? nil : .changed
+            case false?: change = .changed
+            case nil: change = .removed
             }
         } catch {
             guard case .corrupted = error else { throw error }

@@ -46,6 +46,9 @@ struct PlannedChange: Sendable {
         if Interruption.isRequested, let stopped = carried.stopped {
             throw CommandFailure("interrupted: " + stopped, status: Interruption.status)
         }
+        if case .noSpace? = outcome.failure, let stopped = carried.stopped {
+            throw CommandFailure(stopped, status: .storeFailure)
+        }
         if let failure = outcome.failure { throw failure }
         try end(plan)
         if outcome.entries == 0 || !plan.missing.isEmpty && absence == .storeFailure {
@@ -143,6 +146,9 @@ struct PlannedChange: Sendable {
     private func warnOfUndo(_ plan: ChangePlan, _ archive: Archive) throws(StorageError) {
         if case .setLifetime = action { return }
         let status = try archive.status()
+        if let free = store.named.flatMap(SystemText.freeBytes), free < 1 << 20 {
+            Narration.say("the disk is full: what is deleted may be deleted for good, with what could be undone before")
+        }
         guard let room = action.undoRoom(in: status, entries: plan.entries, bytes: plan.bytes) else { return }
         let grace = PlannedAction.grace(room: room)
         Narration.say("this is more than is kept for undo now: it can be undone \(grace)")

@@ -38,10 +38,24 @@ enum DumpFile {
         try write([(versionName, .unsigned(version)), ("files", .unsigned(UInt64(files.count)))])
         for file in files {
             if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
-            let content = try Data(contentsOf: URL(filePath: path + "/" + file))
-            let bytes = Array(content)
-            let checksum = UInt64(Checksum.crc32c(bytes))
-            try write([("path", .text(file)), ("crc32c", .unsigned(checksum)), ("bytes", .bytes(bytes))])
+            // Mapped: a segment is as long as its longest value.
+            let content = try Data(contentsOf: URL(filePath: path + "/" + file), options: .alwaysMapped)
+            try content.withUnsafeBytes { content in
+                var head = CBORWriter()
+                head.beginMap(count: 3)
+                head.write("path")
+                head.write(file)
+                head.write("crc32c")
+                head.write(unsigned: UInt64(Checksum.crc32c(content)))
+                head.write("bytes")
+                // The head of a byte string is that of a number in another major type (RFC 8949, section 3).
+                var length = CBORWriter()
+                length.write(unsigned: UInt64(content.count))
+                let bytesType: UInt8 = 0x40
+                try output.write(head.bytes + [length.bytes[0] | bytesType] + length.bytes.dropFirst())
+                try output.write(content)
+                bytes += UInt64(head.bytes.count + length.bytes.count + content.count)
+            }
         }
         try write([("end", .unsigned(UInt64(files.count)))])
         return bytes

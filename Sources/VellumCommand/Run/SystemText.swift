@@ -18,4 +18,11 @@ enum SystemText {
     static func isTerminal(_ descriptor: Int32) -> Bool {
         isatty(descriptor) == 1
     }
+
+    /// Bytes that the file system of a path has left for this user; nil if it doesn't say.
+    static func freeBytes(at path: String) -> UInt64? {
+        var disk = statvfs()
+        guard statvfs(path, &disk) == 0 else { return nil }
+        return UInt64(disk.f_bavail) &* UInt64(disk.f_frsize)
+    }
 }
