@@ -182,4 +182,30 @@ struct MaintainingTests {
         #expect(try store.run("rm", "A", "--where", "n > 1 | limit 1", "--yes").status == 2)
         #expect(try store.run("rm", "A", "1", "--where", "n > 1", "--yes").status == 2)
     }
+
+    @Test("commands leave entries out that a condition has no answer for, and report how many there are")
+    func conditionsWithoutAnAnswerChooseNothing() throws {
+        let dates = ["\"2020-01-01\"", "\"2026-06-01\"", "\"n/a\"", "17"]
+        for (number, date) in dates.enumerated() {
+            try store.done("put", "A", "\(number)", input: "{\"t\":\(date)}")
+        }
+        let condition = "not (t > 2026-01-01)"
+        let dry = try store.done("rm", "A", "--where", condition, "--dry-run")
+        #expect(dry.text.hasPrefix("would delete 1 entry"))
+        #expect(dry.errors.contains("could not be evaluated for 2 entries"))
+        #expect(try store.done("copy", "A", "B", "--where", condition).errors.contains("for 2 entries"))
+        #expect(try store.keys("B") == ["0"])
+        #expect(try store.done("export", "A", "--where", condition).lines.count == 1)
+        try store.done("expire", "A", "--where", condition, "--in", "1h", "--yes")
+        #expect(try store.run("query", "A", "@expires is not null | count").text == "1\n")
+        try store.done("rm", "A", "--where", condition, "--yes")
+        #expect(try store.keys("A") == ["3", "2", "1"])
+    }
+
+    @Test("a condition on a key chooses one of two keys that differ in their bytes only")
+    func keysAreChosenByTheirBytes() throws {
+        for key in ["caf\u{e9}", "cafe\u{301}"] { try store.done("put", "A", key, input: "1") }
+        try store.done("rm", "A", "--where", "@key = \"caf\u{e9}\"", "--yes")
+        #expect(try store.keys("A").map { Array($0.utf8) } == [Array("cafe\u{301}".utf8)])
+    }
 }

@@ -6,8 +6,32 @@ import FoundationEssentials
 import Foundation
 #endif
 
+/// A calculation or conversion, prepared for many rows.
+protocol RowFunction: AnyObject {
+    var cost: Condition.Cost { get }
+    /// Absent if an operand is; `failed`, which is counted, if it has another kind than the function takes.
+    func result(_ row: RowReader) throws(RowFault) -> StoredItem
+}
+
+/// Counts the rows for which a function has no result.
+struct FailureCount {
+    let sight: Sight?
+    private var serial = -1
+
+    init(_ sight: Sight?) { self.sight = sight }
+
+    /// Counts a row once, however often it is asked.
+    mutating func note(_ kind: KindSet, _ row: RowReader) -> StoredItem {
+        if row.countsFailures, serial != row.serial {
+            sight?.count(kind)
+            serial = row.serial
+        }
+        return .failed
+    }
+}
+
 /// A calculation, prepared for many rows.
-final class Computation {
+final class Computation: RowFunction {
     enum Side {
         case access(RowShape.Access)
         case constant(StoredItem)
@@ -16,11 +40,13 @@ final class Computation {
     private let left: Side
     private let sign: QueryOperator
     private let right: Side
+    private var failures: FailureCount
 
-    init(_ left: Side, _ sign: QueryOperator, _ right: Side) {
+    init(_ left: Side, _ sign: QueryOperator, _ right: Side, _ sight: Sight?) {
         self.left = left
         self.sign = sign
         self.right = right
+        failures = FailureCount(sight)
     }
 
     var cost: Condition.Cost {
@@ -30,7 +56,19 @@ final class Computation {
     }
 
     func result(_ row: RowReader) throws(RowFault) -> StoredItem {
-        Self.result(try value(left, row), sign, try value(right, row))
+        let (left, right) = (try value(left, row).orDate, try value(right, row).orDate)
+        if case .number(let a) = left, case .number(let b) = right {
+            guard let number = Self.result(a, sign, b) else { return failures.note(.quotient, row) }
+            return .number(number)
+        }
+        switch (left, right) {
+        case (.failed, _), (_, .failed): return .failed
+        case (.absent, _), (_, .absent): return .absent
+        default:
+            if let result = Self.result(left, sign, right) { return result }
+            let isRightWrong = left.isNumberOrDate && !(right.isNumberOrDate && left.isNumber)
+            return failures.note(isRightWrong ? right.kind : left.kind, row)
+        }
     }
 
     private func value(_ side: Side, _ row: RowReader) throws(RowFault) -> StoredItem {
@@ -40,16 +78,17 @@ final class Computation {
         }
     }
 
-    private static func result(_ left: StoredItem, _ sign: QueryOperator, _ right: StoredItem) -> StoredItem {
-        switch (left.orDate, right.orDate) {
-        case (.number(let a), .number(let b)): result(a, sign, b).map(StoredItem.number) ?? .absent
+    /// Calculates with dates; nil for other kinds.
+    private static func result(_ left: StoredItem, _ sign: QueryOperator, _ right: StoredItem) -> StoredItem?
+    {
+        switch (left, right) {
         case (.date(let date), .number(let seconds)) where !sign.isProduct:
             .date(Microseconds.date(date, after: sign == .plus ? seconds.double : -seconds.double))
         case (.number(let seconds), .date(let date)) where sign == .plus:
             .date(Microseconds.date(date, after: seconds.double))
         case (.date(let later), .date(let earlier)) where sign == .minus:
             .number(NumberValue(seconds: Microseconds.seconds(from: earlier, to: later)))
-        default: .absent
+        default: nil
         }
     }
 
@@ -82,27 +121,32 @@ final class Computation {
 }
 
 extension StoredItem {
-    /// The operand as a number or date; nil for other kinds.
+    /// A value of a query.
     init(_ literal: QueryLiteral) {
         self =
             switch LiteralValue(literal) {
+            case .absent: .absent
+            case .boolean(let flag): .boolean(flag)
             case .number(let number): .number(number)
+            case .text(let text), .key(let text): .string(text.string)
             case .date(let date): .date(date)
-            case .absent, .boolean, .text: .absent
             }
     }
 
     /// A text in ISO 8601 counts as its date.
-    fileprivate var orDate: StoredItem {
-        if case .text(let text) = self, let date = DateText.date(text) { .date(date) } else { self }
-    }
+    fileprivate var orDate: StoredItem { isText ? date.map { .date($0) } ?? self : self }
+
+    fileprivate var isNumber: Bool { kind == .number }
+    fileprivate var isNumberOrDate: Bool { isNumber || isDate }
 }
 
 /// Calculates with dates in microseconds, as exactly as they are written: a `Double` of seconds has no tenths, and each
 /// calculation with it would add to that error.
-private enum Microseconds {
+enum Microseconds {
     /// Seconds from 1970 to 2001.
-    private static let reference = Int64(Date.timeIntervalBetween1970AndReferenceDate)
+    static let reference = Int64(Date.timeIntervalBetween1970AndReferenceDate)
+    /// 1970-01-01 in the seconds of ``StoredItem/date(_:)``.
+    static let start = StoredItem.date(microseconds: 0)
     /// 136 years. Up to there a `Double` tells microseconds apart.
     private static let longest = 0x1p32
 
@@ -134,7 +178,7 @@ private enum Microseconds {
 
 extension NumberValue {
     /// Whole seconds become an integer.
-    fileprivate init(seconds: Double) {
+    init(seconds: Double) {
         let isWhole = seconds == seconds.rounded() && seconds.magnitude < 0x1p53
         self = isWhole ? .integer(Int128(seconds)) : .float(seconds)
     }

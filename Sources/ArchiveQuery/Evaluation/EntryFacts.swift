@@ -76,7 +76,7 @@ extension QueryMetadata {
 
     func item(of entry: some QueryEntry, now: Timestamp) -> StoredItem {
         switch self {
-        case .key: .string(entry.key)
+        case .key: .key(.string(entry.key))
         case .size: .number(.integer(Int128(entry.valueBytes)))
         case .created: Self.date(entry.created)
         case .accessed: Self.date(entry.accessed)
@@ -86,7 +86,7 @@ extension QueryMetadata {
         case .ttl: entry.expires.map { Self.seconds(now, $0) } ?? .absent
         case .hits: .number(.integer(Int128(entry.hits)))
         case .tier: .string(entry.tier.rawValue)
-        case .owner: entry.owner.map { .string($0) } ?? .absent
+        case .owner: entry.owner.map { .key(.string($0)) } ?? .absent
         case .rank: entry.rank.map { .number(.integer(Int128($0))) } ?? .absent
         case .type: entry.type.map { .string($0) } ?? .absent
         case .encoding: (entry.layout ?? entry.encoding.word).map { .string($0) } ?? .absent

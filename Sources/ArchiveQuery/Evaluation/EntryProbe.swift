@@ -15,7 +15,8 @@ package final class EntryProbe {
     }
 
     private let reader: RowReader
-    private let condition: Condition?
+    private let condition: (test: Condition, undecided: Sight)?
+    private let sorted: [Sight]
     private let accesses: [RowShape.Access]
     /// What the condition notes; it points into this.
     private let answers: QueryAnswers
@@ -32,17 +33,22 @@ package final class EntryProbe {
         now: Timestamp
     ) throws(QueryError) {
         let (names, answers) = (PropertyNames(), QueryAnswers())
-        let condition = try condition.condition(RowShape(names: names), answers)
-        self.init(cursor, names, answers, condition, properties, now)
+        var shape = RowShape(names: names)
+        shape.answers = answers
+        let (compiled, text) = (try condition.condition(shape, answers), condition.description)
+        self.init(cursor, names, answers, (compiled, answers.undecided(text)), properties, now)
     }
 
     private init(
-        _ cursor: any QueryCursor, _ names: PropertyNames, _ answers: QueryAnswers, _ condition: Condition?,
+        _ cursor: any QueryCursor, _ names: PropertyNames, _ answers: QueryAnswers,
+        _ condition: (Condition, Sight)?,
         _ properties: [QueryProperty], _ now: Timestamp
     ) {
-        let shape = RowShape(names: names)
+        var shape = RowShape(names: names)
+        shape.answers = answers
         accesses = properties.map { shape.access(to: $0) }
         self.condition = condition
+        sorted = properties.map { answers.sight($0, wanting: [], "\($0)", .sorted) }
         self.answers = answers
         self.names = names
         // It has to know all names from the beginning.
@@ -52,10 +58,14 @@ package final class EntryProbe {
     /// Call after the cursor has moved.
     package func next() { reader.next() }
 
-    /// Whether the condition holds; without one it does.
+    /// Whether the condition holds; without one it does. Counts an entry for which it is unknown.
     package func isMet() -> Answer<Bool> {
         guard let condition else { return .found(true) }
-        return answer { () throws(RowFault) in try condition.isMet(by: reader) }
+        return answer { () throws(RowFault) in
+            let truth = try condition.test.test(reader)
+            if truth == .unknown { condition.undecided.count(.other) }
+            return truth == .yes
+        }
     }
 
     /// The encoding of a property, by its number; nil: the entry has none.
@@ -68,10 +78,11 @@ package final class EntryProbe {
         answer { () throws(RowFault) in
             var best = SortValue.absent
             try reader.forEachItem(accesses[number]) { (item) throws(RowFault) in
-                let value = SortValue(item)
+                let value = try reader.sortValue(item)
                 if SortValue.compare(value, best, isDescending: isDescending) < 0 { best = value }
                 return true
             }
+            sorted[number].count(best.kind)
             return best
         }
     }
@@ -80,8 +91,13 @@ package final class EntryProbe {
     package func groupKey(_ number: Int) -> Answer<GroupKey> {
         answer { () throws(RowFault) in
             let access = accesses[number]
-            if access.isMany { return try reader.encoded(access).map(GroupKey.encoded) ?? .absent }
-            return try GroupKey(try reader.item(access)) { () throws(RowFault) in try reader.encoded(access) }
+            guard access.isMany else { return try reader.groupKey(try reader.item(access)) }
+            var keys: [GroupKey] = []
+            try reader.forEachItem(access) { (item) throws(RowFault) in
+                keys.append(try reader.groupKey(item))
+                return true
+            }
+            return .list(keys)
         }
     }
 
@@ -90,6 +106,12 @@ package final class EntryProbe {
             return .unreadable
         }
     }
+
+    /// What is known of values of other kinds that the condition, a sort or a calculation met, one line each.
+    package var kindRemarks: [String] { answers.remarks }
+
+    /// The number of entries for which the condition was unknown.
+    package var undecided: Int { answers.undecidedRows }
 
     /// What a person should know of the condition after it was tested, one line each: comparisons of kinds that never fit, and
     /// properties that no value had as far as values were read.

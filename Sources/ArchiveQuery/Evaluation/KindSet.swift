@@ -12,6 +12,14 @@ struct KindSet: OptionSet, Hashable {
     static let other = KindSet(rawValue: 128)
     /// Two values that can be compared with each other.
     static let comparable = KindSet(rawValue: 256)
+    /// A floating-point value that is no number.
+    static let nan = KindSet(rawValue: 512)
+    /// A division by zero, in place of its result.
+    static let quotient = KindSet(rawValue: 1024)
+    /// All single kinds, in the order of a sort.
+    static let each: [KindSet] = [
+        .boolean, .number, .date, .text, .bytes, .list, .map, .other, .comparable, .nan, .quotient,
+    ]
 
     /// Kinds with a number of elements, for `count` and `is empty`.
     static let collections: KindSet = [.text, .bytes, .list, .map]
@@ -20,6 +28,33 @@ struct KindSet: OptionSet, Hashable {
         (.number, "a number"), (.text, "a text"), (.date, "a date"), (.boolean, "true or false"),
         (.list, "a list"), (.map, "a map"), (.bytes, "bytes"), (.other, "a value of another kind"),
     ]
+
+    /// `3 texts that are no dates and 1 list`, where `wanted` are the kinds that were expected.
+    static func amounts(_ count: (KindSet) -> Int, wanted: KindSet = []) -> String {
+        let parts = each.map { ($0, count($0)) }.filter { $0.1 > 0 }.map { kind, count in
+            let isUndated = kind == .text && wanted.contains(.date) && !wanted.contains(.text)
+            let name = isUndated ? ("text that is no date", "texts that are no dates") : plural(kind)
+            return "\(count) \(count == 1 ? name.0 : name.1)"
+        }
+        guard let last = parts.last, parts.count > 1 else { return parts.first ?? "" }
+        return parts.dropLast().joined(separator: ", ") + " and " + last
+    }
+
+    private static func plural(_ kind: KindSet) -> (String, String) {
+        switch kind {
+        case .boolean: ("boolean", "booleans")
+        case .number: ("number", "numbers")
+        case .text: ("text", "texts")
+        case .date: ("date", "dates")
+        case .bytes: ("byte string", "byte strings")
+        case .list: ("list", "lists")
+        case .map: ("map", "maps")
+        case .comparable: ("pair of incomparable values", "pairs of incomparable values")
+        case .nan: ("NaN", "NaN")
+        case .quotient: ("division by zero", "divisions by zero")
+        default: ("value of another kind", "values of another kind")
+        }
+    }
 
     /// `a number or a text`.
     var words: String {
@@ -31,10 +66,10 @@ extension StoredItem {
     /// Empty if absent.
     var kind: KindSet {
         switch self {
-        case .absent: []
+        case .absent, .failed: []
         case .boolean: .boolean
         case .number: .number
-        case .text, .string: .text
+        case .text, .string, .key: .text
         case .bytes: .bytes
         case .date: .date
         case .array: .list

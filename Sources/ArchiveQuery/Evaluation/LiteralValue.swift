@@ -6,6 +6,8 @@ enum LiteralValue {
     case boolean(Bool)
     case number(NumberValue)
     case text(TextValue)
+    /// A key or an owner, which is compared by its bytes.
+    case key(TextValue)
     case date(Double)
 
     init(_ literal: QueryLiteral) {
@@ -27,7 +29,7 @@ enum LiteralValue {
         }
     }
 
-    /// A stored value, to compare another one with; nil for kinds that never match a comparison.
+    /// A stored value, to compare another one with; nil for kinds that have no literals.
     init?(_ item: StoredItem) {
         switch item {
         case .absent: self = .absent
@@ -35,43 +37,94 @@ enum LiteralValue {
         case .number(let number): self = .number(number)
         case .text(let text): self = .text(TextValue(UTF8Text.string(text)))
         case .string(let text): self = .text(TextValue(text))
+        case .key(let key): self = .key(TextValue(key.string))
         case .date(let date): self = .date(date)
-        case .bytes, .array, .map, .other: return nil
+        case .bytes, .array, .map, .other, .failed: return nil
         }
     }
 
-    /// Whether the item has this relation to the value. False for values of different kinds.
+    /// Whether the item has this relation to the value. Counts an item of another kind, which differs from the value and has no
+    /// order with it.
     @inline(__always)
-    func isMet(_ relation: QueryRelation, by item: StoredItem) -> Bool {
+    func test(_ relation: QueryRelation, _ item: StoredItem, _ sight: Sight) -> Truth {
         switch (self, item) {
-        case (.text(let value), .text(let text)) where relation == .equal: value.isEqual(to: text)
-        case (.text(let value), .text(let text)): relation.holds(value.order(of: text))
+        case (.text(let value), .text(let text)) where relation == .equal: Truth(value.isEqual(to: text))
+        case (.text(let value), .text(let text)): Truth(relation.holds(value.order(of: text)))
         case (.number(let value), .number(let number)):
             // NaN differs from every number.
-            NumberValue.compare(number, value).map(relation.holds) ?? (relation == .notEqual)
-        default: isMetRarely(relation, by: item)
+            Truth(NumberValue.compare(number, value).map(relation.holds) ?? (relation == .notEqual))
+        default: testRarely(relation, item, sight)
         }
     }
 
-    private func isMetRarely(_ relation: QueryRelation, by item: StoredItem) -> Bool {
+    private func testRarely(_ relation: QueryRelation, _ item: StoredItem, _ sight: Sight) -> Truth {
         switch (self, item) {
-        case (.absent, .absent): relation == .equal
+        case (.absent, .absent), (.absent, .failed): return Truth(relation == .equal)
+        case (_, .failed): return .unknown
         // Like nil in the typed API, an absent item differs from every value.
-        case (.absent, _), (_, .absent): relation == .notEqual
-        case (.text(let value), .string(let text)): relation.holds(value.order(of: text))
-        case (.boolean(let value), .boolean(let flag)):
-            relation == .equal ? flag == value : relation == .notEqual && flag != value
-        case (.date(let value), .date(let date)): relation.holds(date, value)
-        // A text in ISO 8601 counts as its date.
-        case (.date(let value), .text(let text)):
-            DateText.date(text).map { relation.holds($0, value) } ?? false
-        case (.text(let value), .date(let date)): value.date.map { relation.holds(date, $0) } ?? false
+        case (.absent, _), (_, .absent): return Truth(relation == .notEqual)
+        case (.text(let value), .string(let text)): return Truth(relation.holds(value.order(of: text)))
+        case (.text(let value), .key(let key)), (.key(let value), .key(let key)):
+            return Truth(relation.holds(key.withBytes { value.byteOrder(of: $0) }))
+        case (.key(let value), .text(let text)): return Truth(relation.holds(value.byteOrder(of: text)))
+        case (.key(let value), .string(var text)):
+            return Truth(
+                relation.holds(text.withUTF8 { value.byteOrder(of: UnsafeRawBufferPointer($0)) }))
+        case (.boolean(let value), .boolean(let flag)) where !relation.isOrder:
+            return Truth((flag == value) == (relation == .equal))
+        default:
+            return testDates(relation, item) ?? miss(relation, item, sight)
+        }
+    }
+
+    /// Compares dates with dates and with texts, which are read as dates. Nil where both are of other kinds, or a text is no date.
+    private func testDates(_ relation: QueryRelation, _ item: StoredItem) -> Truth? {
+        let value: Double? =
+            switch (self, item) {
+            case (.date(let date), _): date
+            case (.text(let text), .date), (.key(let text), .date): text.date
+            default: nil
+            }
+        guard let value, let date = item.date else { return nil }
+        return Truth(relation.holds(date, value))
+    }
+
+    private func miss(_ relation: QueryRelation, _ item: StoredItem, _ sight: Sight) -> Truth {
+        sight.count(item.kind)
+        // A text that is no date may be meant as one, so that it is neither equal to a date nor different.
+        let isUndated = isDate && item.isText || isText && item.isDate
+        return isUndated || relation.isOrder ? .unknown : Truth(relation == .notEqual)
+    }
+
+    private var isDate: Bool { if case .date = self { true } else { false } }
+
+    private var isText: Bool {
+        switch self {
+        case .text, .key: true
         default: false
         }
     }
 }
 
+extension StoredItem {
+    /// The date that the item is, or that its text says.
+    var date: Double? {
+        switch self {
+        case .date(let date): date
+        case .text(let text): DateText.date(text)
+        case .string(var text): text.withUTF8 { DateText.date(UnsafeRawBufferPointer($0)) }
+        case .key(let key): key.withBytes { DateText.date($0) }
+        default: nil
+        }
+    }
+
+    var isText: Bool { kind == .text }
+    var isDate: Bool { kind == .date }
+}
+
 extension QueryRelation {
+    var isOrder: Bool { self != .equal && self != .notEqual }
+
     /// Whether the relation holds for an order: negative for less, 0 for equal, positive for greater.
     @inline(__always)
     func holds(_ order: Int) -> Bool {

@@ -1,12 +1,30 @@
-/// Collects what the questions of one query found, and what a person should know of it. Not thread-safe.
+/// Collects the kinds of values that one query found, and the warnings about them. Not thread-safe.
 final class QueryAnswers {
-    /// The kinds of values that one question found.
+    /// A part of the query that depends on the kinds of values.
     private struct Question {
         var property: QueryProperty
         var wanted: KindSet
-        /// The condition or figure as text.
+        /// The condition, figure, sort or calculation as text.
         var text: String
-        var kinds: UnsafeMutablePointer<KindSet>
+        var role: Role
+        var sight: Sight
+    }
+
+    /// The effect of the values that a question counts.
+    enum Role {
+        /// They are of another kind than the value that they are compared with.
+        case compared
+        /// They are not part of an aggregate.
+        case excluded
+        /// All of a sort, which orders kinds.
+        case sorted
+        /// The results of an aggregate that isn't limited to one kind.
+        case resulting
+        /// A calculation or conversion has no result for them.
+        case failed
+        /// Rows for which a condition is unknown, counted as one kind.
+        case undecided
+        case silent
     }
 
     /// The time limit that all regular expressions of the query share.
@@ -16,39 +34,62 @@ final class QueryAnswers {
 
     init(patience: SearchPatience = SearchPatience()) { self.patience = patience }
 
-    deinit { questions.forEach { $0.kinds.deallocate() } }
+    deinit { questions.forEach { $0.sight.counts.deallocate() } }
 
     func warn(_ line: String) { lines.append(line) }
 
     /// All warnings, one line each.
-    var warnings: [String] { lines + misfits + (patience.warning.map { [$0] } ?? []) }
+    var warnings: [String] { suspicions + remarks }
+
+    /// Warnings that suggest a mistake in the query.
+    private var suspicions: [String] {
+        lines + unique(Self.misfit) + (patience.warning.map { [$0] } ?? [])
+    }
+
+    /// Warnings about values that conditions, aggregates and sorts met besides those of the kind that they are for.
+    var remarks: [String] {
+        unique { $0.role == .undecided ? Self.remark($0) : nil }
+            + unique { $0.role == .undecided || Self.misfit($0) != nil ? nil : Self.remark($0) }
+    }
 
     /// A place where a question notes the kinds of values that it finds. Valid as long as this object.
-    func sight(_ property: QueryProperty, wanting kinds: KindSet, _ text: String) -> Sight {
-        let noted = UnsafeMutablePointer<KindSet>.allocate(capacity: 1)
-        noted.initialize(to: [])
-        questions.append(Question(property: property, wanted: kinds, text: text, kinds: noted))
-        return Sight(kinds: noted)
+    func sight(
+        _ property: QueryProperty, wanting kinds: KindSet, _ text: String, _ role: Role = .compared
+    ) -> Sight {
+        let counts = UnsafeMutablePointer<Int>.allocate(capacity: Sight.slots + 1)
+        counts.initialize(repeating: 0, count: Sight.slots + 1)
+        let sight = Sight(counts: counts)
+        questions.append(
+            Question(property: property, wanted: kinds, text: text, role: role, sight: sight))
+        return sight
+    }
+
+    /// Counts the rows for which a condition is unknown.
+    func undecided(_ text: String) -> Sight { sight(.named(""), wanting: [], text, .undecided) }
+
+    /// The number of rows for which conditions were unknown.
+    var undecidedRows: Int {
+        questions.reduce(0) { $0 + ($1.role == .undecided ? $1.sight[.other] : 0) }
     }
 
     /// Takes what the same questions found in a part of the entries. Stages ask theirs in the order from the last to the first,
     /// and a part has only first ones.
     func absorb(_ part: QueryAnswers) {
         for (mine, other) in zip(questions.suffix(part.questions.count), part.questions) {
-            Sight(kinds: mine.kinds).note(other.kinds.pointee)
+            mine.sight.absorb(other.sight)
         }
     }
 
-    /// The questions that found only values of other kinds, in the order of the query.
-    private var misfits: [String] {
+    private func unique(_ line: (Question) -> String?) -> [String] {
         var seen: Set<String> = []
-        return questions.compactMap(Self.misfit).filter { seen.insert($0).inserted }
+        return questions.compactMap(line).filter { seen.insert($0).inserted }
     }
 
+    /// A question that found only values of other kinds.
     private static func misfit(_ question: Question) -> String? {
         let found =
             if case .metadata(let metadata) = question.property { metadata.kind } else {
-                question.kinds.pointee
+                question.sight.kinds
             }
         guard !question.wanted.isEmpty, !found.isEmpty, found.isDisjoint(with: question.wanted) else {
             return nil
@@ -58,14 +99,51 @@ final class QueryAnswers {
         return
             "\(question.text): \(question.property) is \(found.words), not \(question.wanted.words)\(advice)"
     }
+
+    private static func remark(_ question: Question) -> String? {
+        let sight = question.sight
+        let amounts = KindSet.amounts({ sight[$0] }, wanted: question.wanted)
+        guard !amounts.isEmpty else { return nil }
+        let kinds = KindSet.each.count { sight[$0] > 0 }
+        switch question.role {
+        case .compared: return "\(question.text): met \(amounts)"
+        case .excluded: return "\(question.text): left out \(amounts)"
+        case .sorted: return kinds > 1 ? "\(question.text): \(amounts) are sorted by kind first" : nil
+        case .resulting: return kinds > 1 ? "\(question.text): the results are \(amounts)" : nil
+        case .failed: return "\(question.text): no result for \(amounts)"
+        case .undecided:
+            let count = sight[.other]
+            return
+                "\(question.text): could not be evaluated for \(count) \(count == 1 ? "entry" : "entries"), left out"
+        case .silent: return nil
+        }
+    }
 }
 
 /// A place where one question notes the kinds of values that it finds. Not thread-safe.
 struct Sight {
-    fileprivate let kinds: UnsafeMutablePointer<KindSet>
+    /// One for each kind, and then the kinds that were noted.
+    fileprivate let counts: UnsafeMutablePointer<Int>
+    fileprivate static let slots = 16
 
     @inline(__always)
-    func note(_ kind: KindSet) { kinds.pointee = KindSet(rawValue: kinds.pointee.rawValue | kind.rawValue) }
+    func note(_ kind: KindSet) { counts[Self.slots] |= Int(kind.rawValue) }
+
+    /// Notes and counts a value; not one that is absent.
+    @inline(__always)
+    func count(_ kind: KindSet, times: Int = 1) {
+        guard !kind.isEmpty else { return }
+        note(kind)
+        counts[kind.rawValue.trailingZeroBitCount] += times
+    }
+
+    fileprivate var kinds: KindSet { KindSet(rawValue: UInt16(truncatingIfNeeded: counts[Self.slots])) }
+    fileprivate subscript(kind: KindSet) -> Int { counts[kind.rawValue.trailingZeroBitCount] }
+
+    fileprivate func absorb(_ other: Sight) {
+        note(other.kinds)
+        for slot in 0..<Self.slots { counts[slot] += other.counts[slot] }
+    }
 }
 
 /// Advice for a question that found only values of other kinds.
@@ -75,6 +153,7 @@ private enum KindAdvice {
         case (_, .list) where wanted.contains(.text) && !wanted.contains(.list):
             "lists are asked with has, or \(property)[]"
         case (_, .list): "its elements are \(property)[]"
+        case (.number, .text) where !property.isMetadata: "number(\(property)) reads texts as numbers"
         case (.number, .text): "texts stand in \"…\""
         case (.text, .number): "numbers stand without quotes"
         case (.date, .number): "seconds since 1970 are the date 1970-01-01 + \(property)"

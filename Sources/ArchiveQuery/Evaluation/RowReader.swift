@@ -47,6 +47,12 @@ final class RowReader {
     private(set) var valuesRead = 0
     private(set) var bytesRead = 0
     private(set) var unreadable = 0
+    /// The kinds of values other than lists where the latest path through all elements of a list ended.
+    private(set) var kindsWithoutElements = KindSet()
+    /// Changes with each row, so that what is calculated twice for a row is counted once.
+    private(set) var serial = 0
+    /// Whether calculations without a result are counted; not where rows are read again.
+    var countsFailures = true
     /// Unreadable values whose bytes fail their checksum.
     private(set) var damaged = 0
     private var isDamageNoted = false
@@ -95,6 +101,7 @@ final class RowReader {
     /// Call after the cursor has advanced.
     @inline(__always)
     func next() {
+        serial &+= 1
         state = .unread
         content = nil
         isDamageNoted = false
@@ -103,6 +110,7 @@ final class RowReader {
     /// Makes a kept row the current one while `body` runs.
     func show<Result>(_ row: KeptRow, _ body: () throws -> Result) rethrows -> Result {
         isEntry = false
+        serial &+= 1
         facts = row.facts
         guard let document = row.document else {
             (content, state) = (nil, .unreadable)
@@ -119,6 +127,7 @@ final class RowReader {
     /// Replaces the row's value by these columns while `body` runs. The entry's metadata stay available.
     func show<Result>(columns: [UInt8], _ body: () throws -> Result) rethrows -> Result {
         let before = (content, state)
+        serial &+= 1
         defer { (content, state) = before }
         return try columns.withUnsafeBytes { bytes in
             (content, state) = (bytes, .readable)
@@ -214,6 +223,12 @@ final class RowReader {
         case .property, .column:
             guard let place = try place(access), let content else { return .absent }
             do throws(CBORError) { return try StoredItem.read(content, at: place) } catch { throw spoiled() }
+        case .keyColumn(let index):
+            switch try item(.column(index, [])) {
+            case .text(let text): return .key(.bytes(text))
+            case .string(let text): return .key(.string(text))
+            case let other: return other
+            }
         case .metadata(let metadata): return try item(metadata)
         case .computed(let computation): return try computation.result(self)
         case .elements, .nothing: return .absent
@@ -255,6 +270,7 @@ final class RowReader {
                 if let place { bytes += try encoded(at: place) } else { bytes += writer.bytes }
             }
             return bytes
+        case .keyColumn(let index): return try encoded(.column(index, []))
         case .property, .column:
             guard let place = try place(access), let content else { return nil }
             do throws(CBORError) {
@@ -368,7 +384,7 @@ final class RowReader {
             case .column(let index, let rest):
                 guard let content else { return nil }
                 return try Self.column(index, content, rest)
-            case .metadata, .elements, .computed, .nothing: return nil
+            case .metadata, .keyColumn, .elements, .computed, .nothing: return nil
             }
         } catch {
             throw spoiled()
@@ -378,12 +394,14 @@ final class RowReader {
     /// Where the elements begin; nil for an element in which the rest of the path leads nowhere.
     private func places(_ elements: RowShape.Elements) throws(RowFault) -> [Int?] {
         var places: [Int?] = []
+        kindsWithoutElements = []
         if case .property = elements.start { try loadIfUnread() }
         do throws(CBORError) {
             switch elements.start {
             case .property(let name, let way):
                 guard let content, let start = try scan.pointee.place(of: name) else { return [] }
-                try Self.collect(elements.steps[...], content, from: start, into: &places)
+                try Self.collect(
+                    elements.steps[...], content, from: start, into: &places, &kindsWithoutElements)
                 guard !seenWays[way] else { return places }
                 // The elements of an empty list might have the property.
                 seenWays[way] =
@@ -391,12 +409,37 @@ final class RowReader {
                     ? Self.isEmptyList(elements.steps, content, from: start) : places.contains { $0 != nil }
             case .column(let index):
                 guard let content, let start = try Self.column(index, content, []) else { return [] }
-                try Self.collect(elements.steps[...], content, from: start, into: &places)
+                try Self.collect(
+                    elements.steps[...], content, from: start, into: &places, &kindsWithoutElements)
             }
         } catch {
             throw spoiled()
         }
         return places
+    }
+
+    /// - Throws: `tooMuchMemory` if a copy of the elements of a list or map may take more than the query's memory.
+    func checkElements(of item: StoredItem) throws(RowFault) {
+        guard let content, content.count > mostBytes / 64 else { return }
+        let start: CBORReader
+        var reader: CBORReader
+        var left: Int
+        switch item {
+        case .array(let first, let count): (start, reader, left) = (first, first, count ?? .max)
+        case .map(let first, let count): (start, reader, left) = (first, first, count.map { 2 * $0 } ?? .max)
+        default: return
+        }
+        do throws(CBORError) {
+            while left > 0, left <= content.count || !reader.readBreak() {
+                try reader.skipItem()
+                left -= 1
+            }
+        } catch {
+            throw spoiled()
+        }
+        guard reader.offset - start.offset <= mostBytes / 64 else {
+            throw .source(QueryError.tooMuchMemory(limit: mostBytes))
+        }
     }
 
     /// Marks the value as unreadable, for a fault that was found after its start.
@@ -441,7 +484,7 @@ final class RowReader {
     /// leads nowhere.
     private static func collect(
         _ steps: ArraySlice<QueryProperty.Step>, _ bytes: UnsafeRawBufferPointer, from place: Int,
-        into places: inout [Int?]
+        into places: inout [Int?], _ others: inout KindSet
     ) throws(CBORError) {
         guard let each = steps.firstIndex(of: .each) else {
             places.append(try follow(Array(steps), bytes, from: place))
@@ -450,12 +493,15 @@ final class RowReader {
         guard let list = try follow(Array(steps[..<each]), bytes, from: place) else { return }
         var reader = CBORReader(bytes, at: list)
         try stepOverTags(&reader)
-        guard case .array(let count) = try reader.readHead() else { return }
+        guard case .array(let count) = try reader.readHead() else {
+            others.formUnion(try StoredItem.read(bytes, at: list).kind)
+            return
+        }
         var read = 0
         while count.map({ read < $0 }) ?? !reader.readBreak() {
             let start = reader.offset
             try reader.skipItem()
-            try collect(steps[(each + 1)...], bytes, from: start, into: &places)
+            try collect(steps[(each + 1)...], bytes, from: start, into: &places, &others)
             read += 1
         }
     }
@@ -496,7 +542,7 @@ final class RowReader {
 
     private func item(_ metadata: QueryMetadata) throws(RowFault) -> StoredItem {
         guard isEntry else { return facts.map { metadata.item(of: $0, now: now) } ?? .absent }
-        if metadata == .key { return .text(try key()) }
+        if metadata == .key { return .key(.bytes(try key())) }
         if metadata.isInFrame { try check(try reading()) }
         return metadata.item(of: source, now: now)
     }
@@ -518,12 +564,16 @@ final class RowReader {
         }
     }
 
-    private static func encoded(_ item: StoredItem) -> [UInt8]? {
+    static func encoded(_ item: StoredItem) -> [UInt8]? {
         var writer = CBORWriter()
         switch item {
         case .text(let text): writer.write(utf8: text)
         case .string(let text): writer.write(text)
+        case .key(let key): key.withBytes { writer.write(utf8: $0) }
+        case .boolean(let flag): writer.write(flag)
         case .number(.integer(let number)): writer.write(wide: number)
+        case .number(.decimal(let number)):
+            return try? JSONTranscoder.cbor(from: NumberValue.decimal(number).text)
         case .number(let number): writer.write(number.double)
         case .date(let seconds):
             writer.write(tag: 1)

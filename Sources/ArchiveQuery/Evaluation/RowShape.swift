@@ -8,12 +8,22 @@ struct RowShape {
         case property(Int, [QueryProperty.Step], way: Int)
         /// A column, and the path from there.
         case column(Int, [QueryProperty.Step])
+        /// A column of keys or owners, which are compared by their bytes.
+        case keyColumn(Int)
         /// All elements of a list in a property or a column.
         case elements(Elements)
-        case computed(Computation)
+        case computed(any RowFunction)
         case nothing
 
         var isMany: Bool { if case .elements = self { true } else { false } }
+
+        var isKey: Bool {
+            switch self {
+            case .metadata(let metadata): metadata == .key || metadata == .owner
+            case .keyColumn: true
+            default: false
+            }
+        }
     }
 
     /// A path with `[]` in it: its start, and the steps from there.
@@ -29,6 +39,10 @@ struct RowShape {
 
     /// The names of the columns; nil if rows are whole entries.
     private(set) var columns: [QueryProperty]?
+    /// The numbers of the columns with keys or owners.
+    private var keyColumns: Set<Int> = []
+    /// Where calculations count values that they have no result for; nil while a query is only planned.
+    var answers: QueryAnswers?
     /// Whether each row comes from a single entry.
     private(set) var hasEntry = true
     /// All properties of entries that the plan uses, so that one pass over a value finds them.
@@ -37,9 +51,12 @@ struct RowShape {
     init(names: PropertyNames) { self.names = names }
 
     /// The shape of rows with these columns.
-    func with(columns: [QueryProperty], hasEntry: Bool) -> RowShape {
+    /// - Parameter sources: the property of these rows that each column has a value of; nil for other columns.
+    func with(columns: [QueryProperty], from sources: [QueryProperty?], hasEntry: Bool) -> RowShape {
         var shape = self
         shape.columns = columns
+        shape.keyColumns = Set(
+            sources.indices.filter { index in sources[index].map { access(to: $0).isKey } ?? false })
         shape.hasEntry = self.hasEntry && hasEntry
         return shape
     }
@@ -60,8 +77,14 @@ struct RowShape {
             guard property.isMany else { return .property(number, rest, way: way) }
             return .elements(Elements(start: .property(number, way: way), steps: rest))
         case .computed(let left, let sign, let right):
-            return .computed(Computation(side(left), sign, side(right)))
+            return .computed(Computation(side(left), sign, side(right), sight(property)))
+        case .converted(let conversion, let source):
+            return .computed(Converter(access(to: source), conversion, sight(property)))
         }
+    }
+
+    private func sight(_ property: QueryProperty) -> Sight? {
+        answers?.sight(property, wanting: [], property.description, .failed)
     }
 
     private func side(_ operand: QueryOperand) -> Computation.Side {
@@ -76,7 +99,8 @@ struct RowShape {
         for (index, column) in columns.enumerated() where column == property {
             // A column selected from all elements is itself a list.
             return property.isMany
-                ? .elements(Elements(start: .column(index), steps: [.each])) : .column(index, [])
+                ? .elements(Elements(start: .column(index), steps: [.each]))
+                : keyColumns.contains(index) ? .keyColumn(index) : .column(index, [])
         }
         guard case .path(let steps) = property else { return nil }
         for (index, column) in columns.enumerated() {

@@ -16,15 +16,20 @@ enum StoredItem {
     case text(UnsafeRawBufferPointer)
     /// A text of indefinite length.
     case string(String)
-    case bytes(count: Int)
+    /// A key or an owner, which is a text compared by its bytes.
+    case key(KeyText)
+    /// With a reader at its head.
+    case bytes(CBORReader, count: Int)
     /// Seconds since 2001, by which Swift compares dates.
     case date(Double)
     /// With a reader at its first element, and the count; nil for an indefinite length.
     case array(CBORReader, count: Int?)
     /// Likewise, with the count of entries.
     case map(CBORReader, count: Int?)
-    /// A kind that no comparison supports.
-    case other
+    /// A kind that has no order and no literals; with a reader at its start.
+    case other(CBORReader)
+    /// The result of a calculation or conversion that isn't possible. Absent, but conditions on it are unknown.
+    case failed
 
     /// Reads the item at `offset`.
     @inline(__always)
@@ -35,6 +40,7 @@ enum StoredItem {
 
     /// Reads the reader's next item. The reader ends after the item, or inside an array or map.
     static func read(_ reader: inout CBORReader) throws(CBORError) -> StoredItem {
+        let start = reader
         while true {
             var before = reader
             switch try reader.readHead() {
@@ -45,11 +51,11 @@ enum StoredItem {
             case .null, .undefined: return .absent
             case .text(let count?): return .text(try reader.readContent(count: count))
             case .text(nil): return .string(try reader.readText(count: nil))
-            case .bytes(let count?): return .bytes(count: try reader.readContent(count: count).count)
-            case .bytes(nil): return .bytes(count: try reader.readBytes(count: nil).count)
+            case .bytes(let count?): return .bytes(start, count: try reader.readContent(count: count).count)
+            case .bytes(nil): return .bytes(start, count: try reader.readBytes(count: nil).count)
             case .array(let count): return .array(reader, count: count)
             case .map(let count): return .map(reader, count: count)
-            case .simple: return .other
+            case .simple: return .other(start)
             case .tag(let tag):
                 if let item = try tagged(tag, &before) {
                     reader = before
@@ -61,6 +67,7 @@ enum StoredItem {
 
     /// Reads an item whose tag has a meaning here; nil if the tag is to be skipped.
     private static func tagged(_ tag: UInt64, _ reader: inout CBORReader) throws(CBORError) -> StoredItem? {
+        let other = StoredItem.other(reader)
         switch tag {
         case 0:
             _ = try reader.readHead()
@@ -68,17 +75,17 @@ enum StoredItem {
             guard case .text(let count?) = try reader.readHead() else {
                 reader = start
                 try reader.skipItem()
-                return .other
+                return other
             }
             let moment = DateText.microseconds(try reader.readContent(count: count))
-            return moment.map { .date(date(microseconds: $0)) } ?? .other
+            return moment.map { .date(date(microseconds: $0)) } ?? other
         case 1, 1001:
-            guard let date = try reader.readDate() else { return .other }
+            guard let date = try reader.readDate() else { return other }
             return .date(date.timeIntervalSinceReferenceDate)
         case 2, 3, 4:
             if let number = try reader.readLargeNumber() { return .number(NumberValue(number)) }
             try reader.skipItem()
-            return .other
+            return other
         default: return nil
         }
     }
@@ -93,11 +100,12 @@ enum StoredItem {
         switch self {
         case .text(let text): return UTF8Text.characters(text)
         case .string(let text): return text.count
-        case .bytes(let count): return count
+        case .key(let key): return key.withBytes { UTF8Text.characters($0) }
+        case .bytes(_, let count): return count
         case .array(_, let count?), .map(_, let count?): return count
         case .array(let reader, nil): return try Self.count(reader, itemsEach: 1)
         case .map(let reader, nil): return try Self.count(reader, itemsEach: 2)
-        case .absent, .boolean, .number, .date, .other: return nil
+        case .absent, .boolean, .number, .date, .other, .failed: return nil
         }
     }
 

@@ -36,6 +36,11 @@ struct TextValue {
         bytes.withUnsafeBytes { TextOrder.compare(text, $0) }
     }
 
+    /// Likewise by bytes, for keys.
+    func byteOrder(of text: UnsafeRawBufferPointer) -> Int {
+        bytes.withUnsafeBytes { UTF8Text.compareBytes(text, $0) }
+    }
+
     func order(of text: String) -> Int { TextOrder.compare(MarkOrder.string(text), string) }
 }
 

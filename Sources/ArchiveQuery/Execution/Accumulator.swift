@@ -4,8 +4,10 @@ import CBOR
 struct FigureQuestion {
     let figure: QueryAggregate
     let access: RowShape.Access
-    /// Notes the kinds of the values, for aggregates of numbers.
+    /// Notes the kinds of the values, for aggregates of numbers, and counts those that are left out.
     let sight: Sight
+    /// Counts the kinds of the results, for the least and the greatest value.
+    private let results: Sight?
 
     init(_ figure: QueryAggregate, _ shape: RowShape, _ answers: QueryAnswers) {
         self.figure = figure
@@ -15,8 +17,17 @@ struct FigureQuestion {
             case .sum, .average, .median, .percentile: true
             case .count, .minimum, .maximum, .countDistinct: false
             }
+        let property = figure.property ?? .named("")
         sight = answers.sight(
-            figure.property ?? .named(""), wanting: wantsNumbers ? .number : [], figure.description)
+            property, wanting: wantsNumbers ? .number : [], figure.description, .excluded)
+        results = figure.extreme.map { answers.sight($0, wanting: [], figure.description, .resulting) }
+    }
+
+    /// Counts the kind of a result, and the values of other kinds that are left out of it.
+    func note(_ extremes: KindExtremes) {
+        let kind = extremes.chosen?.kind ?? []
+        results?.count(kind)
+        for other in extremes.all where other.kind != kind { sight.count(other.kind, times: other.count) }
     }
 }
 
@@ -25,8 +36,7 @@ struct Accumulator {
     private var sum = NumberSum()
     /// The number of rows; for sums and means, the number of numbers.
     private var count = 0
-    private var best = SortValue.absent
-    private var bestEncoding: [UInt8]?
+    private var extremes = KindExtremes()
     /// The different values, or all numbers. Nil for aggregates that need neither.
     private var kept: KeptValues?
     /// The bytes that these take of the query's memory.
@@ -47,14 +57,15 @@ struct Accumulator {
         case .sum, .average:
             try row.forEachReadable(question.access) { item in
                 question.sight.note(item.kind)
-                guard case .number(let number) = item else { return }
+                guard case .number(let number) = item else { return question.sight.count(item.kind) }
                 count += 1
                 sum.add(number)
             }
         case .median, .percentile:
             try row.forEachReadable(question.access) { item in
                 question.sight.note(item.kind)
-                guard case .number(let number) = item, !number.isNaN else { return }
+                guard case .number(let number) = item else { return question.sight.count(item.kind) }
+                guard !number.isNaN else { return question.sight.count(.nan) }
                 try take(MemoryLayout<NumberValue>.stride, of: budget)
                 kept?.numbers.append(number)
             }
@@ -63,9 +74,10 @@ struct Accumulator {
                 guard kept?.values.insert(key).inserted == true else { continue }
                 try take(Self.bytes(of: key), of: budget)
             }
-        case .minimum: try keep(question.access, row, isGreatest: false)
-        case .maximum: try keep(question.access, row, isGreatest: true)
+        case .minimum: try keep(question, row, isGreatest: false)
+        case .maximum: try keep(question, row, isGreatest: true)
         }
+        if question.access.isMany { question.sight.count(row.kindsWithoutElements) }
     }
 
     /// Takes what another one has of rows that come after all of these, and its bytes of memory, which are no longer the other's.
@@ -74,8 +86,8 @@ struct Accumulator {
         count += other.count
         var added = 0
         switch figure {
-        case .minimum: keep(other.best, isGreatest: false) { other.bestEncoding }
-        case .maximum: keep(other.best, isGreatest: true) { other.bestEncoding }
+        case .minimum: extremes.absorb(other.extremes, isGreatest: false)
+        case .maximum: extremes.absorb(other.extremes, isGreatest: true)
         case .countDistinct:
             for key in other.kept?.values ?? [] where kept?.values.insert(key).inserted == true {
                 added += Self.bytes(of: key)
@@ -96,44 +108,76 @@ struct Accumulator {
         self.bytes += bytes
     }
 
-    private mutating func keep(_ access: RowShape.Access, _ row: RowReader, isGreatest: Bool) throws {
-        if access.isMany {
-            for (_, values, encoded) in try row.groupKeys([access]) {
-                // Lists and objects have no order, here as elsewhere.
-                if case .encoded = values[0] { continue }
-                keep(values[0], isGreatest: isGreatest) { encoded[0] }
-            }
-        } else {
-            let value = SortValue(try row.itemIfReadable(access))
-            try keep(value, isGreatest: isGreatest) { try row.encodedIfReadable(access) }
+    private mutating func keep(_ question: FigureQuestion, _ row: RowReader, isGreatest: Bool) throws {
+        guard question.access.isMany else {
+            let value = try row.sortValueIfReadable(question.access)
+            return try extremes.add(value, isGreatest) { try row.encodedIfReadable(question.access) }
+        }
+        for (_, values, encoded) in try row.groupKeys([question.access]) {
+            extremes.add(values[0], isGreatest) { encoded[0] }
         }
     }
 
-    private mutating func keep(
-        _ value: SortValue, isGreatest: Bool, _ encoded: () throws -> [UInt8]?
-    ) rethrows {
-        guard SortValue.compare(value, best, isDescending: isGreatest) < 0 else { return }
-        best = value
-        bestEncoding = try encoded()
-    }
-
     /// The aggregate as one CBOR item; nil if there is none.
-    func encoded(_ figure: QueryAggregate) -> [UInt8]? {
+    func encoded(_ question: FigureQuestion) -> [UInt8]? {
         var writer = CBORWriter()
-        switch figure {
+        switch question.figure {
         case .count: writer.write(unsigned: UInt64(count))
         case .countDistinct: writer.write(unsigned: UInt64(kept?.values.count ?? 0))
         case .sum: writer.write(sum.total)
         case .average:
             guard count > 0 else { return nil }
             writer.write(sum.total.double / Double(count))
-        case .minimum, .maximum: return bestEncoding
+        case .minimum, .maximum:
+            question.note(extremes)
+            return extremes.chosen?.encoding
         case .median, .percentile:
-            let percent = if case .percentile(_, let percent) = figure { percent } else { 50.0 }
+            let percent = if case .percentile(_, let percent) = question.figure { percent } else { 50.0 }
             guard let number = kept?.percentile(percent) else { return nil }
             writer.write(number)
         }
         return writer.bytes
+    }
+}
+
+/// The least or greatest value of each kind, because only one kind is aggregated, and which one isn't known before the end.
+struct KindExtremes {
+    struct Extreme {
+        var kind: KindSet
+        var count: Int
+        var value: SortValue
+        var encoding: [UInt8]?
+    }
+
+    private(set) var all: [Extreme] = []
+
+    /// That of the first of these kinds that has values.
+    var chosen: Extreme? {
+        [KindSet.number, .date, .text, .boolean].lazy.compactMap { kind in all.first { $0.kind == kind } }
+            .first
+    }
+
+    mutating func add(
+        _ value: SortValue, _ isGreatest: Bool, _ encoding: () throws -> [UInt8]?
+    ) rethrows {
+        let kind = value.kind
+        guard !kind.isEmpty else { return }
+        guard let place = all.firstIndex(where: { $0.kind == kind }) else {
+            return all.append(Extreme(kind: kind, count: 1, value: value, encoding: try encoding()))
+        }
+        all[place].count += 1
+        guard SortValue.compare(value, all[place].value, isDescending: isGreatest) < 0 else { return }
+        all[place].value = value
+        all[place].encoding = try encoding()
+    }
+
+    mutating func absorb(_ other: KindExtremes, isGreatest: Bool) {
+        for extreme in other.all {
+            add(extreme.value, isGreatest) { extreme.encoding }
+            if let place = all.firstIndex(where: { $0.kind == extreme.kind }) {
+                all[place].count += extreme.count - 1
+            }
+        }
     }
 }
 

@@ -31,7 +31,7 @@ final class AggregateStage: RowStage {
     }
 
     override func finish() throws {
-        let columns = zip(accumulators, figures).map { $0.encoded($1.figure) }
+        let columns = zip(accumulators, figures).map { $0.encoded($1) }
         accumulators = []
         let row = KeptRow(facts: nil, document: ColumnRow.encode(columns), hasColumns: true)
         _ = try reader.show(row) { try next.push(reader) }
@@ -73,7 +73,7 @@ final class GroupStage: RowStage {
         self.figures = figures
         self.form = form
         self.room = room
-        done = room.sorter(accesses.indices.map { RowSorter.Key(access: .column($0, []), isGroup: true) })
+        done = room.sorter(accesses.columns.map { RowSorter.Key(access: $0) })
         super.init(name: name, isTimed: isTimed, next: next)
     }
 
@@ -166,7 +166,7 @@ final class GroupStage: RowStage {
         places = [:]
         met.forget()
         while let group = groups.popLast() {
-            let figures = zip(group.accumulators, figures).map { $0.encoded($1.figure) }
+            let figures = zip(group.accumulators, figures).map { $0.encoded($1) }
             room.memory.giveBack(group.bytes + group.accumulators.reduce(0) { $0 + $1.bytes })
             let row = KeptRow(
                 facts: nil, document: ColumnRow.encode(group.encoded + figures), hasColumns: true)
@@ -177,7 +177,9 @@ final class GroupStage: RowStage {
         try rest?.forEachFile { record in
             try room.reader.show(record.row) {
                 // A row that belongs to several groups was written once for each.
+                room.reader.countsFailures = false
                 let combinations = try room.reader.groupKeys(accesses)
+                room.reader.countsFailures = true
                 let number = Int(record.tie)
                 if number < combinations.count { try add(room.reader, number, to: combinations[number]) }
             }
@@ -261,7 +263,7 @@ final class DistinctStage: RowStage {
         forget()
         depth += 1
         defer { depth -= 1 }
-        let columns = accesses.indices.map { RowShape.Access.column($0, []) }
+        let columns = accesses.columns
         try rest?.forEachFile { record in
             let combination = try room.reader.show(record.row) { try room.reader.groupKeys(columns).first }
             guard let combination, !seen.contains(combination.key) else { return }
@@ -280,6 +282,13 @@ final class DistinctStage: RowStage {
     }
 }
 
+extension [RowShape.Access] {
+    /// The columns with these values, in rows of nothing else before them.
+    fileprivate var columns: [RowShape.Access] {
+        indices.map { self[$0].isKey ? .keyColumn($0) : .column($0, []) }
+    }
+}
+
 extension RowReader {
     /// The row's group by properties none of which is many; nil if the entry is gone or damaged.
     func groupKey(_ accesses: [RowShape.Access]) throws -> GroupKey? {
@@ -290,12 +299,12 @@ extension RowReader {
             guard let key = try groupKey(access) else { return nil }
             keys.append(key)
         }
-        return .several(keys)
+        return .list(keys)
     }
 
     private func groupKey(_ access: RowShape.Access) throws -> GroupKey? {
         do throws(RowFault) {
-            return try GroupKey(item(access)) { () throws(RowFault) in try encoded(access) }
+            return try groupKey(try item(access))
         } catch .source(let error) {
             throw error
         } catch .unreadable {
@@ -336,7 +345,7 @@ extension RowReader {
         }
         var seen: Set<GroupKey> = []
         return combinations.map { keys, order, encoded in
-            (keys.count == 1 ? keys[0] : .several(keys), order, encoded)
+            (keys.count == 1 ? keys[0] : .list(keys), order, encoded)
         }.filter { seen.insert($0.key).inserted }
     }
 
@@ -346,13 +355,13 @@ extension RowReader {
         do throws(RowFault) {
             guard case .elements(let elements) = access else {
                 let item = try item(access)
-                let key = try GroupKey(item) { () throws(RowFault) in try encoded(access) }
-                let bytes = try encoded(access)
-                return [(key, SortValue(item, encoded: bytes), bytes)]
+                let key = try groupKey(item)
+                return [(key, SortValue(key), try encoded(access))]
             }
             var values: [(key: GroupKey, order: SortValue, encoded: [UInt8]?)] = []
             for (item, bytes) in try encodedItems(elements) {
-                values.append((try GroupKey(item) { bytes }, SortValue(item, encoded: bytes), bytes))
+                let key = try groupKey(item)
+                values.append((key, SortValue(key), bytes))
             }
             return values
         } catch .source(let error) {

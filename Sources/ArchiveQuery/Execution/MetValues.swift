@@ -18,8 +18,9 @@ struct MetValues {
     /// Adds a value to what is looked for.
     mutating func add(_ item: StoredItem) {
         switch item {
-        case .absent: append(0, UnsafeRawBufferPointer(start: nil, count: 0))
+        case .absent, .failed: append(0, UnsafeRawBufferPointer(start: nil, count: 0))
         case .text(let text): append(1, text)
+        case .key(let key): key.withBytes { append(6, $0) }
         case .boolean(let flag): withUnsafeBytes(of: flag) { append(2, $0) }
         case .date(let date): withUnsafeBytes(of: date) { append(3, $0) }
         case .number(.integer(let number)): withUnsafeBytes(of: number) { append(4, $0) }

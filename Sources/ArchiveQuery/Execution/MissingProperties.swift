@@ -40,7 +40,9 @@ struct MissingProperties {
     private func line(_ property: QueryProperty, _ known: KnownNames) -> String {
         let name = property.columnName
         var text = "no entry has the property \(property)"
-        if QueryMetadata(rawValue: name) != nil { return text + "; did you mean @\(name)?" }
+        if let metadata = QueryMetadata(rawValue: name.lowercased()) {
+            return text + "; did you mean @\(metadata.rawValue)?"
+        }
         if let near = NameGuess.nearest(to: name, among: known.names) {
             return text + "; did you mean \(near)?"
         }
@@ -77,7 +79,7 @@ extension RowReader {
         case .property(_, _, let way): hasSeen(way: way)
         case .elements(let elements):
             if case .property(_, let way) = elements.start { hasSeen(way: way) } else { true }
-        case .metadata, .column, .computed, .nothing: true
+        case .metadata, .column, .keyColumn, .computed, .nothing: true
         }
     }
 }

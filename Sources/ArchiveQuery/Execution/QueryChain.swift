@@ -15,20 +15,22 @@ final class QueryChain {
     /// Up to the stage at `end`, or all; `last` takes the rows that come out of them.
     init(
         _ plan: QueryPlan, _ cursor: any QueryCursor, options: QueryOptions, room memory: MemoryBudget,
-        patience: SearchPatience = SearchPatience(), through end: Int? = nil, into last: RowSink
+        answers: QueryAnswers = QueryAnswers(), through end: Int? = nil, into last: RowSink
     ) throws {
         self.plan = plan
         self.cursor = cursor
         let (shapes, names) = Self.shapes(of: plan.pipeline.stages)
         self.names = names
-        answers = QueryAnswers(patience: patience)
+        self.answers = answers
         reader = RowReader(
             cursor, names: names, now: options.now, mostBytes: options.mostOfValue)
+        let secondReader = RowReader(
+            cursor, names: names, now: options.now, mostBytes: options.mostOfValue)
+        // Rows that are read again were counted before.
+        secondReader.countsFailures = false
         room = QueryRoom(
-            reader: reader,
-            secondReader: RowReader(
-                cursor, names: names, now: options.now, mostBytes: options.mostOfValue),
-            memory: memory, options: options, check: Self.check(cursor, reader, options))
+            reader: reader, secondReader: secondReader, memory: memory, options: options,
+            check: Self.check(cursor, reader, options))
         sinks = [last]
         let end = end ?? plan.pipeline.stages.count
         if options.looksForMistakes, end == plan.pipeline.stages.count {
@@ -50,14 +52,18 @@ final class QueryChain {
             for property in stage.properties { _ = shape.access(to: property) }
             switch stage {
             case .find, .sort, .limit, .skip: continue
-            case .select(let columns): shape = shape.with(columns: columns.map(\.asProperty), hasEntry: true)
-            case .distinct(let columns):
-                shape = shape.with(columns: columns.map(\.asProperty), hasEntry: false)
+            case .select(let columns), .distinct(let columns):
+                let hasEntry = if case .select = stage { true } else { false }
+                shape = shape.with(
+                    columns: columns.map(\.asProperty), from: columns.map(\.property), hasEntry: hasEntry)
             case .aggregate(let figures):
-                shape = shape.with(columns: figures.columnProperties, hasEntry: false)
+                shape = shape.with(
+                    columns: figures.columnProperties, from: figures.map(\.aggregate.extreme), hasEntry: false
+                )
             case .group(let columns, let figures):
                 shape = shape.with(
-                    columns: columns.map(\.asProperty) + figures.columnProperties, hasEntry: false)
+                    columns: columns.map(\.asProperty) + figures.columnProperties,
+                    from: columns.map(\.property) + figures.map(\.aggregate.extreme), hasEntry: false)
             }
         }
         return (shapes, names)
@@ -71,7 +77,10 @@ final class QueryChain {
             guard let columns = shape.columns?.map(\.columnName) else { continue }
             // What was calculated may be asked for as a whole.
             let asked = stage.askedProperties.filter { property in
-                if case .column = shape.access(to: property) { false } else { true }
+                switch shape.access(to: property) {
+                case .column, .keyColumn: false
+                default: true
+                }
             }
             for property in asked.flatMap(\.sources) {
                 guard case .nothing = shape.access(to: property) else { continue }
@@ -89,13 +98,16 @@ final class QueryChain {
     ) throws -> RowSink {
         let stage = plan.pipeline.stages[place]
         let name = stage.description
+        var shape = shape
+        shape.answers = answers
         func figures(_ figures: [QueryFigure]) -> [FigureQuestion] {
             figures.map { FigureQuestion($0.aggregate, shape, answers) }
         }
         switch stage {
         case .find(let predicate):
             let condition = try predicate.condition(shape, answers)
-            return FindStage(condition, name: name, isTimed: isTimed, next: next)
+            return FindStage(
+                condition, answers.undecided(predicate.description), name: name, isTimed: isTimed, next: next)
         case .limit(let count):
             return RangeStage(skipping: 0, limit: count, name: name, isTimed: isTimed, next: next)
         case .skip(let count):
@@ -105,6 +117,7 @@ final class QueryChain {
                 keys.map {
                     RowSorter.Key(access: shape.access(to: $0.property), isDescending: $0.isDescending)
                 },
+                keys.map { answers.sight($0.property, wanting: [], "sort \($0)", .sorted) },
                 most: mostRows(behind: place), isByRecency: comesInAnyOrder(at: place),
                 form: Self.keptForm(of: plan, at: place, shape, names), room: room, name: name,
                 isTimed: isTimed, next: next)

@@ -206,6 +206,8 @@ final class QueryExecution {
         report.temporary = room.temporary.peak
         report.givenUp = answers.patience.givenUp
         report.warnings = answers.warnings
+        report.kindRemarks = answers.remarks
+        report.unevaluated = answers.undecidedRows
         if damaged > 0 { report.warnings.append(chain.cursor.damageWarning(damaged)) }
         let invalid = report.unreadable - damaged - oversized
         if invalid > 0 {

@@ -64,10 +64,11 @@ final class QueryMember {
         let isMerging = if case .merging = division { true } else { false }
         let found = isMerging ? nil : FoundRows(QueryChain.form(of: plan, at: place))
         self.found = found
-        unseen = found.flatMap { UnseenRows(plan, at: place, next: $0) }
+        let answers = QueryAnswers(patience: patience)
+        unseen = found.flatMap { UnseenRows(plan, at: place, answers, next: $0) }
         chain = try QueryChain(
             plan, scan, options: options, room: memory,
-            patience: patience, through: isMerging ? place + 1 : place,
+            answers: answers, through: isMerging ? place + 1 : place,
             into: unseen ?? found ?? RowSink(name: "", isTimed: false))
     }
 
@@ -139,6 +140,7 @@ private final class UnseenRows: RowStage {
     private static let most = 10_000
     private static let mostBytes = 256 << 10
     private let accesses: [RowShape.Access]
+    private let functions: [RowShape.Access]
     private var seen: Set<GroupKey> = []
     private var bytes = 0
     /// Some of those that were seen or passed on.
@@ -146,27 +148,34 @@ private final class UnseenRows: RowStage {
     private let isMany: Bool
 
     /// Nil: the stage is another one.
-    init?(_ plan: QueryPlan, at place: Int, next: RowSink) {
+    /// - Parameter answers: counts what calculations have no result for in rows that aren't passed on.
+    init?(_ plan: QueryPlan, at place: Int, _ answers: QueryAnswers, next: RowSink) {
         guard place < plan.pipeline.stages.count, case .distinct(let columns) = plan.pipeline.stages[place]
         else { return nil }
-        let shape = QueryChain.shapes(of: plan.pipeline.stages).shapes[place]
+        var shape = QueryChain.shapes(of: plan.pipeline.stages).shapes[place]
+        shape.answers = answers
         accesses = columns.map { shape.access(to: $0.property) }
+        functions = accesses.filter { if case .computed = $0 { true } else { false } }
         isMany = accesses.contains(where: \.isMany)
         super.init(name: "", isTimed: false, next: next)
     }
 
     override func take(_ row: RowReader) throws -> Bool {
-        var isNew = false
-        if isMany {
-            for combination in try row.groupKeys(accesses) where note(combination.key) { isNew = true }
-        } else {
-            guard try row.look(for: accesses, in: &met), met.number() == nil, try row.isThere(),
-                let key = try row.groupKey(accesses)
-            else { return true }
-            isNew = note(key)
-            met.note()
-        }
-        return isNew ? try next.push(row) : true
+        row.countsFailures = false
+        let isNew = try isNew(row)
+        row.countsFailures = true
+        if isNew { return try next.push(row) }
+        if !functions.isEmpty { _ = try row.look(for: functions, in: &met) }
+        return true
+    }
+
+    private func isNew(_ row: RowReader) throws -> Bool {
+        if isMany { return try row.groupKeys(accesses).reduce(false) { note($1.key) || $0 } }
+        guard try row.look(for: accesses, in: &met), met.number() == nil, try row.isThere(),
+            let key = try row.groupKey(accesses)
+        else { return false }
+        met.note()
+        return note(key)
     }
 
     private func note(_ key: GroupKey) -> Bool {

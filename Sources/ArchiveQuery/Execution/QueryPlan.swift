@@ -196,16 +196,12 @@ extension QueryPredicate {
         }
     }
 
-    /// A look-up compares bytes, so it can be used only if that equals comparing characters.
+    /// The texts among the values. Nil if there is a date, which equals every key that says it.
     private static func keys(_ literals: [QueryLiteral]) -> [String]? {
         var keys: [String] = []
         for literal in literals {
-            guard case .text(let text) = literal else { continue }
-            // These have non-ASCII equivalents: the Kelvin sign, the Greek question mark, the Greek varia.
-            guard text.utf8.allSatisfy({ $0 < 0x80 && $0 != 0x4b && $0 != 0x3b && $0 != 0x60 }) else {
-                return nil
-            }
-            keys.append(text)
+            if case .date = literal { return nil }
+            if case .text(let text) = literal { keys.append(text) }
         }
         return keys
     }

@@ -122,6 +122,14 @@ public struct QueryReport: Sendable, Hashable {
     public var stages: [Stage] = []
     /// Warnings about the result for a person, one line each.
     public var warnings: [String] = []
+    /// Of these, the lines that only report values of kinds that a condition, an aggregate or a sort isn't for. The other warnings
+    /// suggest a mistake in the query, or missing data.
+    public var kindRemarks: [String] = []
+    /// Entries and rows that were left out because a condition could not be evaluated for them.
+    public var unevaluated = 0
+
+    /// Whether a warning suggests a mistake in the query, or missing data.
+    package var isDoubtful: Bool { warnings.count > kindRemarks.count }
 
     /// What one stage did.
     public struct Stage: Sendable, Hashable {

@@ -133,15 +133,23 @@ class RowStage: RowSink {
 
 final class FindStage: RowStage {
     private let condition: Condition
+    private let undecided: Sight
 
-    init(_ condition: Condition, name: String, isTimed: Bool, next: RowSink) {
+    init(_ condition: Condition, _ undecided: Sight, name: String, isTimed: Bool, next: RowSink) {
         self.condition = condition
+        self.undecided = undecided
         super.init(name: name, isTimed: isTimed, next: next)
     }
 
     override func take(_ row: RowReader) throws -> Bool {
         do throws(RowFault) {
-            guard try condition.isMet(by: row) else { return true }
+            switch try condition.test(row) {
+            case .yes: break
+            case .no: return true
+            case .unknown:
+                undecided.count(.other)
+                return true
+            }
         } catch .source(let error) {
             throw error
         } catch {
@@ -238,6 +246,25 @@ extension RowReader {
         } catch {
             return .absent
         }
+    }
+
+    /// Like ``item(_:)`` for a sort or a group, with unreadable properties as absent.
+    func sortValueIfReadable(_ access: RowShape.Access) throws -> SortValue {
+        do throws(RowFault) { return try sortValue(try item(access)) } catch .source(let error) {
+            throw error
+        } catch {
+            return .absent
+        }
+    }
+
+    func sortValue(_ item: StoredItem) throws(RowFault) -> SortValue {
+        try checkElements(of: item)
+        do throws(CBORError) { return try SortValue(item) } catch { throw spoiled() }
+    }
+
+    func groupKey(_ item: StoredItem) throws(RowFault) -> GroupKey {
+        try checkElements(of: item)
+        do throws(CBORError) { return try GroupKey(item) } catch { throw spoiled() }
     }
 
     /// Like ``encoded(_:)``, with unreadable properties as absent.

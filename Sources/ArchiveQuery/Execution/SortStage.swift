@@ -8,13 +8,16 @@ final class SortStage: RowStage {
     private let form: KeptForm
     private let reader: RowReader
     private let sorter: RowSorter
+    /// Count the kinds of each key's values.
+    private let sights: [Sight]
     private var arrived: UInt64 = 0
 
     init(
-        _ keys: [RowSorter.Key], most: Int, isByRecency: Bool, form: KeptForm, room: QueryRoom,
-        name: String, isTimed: Bool, next: RowSink
+        _ keys: [RowSorter.Key], _ sights: [Sight], most: Int, isByRecency: Bool, form: KeptForm,
+        room: QueryRoom, name: String, isTimed: Bool, next: RowSink
     ) {
         self.keys = keys
+        self.sights = sights
         self.isByRecency = isByRecency
         self.most = most
         self.form = form
@@ -29,15 +32,27 @@ final class SortStage: RowStage {
         var values: [SortValue] = []
         if let first = keys.first {
             // Mostly the end of it; a string takes as long again, and so does an array.
-            if !first.access.isMany, sorter.isBehindAll(try row.itemIfReadable(first.access)) { return true }
+            let isBehind =
+                try first.access.isMany ? false : count(row.itemIfReadable(first.access), sights[0])
+            if isBehind, keys.count == 1 { return true }
             values.reserveCapacity(keys.count)
-            for key in keys { values.append(try row.sortValue(key)) }
+            for (place, key) in keys.enumerated() {
+                values.append(try row.sortValue(key))
+                if place > 0 || key.access.isMany { sights[place].count(values[place].kind) }
+            }
+            if isBehind { return true }
         }
         let tie = isByRecency ? UInt64.max - (row.cursor?.recency ?? 0) : arrived
         if sorter.isBehindAll(values, tie) { return true }
         guard let kept = try row.kept(form) else { return true }
         try sorter.add(kept, values, tie)
         return true
+    }
+
+    /// Counts the first key's item, and returns whether the row comes after all kept ones.
+    private func count(_ item: StoredItem, _ sight: Sight) -> Bool {
+        sight.count(item.kind)
+        return sorter.isBehindAll(item)
     }
 
     override func begin(at number: Int) { arrived = UInt64(number) }

@@ -65,18 +65,18 @@ package final class SearchPatience: Sendable {
         guard givenUp > 0 else { return nil }
         return "\(givenUp) text\(givenUp == 1 ? "" : "s") took a regular expression too long, and "
             + (givenUp == 1 ? "was" : "were")
-            + " given up, as if nothing matched there; use a simpler expression, or contains"
+            + " given up, so the condition is unknown there; use a simpler expression, or contains"
     }
 }
 
 extension TextPattern {
     /// As ``matches(_:)`` for a text of a query, within the query's time limit. A text that takes too long is
-    /// counted there instead of reported.
-    package func matches(_ text: String, within patience: SearchPatience) -> Bool {
-        guard let allowed = patience.begin(bytes: text.utf8.count) else { return false }
+    /// counted there instead of reported; the result is nil.
+    package func matches(_ text: String, within patience: SearchPatience) -> Bool? {
+        guard let allowed = patience.begin(bytes: text.utf8.count) else { return nil }
         let start = ThreadTime.now()
         let outcome = search(text, within: allowed)
         patience.end(after: ThreadTime.now() - start, isGivenUp: outcome.isGivenUp)
-        return outcome == .found
+        return outcome.isGivenUp ? nil : outcome == .found
     }
 }

@@ -4,8 +4,6 @@ final class RowSorter {
     struct Key {
         var access: RowShape.Access
         var isDescending = false
-        /// Whether values without an order are sorted by their encodings.
-        var isGroup = false
     }
 
     /// The number of rows that fit even if other stages have used up the memory.
@@ -42,10 +40,12 @@ final class RowSorter {
         didSet {
             lastInteger = if case .number(.integer(let number)) = last { number } else { nil }
             lastText = if case .text(let text) = last { TextValue(text) } else { nil }
+            lastKey = if case .key(let key) = last { TextValue(key.text) } else { nil }
         }
     }
     private var lastInteger: Int128?
     private var lastText: TextValue?
+    private var lastKey: TextValue?
 
     /// - Parameter most: the number of rows that will be used.
     init(_ keys: [Key], most: Int, room: QueryRoom) {
@@ -56,14 +56,18 @@ final class RowSorter {
 
     /// Whether the value of the first key alone shows that the row comes after all kept ones.
     func isBehindAll(_ item: StoredItem) -> Bool {
-        guard isTrimmed, !keys[0].isGroup else { return false }
+        guard isTrimmed else { return false }
         let order: Int
         if case .number(.integer(let number)) = item, let lastInteger {
             order = number < lastInteger ? -1 : number > lastInteger ? 1 : 0
         } else if case .text(let text) = item, let lastText {
             order = lastText.order(of: text)
+        } else if case .key(let key) = item, let lastKey {
+            order = key.withBytes { lastKey.byteOrder(of: $0) }
+        } else if let key = GroupKey(scalar: item) {
+            return SortValue.compare(SortValue(key), last, isDescending: keys[0].isDescending) > 0
         } else {
-            return SortValue.compare(SortValue(item), last, isDescending: keys[0].isDescending) > 0
+            return false
         }
         return keys[0].isDescending ? order < 0 : order > 0
     }
@@ -270,13 +274,15 @@ private struct RunMerge {
 extension RowReader {
     /// The value that the row is sorted by; for all elements of a list, the one that comes first in the order.
     func sortValue(_ key: RowSorter.Key) throws -> SortValue {
-        guard key.access.isMany else {
-            let item = try itemIfReadable(key.access)
-            return key.isGroup ? SortValue(item, encoded: try encodedIfReadable(key.access)) : SortValue(item)
-        }
+        guard key.access.isMany else { return try sortValueIfReadable(key.access) }
         var best = SortValue.absent
         try forEachReadable(key.access) { item in
-            let value = SortValue(item)
+            let value: SortValue
+            do throws(RowFault) { value = try sortValue(item) } catch .source(let error) {
+                throw error
+            } catch {
+                return
+            }
             if SortValue.compare(value, best, isDescending: key.isDescending) < 0 { best = value }
         }
         return best

@@ -25,8 +25,8 @@ public enum PipelineStage: Sendable, Hashable {
     case skip(Int)
     /// Reduces rows to these columns, in this order. Later stages can use only these, and metadata.
     case select([QueryColumn])
-    /// One row for each different combination of the properties' values, in order of first appearance. Numbers and
-    /// texts are compared as in a condition; arrays, maps and bytes by their encodings.
+    /// One row for each different combination of the properties' values, in order of first appearance. Values are equal as in a
+    /// condition, and lists and maps if their elements are.
     case distinct([QueryColumn])
     /// One row with these aggregates of all rows.
     case aggregate([QueryFigure])
@@ -86,9 +86,11 @@ public enum QueryAggregate: Sendable, Hashable {
     case sum(QueryProperty)
     /// The mean of the numbers; null without numbers.
     case average(QueryProperty)
-    /// The least value in sort order; null if no row has a value that can be ordered.
+    /// The least number; without numbers the least date, text or boolean, in this order. Values of the other kinds are left out;
+    /// null if there is none.
     case minimum(QueryProperty)
-    /// The greatest value in sort order; null if no row has a value that can be ordered.
+    /// The greatest number; without numbers the greatest date, text or boolean, in this order. Values of the other kinds are left
+    /// out; null if there is none.
     case maximum(QueryProperty)
 
     /// The number of different values, compared as by ``PipelineStage/distinct(_:)``. Absent values don't count.
@@ -107,6 +109,14 @@ public enum QueryAggregate: Sendable, Hashable {
         case .sum(let property), .average(let property), .minimum(let property), .maximum(let property),
             .countDistinct(let property), .median(let property), .percentile(let property, _):
             property
+        }
+    }
+
+    /// The property of which the aggregate is one of the values; nil for aggregates that calculate a value.
+    var extreme: QueryProperty? {
+        switch self {
+        case .minimum(let property), .maximum(let property): property
+        default: nil
         }
     }
 

@@ -2,8 +2,8 @@
 ///
 /// A property that is missing or null is *absent*. Like `nil` in the typed API, an absent property matches
 /// ``QueryRelation/equal`` with null, ``QueryRelation/notEqual`` with a value, ``QueryPresence/null`` and
-/// ``QueryPresence/nullOrEmpty``, and nothing else. Values of different kinds never match a comparison, not even
-/// ``QueryRelation/notEqual``. If a property is all elements of a list (`items[].price`), one element that matches is
+/// ``QueryPresence/nullOrEmpty``, and nothing else. Values of different kinds are not equal. A test that has no answer for a value's
+/// kind is unknown, and so is its negation (Kleene's logic); only rows for which a condition is true match. If a property is all elements of a list (`items[].price`), one element that matches is
 /// enough; for an element without it, it is absent.
 public indirect enum QueryPredicate: Sendable, Hashable {
     /// True if all are true; also if there are none.
@@ -13,8 +13,8 @@ public indirect enum QueryPredicate: Sendable, Hashable {
     /// True if the condition is false.
     case not(QueryPredicate)
     /// Compares a property with a value. Numbers compare exactly, integer or floating point; texts by canonical
-    /// equivalence, like Swift's strings; dates with dates, and with texts that are a date in ISO 8601. Booleans and
-    /// null can only be equal or unequal.
+    /// equivalence, like Swift's strings, but keys and owners by bytes; dates with dates, and with texts that are a date in
+    /// ISO 8601. Booleans and null can only be equal or unequal.
     case compare(QueryProperty, QueryRelation, QueryLiteral)
     /// Compares two properties of a row in the same way.
     case relate(QueryProperty, QueryRelation, QueryProperty)
@@ -36,9 +36,9 @@ public indirect enum QueryPredicate: Sendable, Hashable {
     case like(QueryProperty, pattern: String, caseSensitive: Bool)
     /// A text that the regular expression (of `NSRegularExpression`) matches somewhere.
     case matches(QueryProperty, pattern: String)
-    /// An array that contains at least one of the values, or a text with at least one of these characters.
+    /// An array that contains at least one of the values.
     case hasAny(QueryProperty, [QueryLiteral])
-    /// An array that contains all of the values, or a text with all of these characters.
+    /// An array that contains all of the values.
     case hasAll(QueryProperty, [QueryLiteral])
     /// Whether the property is null or empty.
     case presence(QueryProperty, QueryPresence)
@@ -48,7 +48,7 @@ public indirect enum QueryPredicate: Sendable, Hashable {
 public enum QueryRelation: String, Sendable, Hashable, CaseIterable {
     /// The values are equal.
     case equal = "="
-    /// The values are of the same kind and differ, or the property is absent.
+    /// The values differ, or the property is absent. Unknown for a date and a text that is no date.
     case notEqual = "!="
     /// The property is less than the value.
     case less = "<"

@@ -11,6 +11,8 @@ public indirect enum QueryProperty: Sendable, Hashable {
     /// A calculation, such as `price * amount` or `@accessed - @created`. Absent unless both sides are numbers, or dates as
     /// ``QueryOperator`` allows.
     case computed(QueryOperand, QueryOperator, QueryOperand)
+    /// A property as another kind, such as `number(size)`. Absent if the property is absent or has no such form.
+    case converted(QueryConversion, QueryProperty)
 
     /// One step of a path. Names are the same only if their bytes are, as they are in values.
     public enum Step: Sendable, Hashable {
@@ -44,9 +46,14 @@ public indirect enum QueryProperty: Sendable, Hashable {
 
     /// The paths and the metadata that it uses.
     var sources: [QueryProperty] {
-        guard case .computed(let left, _, let right) = self else { return [self] }
-        return left.sources + right.sources
+        switch self {
+        case .computed(let left, _, let right): left.sources + right.sources
+        case .converted(_, let property): property.sources
+        case .path, .metadata: [self]
+        }
     }
+
+    var isMetadata: Bool { if case .metadata = self { true } else { false } }
 }
 
 /// Sendable value type; safe to use from any thread. One side of a calculation.
@@ -57,6 +64,19 @@ public enum QueryOperand: Sendable, Hashable {
     case value(QueryLiteral)
 
     var sources: [QueryProperty] { if case .property(let property) = self { property.sources } else { [] } }
+}
+
+/// Sendable value type; safe to use from any thread. A conversion of a value to another kind. Lists, maps, bytes and other kinds
+/// have no such forms.
+public enum QueryConversion: String, Sendable, Hashable, CaseIterable {
+    /// A text that is a number as a whole, in JSON's grammar; 1 and 0 for true and false; the seconds since 1970 of a date.
+    case number
+    /// A text that is a date.
+    case date
+    /// The text of a number in JSON's grammar, of `true` and `false`, and of a date in ISO 8601.
+    case text
+    /// The texts `true` and `false`, and the numbers 1 and 0.
+    case bool
 }
 
 /// Sendable value type; safe to use from any thread. An operator of calculations. The result for two integers is an integer if

@@ -64,7 +64,7 @@ extension Parser {
     /// Whether the current word must be a property, because an operator follows.
     private var isProperty: Bool { following.isOperator }
 
-    private var isCount: Bool {
+    var isCount: Bool {
         if token.isWord("count"), case .symbol(.openParenthesis) = following.kind { true } else { false }
     }
 
@@ -173,6 +173,7 @@ extension Parser {
             advance()
             return .metadata(metadata)
         }
+        if let conversion { return try converted(conversion) }
         var steps: [QueryProperty.Step] = [.name(try firstName())]
         while steps.count < Self.maximumDepth {
             if accept(.dot) {
@@ -190,6 +191,34 @@ extension Parser {
             }
         }
         return .path(steps)
+    }
+
+    /// The conversion whose name and parenthesis are next.
+    var conversion: QueryConversion? {
+        guard case .word(let word) = token.kind, case .symbol(.openParenthesis) = following.kind else {
+            return nil
+        }
+        return QueryConversion(rawValue: word.lowercased())
+    }
+
+    private mutating func converted(
+        _ conversion: QueryConversion
+    ) throws(QuerySyntaxError) -> QueryProperty {
+        advance()
+        advance()
+        try deepen()
+        defer { depth -= 1 }
+        let operators = self.operators
+        let start = token
+        let property = try expression()
+        self.operators = operators
+        guard !property.isMany else {
+            throw QuerySyntaxError(
+                range: start.range, found: start.shown, expected: [],
+                advice: "the elements of a list are not converted")
+        }
+        try expect(.closeParenthesis)
+        return .converted(conversion, property)
     }
 
     /// The first name of a path: a word, or `["odd name"]` where plain quotes enclose a text.

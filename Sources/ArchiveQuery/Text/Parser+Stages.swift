@@ -24,6 +24,7 @@ extension Parser {
     /// One stage, or two if a grouping and its aggregates are written as one.
     mutating func stage() throws(QuerySyntaxError) -> [PipelineStage] {
         noteStages()
+        if isCondition { return [.find(try predicate())] }
         guard case .word(let name) = token.kind else { throw failure(advice: findAdvice) }
         switch name.lowercased() {
         case "find":
@@ -51,13 +52,39 @@ extension Parser {
         return try body(&self)
     }
 
-    /// Advice for a query that begins with a condition.
+    /// Whether a condition without `find` is next: something that no stage begins with.
+    private var isCondition: Bool {
+        switch token.kind {
+        case .symbol(.openParenthesis): true
+        case .symbol(.openBracket): if case .quoted = following.kind { true } else { false }
+        case .metadata, .quoted, .literal: isFollowedByOperator
+        case .word(let word) where Self.stageNames.contains(word.lowercased()):
+            isCount ? isRelationBehindParentheses : isFollowedByRelation
+        case .word where token.isWord("not"): following.kind != .end && following.kind != .symbol(.pipe)
+        case .word(let word) where Self.otherNames[word.lowercased()] != nil: isFollowedByRelation
+        case .word: conversion != nil || isFollowedByOperator
+        default: false
+        }
+    }
+
+    private var isFollowedByRelation: Bool {
+        if case .symbol(let symbol) = following.kind {
+            QueryRelation(rawValue: symbol.rawValue) != nil
+        } else {
+            false
+        }
+    }
+
+    private var isFollowedByOperator: Bool {
+        if case .symbol(let symbol) = following.kind, QueryOperator(rawValue: symbol.rawValue) != nil {
+            return true
+        }
+        return following.isOperator || following.isWord("not")
+    }
+
+    /// Advice for what is no stage.
     private var findAdvice: String? {
         switch (token.kind, following.kind) {
-        case (.word, .symbol(let symbol))
-        where QueryRelation(rawValue: symbol.rawValue) != nil || symbol == .dot:
-            "a condition stands behind find"
-        case (.metadata, _), (.quoted, _), (.symbol(.openParenthesis), _): "a condition stands behind find"
         case (.word(let word), _) where Self.advice[word.lowercased()] != nil: Self.advice[word.lowercased()]
         case (.word(let word), _):
             (Self.otherNames[word.lowercased()] ?? Self.stageNames.first { $0.isNearly(word.lowercased()) })

@@ -33,6 +33,21 @@ struct Parser {
         tokens[min(position + distance, tokens.count - 1)].isOperator
     }
 
+    /// Whether a relation follows the parentheses that the next token opens.
+    var isRelationBehindParentheses: Bool {
+        var depth = 0
+        for (place, token) in tokens[(position + 1)...].enumerated() {
+            if case .symbol(.openParenthesis) = token.kind { depth += 1 }
+            if case .symbol(.closeParenthesis) = token.kind { depth -= 1 }
+            guard depth == 0 else { continue }
+            guard case .symbol(let symbol) = tokens[min(position + place + 2, tokens.count - 1)].kind else {
+                return false
+            }
+            return QueryRelation(rawValue: symbol.rawValue) != nil
+        }
+        return false
+    }
+
     mutating func advance() {
         guard !isAtEnd else { return }
         position += 1

@@ -117,6 +117,7 @@ extension QueryProperty: CustomStringConvertible {
     fileprivate func text(isCompared: Bool) -> String {
         switch self {
         case .metadata(let metadata): return "@" + metadata.rawValue
+        case .converted(let conversion, let property): return "\(conversion.rawValue)(\(property))"
         case .computed(let left, let sign, let right):
             let isProduct = sign.isProduct
             return left.text(isCompared, isIn: isProduct ? .product : .sum) + " \(sign.rawValue) "

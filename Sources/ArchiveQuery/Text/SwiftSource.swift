@@ -91,6 +91,9 @@ private enum SwiftSource {
         if case .computed = property {
             throw SwiftSourceUnavailable(description: "the typed API does not calculate: \(property)")
         }
+        if case .converted = property {
+            throw SwiftSourceUnavailable(description: "the typed API does not convert: \(property)")
+        }
         guard case .path(let steps) = property else {
             throw SwiftSourceUnavailable(
                 description: "the typed API queries properties of objects only, not \(property)")

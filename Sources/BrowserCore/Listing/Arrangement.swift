@@ -45,6 +45,10 @@ package struct Arrangement: Sendable {
         package var filtered = 0
         /// What to know of the condition, one line each.
         package var warnings: [String] = []
+        /// What is known of the kinds of values that a property sorts by.
+        package var remarks: [String] = []
+        /// Those for which the condition is unknown.
+        package var undecided = 0
     }
 }
 

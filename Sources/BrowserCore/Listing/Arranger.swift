@@ -147,7 +147,7 @@ package struct Arranger {
                 try part.tell(share)
             }
             sorted = try sorter.positions(request.order)
-            unread.sorted = sorter.unreadable
+            (unread.sorted, unread.remarks) = (sorter.unreadable, sorter.remarks)
             work.endPart()
         }
         let members = try members(of: request, sorted, listing, work, &unread)
@@ -203,7 +203,7 @@ package struct Arranger {
         _ unread: inout Arrangement.Unread
     ) throws -> Positions {
         guard request.group != nil || request.condition != nil else {
-            (unread.chosen, unread.warnings) = (0, [])
+            (unread.chosen, unread.warnings, unread.undecided) = (0, [], 0)
             return sorted
         }
         if let base = request.base, base.group == request.group, base.condition == request.condition {
@@ -219,7 +219,7 @@ package struct Arranger {
             if membership.holds(at: index) { members.append(Int32(index)) }
         }
         unread.chosen = membership.unreadable
-        unread.warnings = membership.warnings
+        (unread.warnings, unread.undecided) = (membership.warnings, membership.undecided)
         return .some(members)
     }
 

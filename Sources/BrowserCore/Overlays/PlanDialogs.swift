@@ -98,6 +98,16 @@ extension OverlayPlaces {
         return "\(which) in view, for the list is filtered."
     }
 
+    /// How many entries the condition of the list or of the query could not be evaluated for; nil: none.
+    private static func undecided(_ model: Model) -> String? {
+        let count =
+            model.screen == .query
+            ? model.query?.answer?.report.unevaluated : model.entries?.arrangement?.unread.undecided
+        guard let count, count > 0 else { return nil }
+        return
+            "The condition could not be evaluated for \(Figures.count(count, "entry", "entries")), left out."
+    }
+
     /// Count, bytes, archive and the first keys.
     private static func targets(_ plan: Plan, _ model: Model) -> [String] {
         let count = plan.targets.count
@@ -105,6 +115,7 @@ extension OverlayPlaces {
             "\(Figures.amount(count, bytes: plan.bytes)), in \(TitleView.name(of: plan.archive, model))"
         ]
         if let hidden = hidden(plan.hidden, of: count) { body.append(hidden) }
+        if let undecided = undecided(model) { body.append(undecided) }
         let shown = max(1, min(8, model.size.rows - 9))
         let bullet = model.look.glyphs.bullet
         // A key is one line: one with line breaks or of a thousand characters mustn't pass for the plan's own words or

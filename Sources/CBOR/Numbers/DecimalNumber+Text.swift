@@ -5,7 +5,7 @@ extension DecimalNumber {
     /// Numbers from 10^-6 to 10^21 are written without an exponent, like ECMAScript's `Number::toString`, and so
     /// are longer ones with the point between their digits. The text is at most 45 characters longer than the
     /// digits, however large the exponent.
-    var text: String {
+    package var text: String {
         var text = isNegative ? "-" : ""
         let all = isZero ? [UInt8(ascii: "0")] : digits
         // Position of the point, counted from the first digit.

@@ -73,6 +73,8 @@ package struct EntryGroups: Sendable {
     package private(set) var entries = 0
     /// Entries that couldn't be read, and are in no group.
     package private(set) var unreadable = 0
+    /// What is known of values that the property's calculation has no result for, one line each.
+    package private(set) var remarks: [String] = []
     /// Entries of groups beyond the ``most`` that are kept, which are in none. The largest groups are kept, by entries and by
     /// bytes in turn; of equal ones those that come first in the list.
     package private(set) var ungrouped = 0
@@ -162,7 +164,7 @@ package struct EntryGroups: Sendable {
             entries += 1
             bytes += UInt64(figures.size)
         }
-        if let probe { unreadable = probe.unreadable }
+        if let probe { (unreadable, remarks) = (probe.unreadable, probe.kindRemarks) }
         return true
     }
 

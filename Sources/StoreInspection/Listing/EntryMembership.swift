@@ -57,7 +57,8 @@ package indirect enum GroupMembership: Sendable, Hashable {
         case .owner(let owner): owner?.text ?? "(no owner)"
         case .kind(let kind): kind
         case .value(let property, .absent, _): "(no \(property.columnName))"
-        case .value(_, .text, let shown): Self.isMistakable(shown) ? "\"\(shown)\"" : shown
+        case .value(_, .text, let shown), .value(_, .key, let shown):
+            Self.isMistakable(shown) ? "\"\(shown)\"" : shown
         case .value(_, _, let shown): shown
         case .both(let one, let other): "\(one.name), \(other.name)"
         }
@@ -86,7 +87,8 @@ extension GroupKey {
         case .integer(let number): QueryLiteral(number: number.description)
         case .float(let number): number.isFinite ? .number(number) : nil
         case .text(let text): .text(text)
-        case .absent, .decimal, .date, .encoded, .several: nil
+        case .key(let key): .text(key.text)
+        case .absent, .nan, .decimal, .date, .bytes, .list, .map, .other: nil
         }
     }
 }
@@ -120,6 +122,8 @@ package struct EntryMembership {
     package var unreadable: Int { probe.unreadable + unreadableKeys }
     /// What to know of the condition.
     package var warnings: [String] { probe.warnings }
+    /// The number of entries for which the condition was unknown.
+    package var undecided: Int { probe.undecided }
 
     package mutating func holds(at index: Int) -> Bool {
         // What is cheap to tell comes first.

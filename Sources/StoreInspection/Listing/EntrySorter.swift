@@ -11,6 +11,8 @@ package struct EntrySorter<Stop: Error> {
     private let checkpoint: (Double) throws(Stop) -> Void
     /// How many values couldn't be read to sort by a property; their entries stand at the end.
     package private(set) var unreadable = 0
+    /// What is known of the kinds of the property's values, one line each.
+    package private(set) var remarks: [String] = []
 
     /// - Parameters:
     ///   - now: what ages are counted to.
@@ -42,7 +44,7 @@ package struct EntrySorter<Stop: Error> {
             listing.prefetch(behind: index, of: .all(count))
             values.append(probe.sortValue(0, at: index, isDescending: descending))
         }
-        unreadable = probe.unreadable
+        (unreadable, remarks) = (probe.unreadable, probe.kindRemarks)
         return try sorted(false) {
             SortValue.compare(values[Int($0)], values[Int($1)], isDescending: descending)
         }

@@ -55,6 +55,10 @@ package final class ListingProbe {
 
     /// What to know of the condition after it was tested.
     package var warnings: [String] { probe.warnings }
+    /// What is known of values of other kinds than a condition, a sort or a calculation is for.
+    package var kindRemarks: [String] { probe.kindRemarks }
+    /// The number of entries for which the condition was unknown.
+    package var undecided: Int { probe.undecided }
 
     private func move(to index: Int) {
         guard cursor.index != index else { return }

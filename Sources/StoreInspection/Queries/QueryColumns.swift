@@ -170,7 +170,7 @@ package struct QueryColumns {
         case .path(let steps):
             let parts = value.map { $0.parts(steps[...]) } ?? []
             return Cell(item: property.isMany ? CBORValue.array(parts).encoded : parts.first?.encoded)
-        case .computed: return .absent
+        case .computed, .converted: return .absent
         }
     }
 

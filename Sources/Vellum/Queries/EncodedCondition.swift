@@ -10,8 +10,12 @@ extension PropertyTest {
         case .contains(let text, let caseSensitive):
             return .contains(property, text, caseSensitive: caseSensitive)
         case .matches(let pattern): return .matches(property, pattern: pattern)
-        case .containsAny(let members): return Self.literals(members).map { .hasAny(property, $0) }
-        case .containsAll(let members): return Self.literals(members).map { .hasAll(property, $0) }
+        case .containsAny(let members):
+            return Self.parts(members, property).map { .or($0) }
+                ?? Self.literals(members).map { .hasAny(property, $0) }
+        case .containsAll(let members):
+            return Self.parts(members, property).map { .and($0) }
+                ?? Self.literals(members).map { .hasAll(property, $0) }
         case .count(let relation, let count): return .count(property, relation.inQueries, count)
         case .value(let relation, let operand?): return Self.comparison(property, relation, operand)
         case .value(.equal, nil), .isNil: return .presence(property, .null)
@@ -34,9 +38,16 @@ extension PropertyTest {
         }
     }
 
+    /// Members of a text: its characters. Nil for members of a list.
+    private static func parts(_ members: [Any], _ property: QueryProperty) -> [QueryPredicate]? {
+        guard let characters = members as? [Character], !characters.isEmpty else { return nil }
+        return characters.map { .contains(property, String($0), caseSensitive: true) }
+    }
+
+    /// Nil without members, because these may be characters or elements.
     private static func literals(_ members: [Any]) -> [QueryLiteral]? {
         let literals = members.compactMap { $0 is Date ? nil : literal($0) }
-        return literals.count == members.count ? literals : nil
+        return literals.count == members.count && !literals.isEmpty ? literals : nil
     }
 
     private static func comparison(

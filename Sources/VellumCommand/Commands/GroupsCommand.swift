@@ -144,6 +144,7 @@ struct GroupsCommand: ParsableCommand {
             ])
         }
         try printer.end()
+        for remark in groups.remarks { Narration.complain(remark) }
         try complain(groups)
     }
 
@@ -157,10 +158,11 @@ struct GroupsCommand: ParsableCommand {
         case .value(_, .absent, _): return .absent
         // A text as it is, even the empty one; what JSON has no text for without quotes.
         case .value(_, .text(let text), _): return .text(text)
+        case .value(_, .key(let key), _): return .text(key.text)
         case .value(_, .boolean, let shown), .value(_, .integer, let shown): return .number(shown)
         case .value(_, .float(let number), let shown) where number.isFinite: return .number(shown)
         // A list or an object, which a text may read like.
-        case .value(_, .encoded(let item), _) where json && !item.isEmpty: return .item(item)
+        case .value(_, let key, _) where json && key.isCollection: return .item(key.encoded)
         case .kind, .value, .both: return .text(group.name)
         }
     }

@@ -41,7 +41,7 @@ struct FoundEntries {
                 "\(archive.name): what the condition is about can't be told of all entries, for some are damaged; run vellum "
                     + "check, or name keys", status: .storeFailure)
         }
-        guard entries.isEmpty || report.warnings.isEmpty else {
+        guard entries.isEmpty || !report.isDoubtful else {
             throw CommandFailure("no entry was chosen, because the condition may be mistaken", status: .usage)
         }
         entries.sort { $0.recency < $1.recency }

@@ -122,7 +122,7 @@ struct ServerChange {
                     "\(Figures.count(report.damaged, "value", "values")) could not be read, so nobody knows whether the condition "
                         + "is met; \(plan.action.refusal)", status: .storeFailure)
             }
-            if !report.warnings.isEmpty, !targets.isEmpty {
+            if report.isDoubtful, !targets.isEmpty {
                 throw CommandFailure(plan.action.refusal, status: .usage)
             }
             return targets

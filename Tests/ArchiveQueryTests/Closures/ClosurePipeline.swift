@@ -65,7 +65,7 @@ struct ClosureQueries<Object: Decodable> {
             return ("skip \(count)", { Array($0.dropFirst(count)) })
         default:
             let condition = condition(properties, depth: 2)
-            return ("find " + condition.text, { $0.filter(condition.isMet) })
+            return ("find " + condition.text, { $0.filter { condition.isMet($0) == true } })
         }
     }
 
@@ -90,22 +90,22 @@ struct ClosureQueries<Object: Decodable> {
         switch few(4) {
         case 0:
             return ClosureCondition(text: "(\(first.text)) and (\(second.text))") {
-                first.isMet($0) && second.isMet($0)
+                Kleene.and(first.isMet($0), second.isMet($0))
             }
         case 1:
             return ClosureCondition(text: "(\(first.text) or \(second.text))") {
-                first.isMet($0) || second.isMet($0)
+                Kleene.or(first.isMet($0), second.isMet($0))
             }
-        case 2: return ClosureCondition(text: "not (\(first.text))") { !first.isMet($0) }
+        case 2: return ClosureCondition(text: "not (\(first.text))") { Kleene.not(first.isMet($0)) }
         case 3:
             // `not` binds closest.
             return ClosureCondition(text: "not \(third.text) and (\(first.text))") {
-                !third.isMet($0) && first.isMet($0)
+                Kleene.and(Kleene.not(third.isMet($0)), first.isMet($0))
             }
         default:
             // `and` binds closer than `or`.
             return ClosureCondition(text: "(\(first.text)) or \(third.text) and (\(second.text))") {
-                first.isMet($0) || (third.isMet($0) && second.isMet($0))
+                Kleene.or(first.isMet($0), Kleene.and(third.isMet($0), second.isMet($0)))
             }
         }
     }
@@ -258,8 +258,9 @@ struct ClosureFigure<Row> {
     static func least(_ property: ClosureProperty<Row>, isGreatest: Bool) -> Self {
         Self(text: (isGreatest ? "max " : "min ") + property.name) { rows in
             guard property.isOrdered else { return nil }
-            return try rows.filter(property.isRanked).min { property.order($0, $1, isGreatest) < 0 }.flatMap(
-                property.cell)
+            let kind = rows.compactMap(property.kindOfExtremes).min()
+            return try rows.filter { property.kindOfExtremes($0) == kind && kind != nil }
+                .min { property.order($0, $1, isGreatest) < 0 }.flatMap(property.cell)
         }
     }
 }

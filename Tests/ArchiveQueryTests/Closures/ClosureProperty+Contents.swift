@@ -30,24 +30,8 @@ extension ClosureProperty {
                     return text.firstMatch(of: regex) != nil
                 }
             },
-            { random in
-                let letter = samples.randomElement(using: &random)!.randomElement(using: &random) ?? "x"
-                return ClosureCondition(text: "\(name) has \(quoted(String(letter)))") {
-                    value($0)?.contains(letter) ?? false
-                }
-            },
-            { random in
-                let letters = (0..<2).map { _ in "aenor".randomElement(using: &random)! }
-                let list = letters.map { quoted(String($0)) }.joined(separator: ", ")
-                return ClosureCondition(text: "\(name) has all [\(list)]") { row in
-                    value(row).map { text in letters.allSatisfy { text.contains($0) } } ?? false
-                }
-            },
-            { _ in
-                ClosureCondition(text: "\(name) has any [\"q\", \"ab\", 1, \"z\"]") {
-                    value($0).map { $0.contains("q") || $0.contains("z") } ?? false
-                }
-            },
+            { _ in ClosureCondition(text: "\(name) has \"a\"") { value($0) == nil ? false : nil } },
+            { _ in ClosureCondition(text: "\(name) has any [\"q\", 1]") { value($0) == nil ? false : nil } },
             { random in
                 let part = Array(piece(of: samples, &random).prefix(3))
                 let isEnd = Bool.random(using: &random)
@@ -70,8 +54,8 @@ extension ClosureProperty {
                     } ?? false
                 }
             },
-            { _ in ClosureCondition(text: "\(name) > 5") { _ in false } },
-            { _ in ClosureCondition(text: "\(name) != 5") { value($0) == nil } },
+            { _ in ClosureCondition(text: "\(name) > 5") { value($0) == nil ? false : nil } },
+            { _ in ClosureCondition(text: "\(name) != 5") { _ in true } },
         ]
         return property
     }
@@ -109,8 +93,8 @@ extension ClosureProperty {
                 }
             },
             { _ in ClosureCondition(text: "\(name) = 1") { _ in false } },
-            { _ in ClosureCondition(text: "\(name) != \"a\"") { value($0) == nil } },
-            { _ in ClosureCondition(text: "\(name) contains \"a\"") { _ in false } },
+            { _ in ClosureCondition(text: "\(name) != \"a\"") { _ in true } },
+            { _ in ClosureCondition(text: "\(name) contains \"a\"") { value($0) == nil ? false : nil } },
         ]
         return property
     }
@@ -123,15 +107,23 @@ extension ClosureProperty {
         property.conditions += sized(name) { value($0)?.count } + [nullOrEmpty(name) { value($0)?.isEmpty }]
         property.conditions += [
             { _ in ClosureCondition(text: "\(name) = \"a\"") { _ in false } },
-            { _ in ClosureCondition(text: "\(name) has any [1, \"a\"]") { _ in false } },
-            { _ in ClosureCondition(text: "\(name) has all []") { isList && value($0) != nil } },
-            { _ in ClosureCondition(text: "\(name) >= 0") { _ in false } },
+            { _ in
+                ClosureCondition(text: "\(name) has any [1, \"a\"]") {
+                    isList || value($0) == nil ? false : nil
+                }
+            },
+            { _ in
+                ClosureCondition(text: "\(name) has all []") {
+                    value($0) == nil ? false : isList ? true : nil
+                }
+            },
+            { _ in ClosureCondition(text: "\(name) >= 0") { value($0) == nil ? false : nil } },
         ]
         return property
     }
 
     /// What is asked of whatever has a size.
-    /// `isScalar`: the value has no number of elements, and so none that differs.
+    /// `isScalar`: the value has no number of elements, so that conditions on it are unknown.
     static func sized(
         _ name: String, _ count: @escaping (Row) -> Int?, isScalar: @escaping (Row) -> Bool = { _ in false }
     ) -> [MakeCondition] {
@@ -143,11 +135,13 @@ extension ClosureProperty {
                 let (sign, holds) = relations.randomElement(using: &random)!
                 let number = Int.random(in: 0...8, using: &random)
                 return ClosureCondition(text: "count(\(name)) \(sign) \(number)") {
-                    count($0).map { holds($0, number) } ?? (sign == "!=" && !isScalar($0))
+                    count($0).map { holds($0, number) } ?? (isScalar($0) ? nil : sign == "!=")
                 }
             },
-            { _ in ClosureCondition(text: "\(name) is empty") { count($0) == 0 } },
-            { _ in ClosureCondition(text: "\(name) is not empty") { (count($0) ?? 0) > 0 } },
+            { _ in ClosureCondition(text: "\(name) is empty") { isScalar($0) ? nil : count($0) == 0 } },
+            { _ in
+                ClosureCondition(text: "\(name) is not empty") { isScalar($0) ? nil : (count($0) ?? 0) > 0 }
+            },
         ]
     }
 

@@ -6,10 +6,9 @@ extension ClosureProperty {
     static func mark(_ name: String, _ value: @escaping (Row) -> Mark?) -> Self {
         var property = Self(name, value)
         property.number = { value($0)?.number }
-        property.isRanked = { value($0)?.ordered != nil }
+        property.kindOfExtremes = { row in value(row).flatMap { [3, 0, 1, 2, nil][$0.place] } }
         property.order = { left, right, isDescending in
-            // A list has no order, as if there were nothing.
-            switch (value(left)?.ordered, value(right)?.ordered) {
+            switch (value(left), value(right)) {
             case (nil, nil): return 0
             case (nil, _): return 1
             case (_, nil): return -1
@@ -21,25 +20,26 @@ extension ClosureProperty {
         property.conditions += [
             { random in
                 let (text, other) = literal(&random)
-                return ClosureCondition(text: "\(name) = \(text)") { value($0) == other }
+                return ClosureCondition(text: "\(name) = \(text)") { row in
+                    value(row).map { $0.equals(other) } ?? false
+                }
             },
             { random in
                 let (text, other) = literal(&random)
-                // Not even different are values of two kinds, and what isn't there differs from all.
-                return ClosureCondition(text: "\(name) != \(text)") {
-                    value($0).map { $0.place == other.place && $0 != other } ?? true
+                return ClosureCondition(text: "\(name) != \(text)") { row in
+                    value(row).map { Kleene.not($0.equals(other)) } ?? true
                 }
             },
             { random in
                 let (text, other) = orderedLiteral(&random)
                 return ClosureCondition(text: "\(name) < \(text)") {
-                    value($0).map { $0.place == other.place && $0 < other } ?? false
+                    value($0).map { $0.place == other.place ? $0 < other : nil } ?? false
                 }
             },
             { random in
                 let (text, other) = orderedLiteral(&random)
                 return ClosureCondition(text: "\(name) >= \(text)") {
-                    value($0).map { $0.place == other.place && $0 >= other } ?? false
+                    value($0).map { $0.place == other.place ? $0 >= other : nil } ?? false
                 }
             },
             { random in
@@ -47,30 +47,35 @@ extension ClosureProperty {
                 let (high, greatest) = orderedLiteral(&random)
                 return ClosureCondition(text: "\(name) between \(low) and \(high)") {
                     guard let own = value($0) else { return false }
-                    return own.place == least.place && own.place == greatest.place && own >= least
-                        && own <= greatest
+                    return Kleene.and(
+                        own.place == least.place ? own >= least : nil,
+                        own.place == greatest.place ? own <= greatest : nil)
                 }
             },
             { random in
                 let (first, one) = literal(&random)
                 let (second, other) = literal(&random)
                 return ClosureCondition(text: "\(name) in [\(first), \(second)]") {
-                    value($0) == one || value($0) == other
+                    value($0).map { Kleene.or($0.equals(one), $0.equals(other)) } ?? false
                 }
             },
             { _ in
                 ClosureCondition(text: "\(name) is null or empty") {
-                    value($0) == nil || value($0)?.count == 0
+                    value($0).map { $0.count.map { $0 == 0 } } ?? true
                 }
             },
             { _ in
                 ClosureCondition(text: "\(name) has 1") {
-                    if case .list(let list) = value($0) { list.contains(1) } else { false }
+                    if case .list(let list) = value($0) {
+                        list.contains(1)
+                    } else {
+                        value($0) == nil ? false : nil
+                    }
                 }
             },
             { _ in
                 ClosureCondition(text: "\(name) contains \"\"") {
-                    if case .text = value($0) { true } else { false }
+                    if case .text = value($0) { true } else { value($0) == nil ? false : nil }
                 }
             },
         ]

@@ -132,21 +132,20 @@ extension ClosureProperty {
         return property
     }
 
-    /// What is asked of texts and lists alone is false of all else, and so is a comparison with another kind, but that
-    /// nothing differs from everything.
+    /// Conditions for texts and lists are unknown for present values of other kinds. Such values differ from a text, except dates:
+    /// whether they do is unknown, too.
     static func notTexts<Value>(_ name: String, _ value: @escaping (Row) -> Value?) -> [MakeCondition] {
-        [
-            { _ in ClosureCondition(text: "\(name) = \"1\"") { _ in false } },
-            { _ in ClosureCondition(text: "\(name) != \"1\"") { value($0) == nil } },
-            { _ in ClosureCondition(text: "\(name) < \"a\"") { _ in false } },
-            { _ in ClosureCondition(text: "\(name) contains \"\"") { _ in false } },
-            { _ in ClosureCondition(text: "\(name) matches \"\"") { _ in false } },
-            { _ in ClosureCondition(text: "\(name) has 1") { _ in false } },
-            { _ in ClosureCondition(text: "\(name) has all []") { _ in false } },
-            { _ in ClosureCondition(text: "count(\(name)) >= 0") { _ in false } },
-            { _ in ClosureCondition(text: "\(name) is empty") { _ in false } },
-            { _ in ClosureCondition(text: "\(name) is not empty") { _ in false } },
-            { _ in ClosureCondition(text: "\(name) is null or empty") { value($0) == nil } },
+        func unknown(_ text: String) -> MakeCondition {
+            { _ in ClosureCondition(text: text) { value($0) == nil ? false : nil } }
+        }
+        let isDate = Value.self == Date.self
+        return [
+            { _ in ClosureCondition(text: "\(name) = \"1\"") { isDate && value($0) != nil ? nil : false } },
+            { _ in ClosureCondition(text: "\(name) != \"1\"") { isDate && value($0) != nil ? nil : true } },
+            unknown("\(name) < \"a\""), unknown("\(name) contains \"\""), unknown("\(name) matches \"\""),
+            unknown("\(name) has 1"), unknown("\(name) has all []"), unknown("count(\(name)) >= 0"),
+            unknown("\(name) is empty"), unknown("\(name) is not empty"),
+            { _ in ClosureCondition(text: "\(name) is null or empty") { value($0) == nil ? true : nil } },
         ]
     }
 }

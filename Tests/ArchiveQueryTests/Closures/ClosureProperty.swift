@@ -5,7 +5,21 @@ import Foundation
 /// A condition as text and as a closure.
 struct ClosureCondition<Row> {
     let text: String
-    let isMet: (Row) -> Bool
+    /// Nil where the condition is unknown.
+    let isMet: (Row) -> Bool?
+}
+
+/// Conjunction, disjunction and negation with unknown parts, in Kleene's logic.
+enum Kleene {
+    static func and(_ left: Bool?, _ right: Bool?) -> Bool? {
+        left == false || right == false ? false : left == nil || right == nil ? nil : true
+    }
+
+    static func or(_ left: Bool?, _ right: Bool?) -> Bool? {
+        not(and(not(left), not(right)))
+    }
+
+    static func not(_ part: Bool?) -> Bool? { part.map { !$0 } }
 }
 
 /// A property as the language names it and as Swift gets it from an object, with what can be asked of it.
@@ -19,8 +33,8 @@ struct ClosureProperty<Row> {
     var identity: (Row) -> AnyHashable?
     /// Whether values have an order, so that rows are grouped by them in one.
     var isOrdered = true
-    /// Whether a row's value has a place in the order.
-    var isRanked: (Row) -> Bool
+    /// Of several kinds of values the least and the greatest are of the first one; nil for a value that is neither.
+    var kindOfExtremes: (Row) -> Int?
     /// The value as a column shows it.
     let cell: (Row) throws -> CBORValue?
     var number: (Row) -> Double? = { _ in nil }
@@ -31,7 +45,7 @@ struct ClosureProperty<Row> {
     init<Value: Hashable & Encodable & SendableMetatype>(_ name: String, _ value: @escaping (Row) -> Value?) {
         self.name = name
         identity = { value($0).map(AnyHashable.init) }
-        isRanked = { value($0) != nil }
+        kindOfExtremes = { value($0) == nil ? nil : 0 }
         cell = { row in
             guard let value = value(row) else { return nil }
             return try Cells.value(value)
@@ -45,16 +59,21 @@ struct ClosureProperty<Row> {
         ]
     }
 
-    /// The property of a list or the like, whose values differ where their encodings do: `["\u{e9}"]` isn't
-    /// `["e\u{301}"]`, although the texts are the same.
+    /// The property of a list or the like, whose values are the same if their parts are.
     init<Value: Hashable & Encodable & SendableMetatype>(
         encoded name: String, _ value: @escaping (Row) -> Value?
     ) {
         self.init(name, value)
         isOrdered = false
-        identity = { row in
-            guard let value = value(row) else { return nil }
-            return (try? CBOREncoder().encode(value)).map(AnyHashable.init)
+        func part(_ row: Row) -> CBORValue? { value(row).flatMap { try? Cells.value($0) } }
+        identity = { row in part(row).map { AnyHashable(Cells.ordered($0)) } }
+        order = { left, right, isDescending in
+            switch (part(left), part(right)) {
+            case (nil, nil): return 0
+            case (nil, _): return 1
+            case (_, nil): return -1
+            case (let a?, let b?): return isDescending ? Cells.compare(b, a) : Cells.compare(a, b)
+            }
         }
     }
 
@@ -86,6 +105,63 @@ enum Cells {
     static func decoded(_ item: [UInt8]?) throws -> CBORValue? {
         let value = try item.map { plain(try CBORReader.decode($0)) }
         return value == .null ? nil : value
+    }
+
+    /// The same with the entries of all maps in the order of their keys.
+    static func ordered(_ value: CBORValue) -> CBORValue {
+        switch value {
+        case .array(let elements): .array(elements.map(ordered))
+        case .map(let map):
+            .map(CBORMap(sorted(map).map { CBORMap.Entry(key: $0.key, value: ordered($0.value)) }))
+        default: value
+        }
+    }
+
+    private static func sorted(_ map: CBORMap) -> [CBORMap.Entry] {
+        map.entries.sorted { compare($0.key, $1.key) < 0 }
+    }
+
+    /// The order of a sort: by kind, then by value; lists and maps by the first part that differs.
+    static func compare(_ left: CBORValue, _ right: CBORValue) -> Int {
+        switch (left, right) {
+        case (.array(let a), .array(let b)):
+            return zip(a, b).lazy.map { compare($0, $1) }.first { $0 != 0 } ?? a.count - b.count
+        case (.map(let a), .map(let b)):
+            return zip(sorted(a), sorted(b)).lazy.flatMap { [($0.key, $1.key), ($0.value, $1.value)] }
+                .map { compare($0, $1) }.first { $0 != 0 } ?? a.count - b.count
+        case (.bytes(let a), .bytes(let b)):
+            return a == b ? 0 : a.lexicographicallyPrecedes(b) ? -1 : 1
+        case (.text(let a), .text(let b)):
+            let (a, b) = (Array(a.unicodeScalars), Array(b.unicodeScalars))
+            return a == b ? 0 : a.lexicographicallyPrecedes(b) ? -1 : 1
+        default:
+            if let a = number(left), let b = number(right) { return a < b ? -1 : a > b ? 1 : 0 }
+            return rank(left) - rank(right)
+        }
+    }
+
+    private static func number(_ value: CBORValue) -> Double? {
+        switch value {
+        case .unsigned(let number): Double(number)
+        case .negative(let number): -1 - Double(number)
+        case .float(let number): number
+        // A date.
+        case .tagged(_, let inner): number(inner)
+        default: nil
+        }
+    }
+
+    private static func rank(_ value: CBORValue) -> Int {
+        switch value {
+        case .boolean(let flag): flag ? 1 : 0
+        case .unsigned, .negative, .float: 2
+        case .tagged: 3
+        case .text: 4
+        case .bytes: 5
+        case .array: 6
+        case .map: 7
+        default: 9
+        }
     }
 
     /// Whole numbers as integers, texts composed.

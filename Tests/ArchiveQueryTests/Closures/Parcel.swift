@@ -113,21 +113,23 @@ enum Mark: Codable {
         }
     }
 
-    /// The place of its kind among others; nil for a list, which has none.
-    var place: Int? {
+    /// The place of its kind among others.
+    var place: Int {
         switch self {
         case .flag: 0
         case .integer, .fraction: 1
         case .date: 2
         case .text: 3
-        case .list: nil
+        case .list: 4
         }
     }
 }
 
 extension Mark {
-    /// Itself unless it has no order.
-    var ordered: Mark? { place == nil ? nil : self }
+    /// Whether both are equal; nil for a date and a text, which is none here.
+    func equals(_ other: Mark) -> Bool? {
+        Set([place, other.place]) == [2, 3] ? nil : self == other
+    }
 }
 
 extension Mark: Hashable {
@@ -159,9 +161,10 @@ extension Mark: Comparable {
         case (.flag(let a), .flag(let b)): return !a && b
         case (.date(let a), .date(let b)): return a < b
         case (.text(let a), .text(let b)): return a < b
+        case (.list(let a), .list(let b)): return a.lexicographicallyPrecedes(b)
         default:
             if let a = left.number, let b = right.number { return a < b }
-            return (left.place ?? 4) < (right.place ?? 4)
+            return left.place < right.place
         }
     }
 }

@@ -35,17 +35,14 @@ struct ConditionTests {
         (#"p icontains "JAK""#, [#""Jakarta""#, #""jakarta utara""#]),
         (#"p matches "^J.*a$""#, [#""Jakarta""#]),
         (#"p matches """#, [#""Jakarta""#, #""jakarta utara""#, #""""#]),
-        (#"p has "a""#, [#""Jakarta""#, #""jakarta utara""#, #"["a","b"]"#, #"["a",1,null]"#]),
+        (#"p has "a""#, [#"["a","b"]"#, #"["a",1,null]"#]),
         (#"p has 1"#, [#"["a",1,null]"#]),
         (#"p has 1.0"#, [#"["a",1,null]"#]),
         (#"p has null"#, [#"["a",1,null]"#]),
         (#"p has any ["b", 1]"#, [#"["a","b"]"#, #"["a",1,null]"#]),
         (#"p has any []"#, []),
         (#"p has all ["a", "b"]"#, [#"["a","b"]"#]),
-        (
-            #"p has all []"#,
-            [#""Jakarta""#, #""jakarta utara""#, #""""#, #"["a","b"]"#, #"["a",1,null]"#, "[]"]
-        ),
+        (#"p has all []"#, [#"["a","b"]"#, #"["a",1,null]"#, "[]"]),
         ("count(p) = 2", [#"["a","b"]"#]),
         ("count(p) = 7", [#""Jakarta""#]),
         ("count(p) > 2", [#""Jakarta""#, #""jakarta utara""#, #"["a",1,null]"#]),
@@ -78,10 +75,19 @@ struct ConditionTests {
                 "9007199254740993", "true", "false", #"["a","b"]"#, #"["a",1,null]"#, "[]", #"{"a":1}"#, "{}",
             ]
         ),
-        // As nil in the typed API, what is absent differs from every value; what is of another kind isn't compared.
-        (#"p != "Jakarta""#, [#""jakarta utara""#, #""""#, "null", "-"]),
-        ("p != 3", ["2.5", "-7", "18446744073709551615", "9007199254740993", "null", "-"]),
-        ("p != true", ["false", "null", "-"]),
+        // An absent value differs from every value, and so does a value of another kind.
+        (#"p != "Jakarta""#, values.filter { $0 != #""Jakarta""# } + ["-"]),
+        ("p != 3", values.filter { $0 != "3" && $0 != "3.0" } + ["-"]),
+        ("p != true", values.filter { $0 != "true" } + ["-"]),
+        // Numbers, booleans, lists and maps have no order with a text, and that is unknown.
+        (#"not p > "Jakarta""#, [#""Jakarta""#, #""""#, "null", "-"]),
+        (#"not p has "a""#, ["null", "[]", "-"]),
+        (
+            "not p is empty",
+            [
+                #""Jakarta""#, #""jakarta utara""#, "null", #"["a","b"]"#, #"["a",1,null]"#, #"{"a":1}"#, "-",
+            ]
+        ),
         ("p > 2.5", ["3", "3.0", "18446744073709551615", "9007199254740993"]),
         ("p >= 3", ["3", "3.0", "18446744073709551615", "9007199254740993"]),
         ("p < 3", ["2.5", "-7"]),
@@ -133,7 +139,6 @@ struct ConditionTests {
         #expect(try source.keys(#"find p icontains "STRASSE""#) == ["4"])
         #expect(try source.keys(#"find count(p) = 4"#) == ["0", "1"])
         #expect(try source.keys(#"find p = "a text that is longer than a short one, by far""#) == ["5"])
-        #expect(try source.keys(#"find p has "é""#) == ["0", "1"])
     }
 
     @Test func numbersOfEverySizeCompareExactly() throws {
@@ -385,6 +390,8 @@ struct ConditionTests {
         let source = try ListSource(json: [#"{"p":"\#(text)"}"#])
         let (rows, report) = try QueryPlan(QueryPipeline(#"find p matches "^(a+)+$""#)).rows(of: source)
         #expect(rows.isEmpty)
-        #expect(report.warnings.count == 1)
+        #expect(report.givenUp == 1 && report.unevaluated == 1 && report.isDoubtful)
+        // Nor does its negation match.
+        #expect(try source.keys(#"find not p matches "^(a+)+$""#) == [])
     }
 }

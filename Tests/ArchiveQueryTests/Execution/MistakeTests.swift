@@ -29,6 +29,7 @@ struct MistakeTests {
         ("sum popluation", ["no entry has the property popluation; did you mean population?"]),
         ("group by contry", ["no entry has the property contry; did you mean country?"]),
         ("find POPULATION > 5", ["no entry has the property POPULATION; did you mean population?"]),
+        ("find owner = \"x\"", ["no entry has the property owner; did you mean @owner?"]),
         ("sort nmae", ["no entry has the property nmae; did you mean name?"]),
         ("select zip", ["no entry has the property zip; did you mean address.zip?"]),
         ("find address.zap = \"1\"", ["no entry has the property address.zap; did you mean address.zip?"]),
@@ -54,7 +55,7 @@ struct MistakeTests {
             #"find tags contains "a""#,
             [#"tags contains "a": tags is a list, not a text; lists are asked with has, or tags[]"#]
         ),
-        ("sum name", [#"sum name: name is a text, not a number; texts stand in "…""#]),
+        ("sum name", [#"sum name: name is a text, not a number; number(name) reads texts as numbers"#]),
         (
             #"find population = "8540121""#,
             [#"population = "8540121": population is a number, not a text; numbers stand without quotes"#]
@@ -74,7 +75,8 @@ struct MistakeTests {
         ),
     ])
     func kindsThatNeverFit(query: String, expected: [String]) throws {
-        #expect(try warnings(query) == expected)
+        // The number of entries without an answer may follow.
+        #expect(try Array(warnings(query).prefix(1)) == expected)
     }
 
     /// One entry that has it is enough, be it null, and be it one that the query never asked.
@@ -110,7 +112,7 @@ struct MistakeTests {
         for relation in [">", ">=", "="] {
             #expect(try warnings("find e \(relation) s + 8d", of: orders) == [])
         }
-        #expect(try warnings("find e > n", of: orders).count == 1)
+        #expect(try warnings("find e > n", of: orders).first?.contains("never of one kind") == true)
     }
 
     /// Whoever doesn't ask for it pays nothing for it.

@@ -59,7 +59,7 @@ struct StageTests {
         #expect(try source.columns("find v > 1 | count") == [["4"]])
         #expect(try source.columns("sum v") == [["14.5"]])
         #expect(try source.columns("avg v") == [["3.625"]])
-        #expect(try source.columns("min v, max v, min n") == [["1.5", #""text""#, #""a""#]])
+        #expect(try source.columns("min v, max v, min n") == [["1.5", "7", #""a""#]])
         #expect(
             try source.columns("find n = \"none\" | count, sum v, avg v, min v, max v") == [
                 ["0", "0", "-", "-", "-"]
@@ -154,7 +154,7 @@ struct StageTests {
         #expect(try plan("limit 5 | sort v").order == .recency)
         #expect(try plan("find @size > 1 | count").readsValues == false)
         #expect(try plan("find v = 1 and @key = \"3\"").keys == ["3"])
-        #expect(try plan("find @key = \"K\"").keys == nil)
+        #expect(try plan("find @key = \"K\"").keys == ["K"])
         #expect(try plan("find @key = \"3\" or v = 1").keys == nil)
         #expect(try plan("limit 1 | find @key = \"3\"").keys == nil)
         let (_, report) = try plan("find @size > 1000 and v = 1 | count").rows(of: source)
@@ -175,15 +175,15 @@ struct StageTests {
         #expect(report.rows == 2)
     }
 
-    /// Texts are told apart as Swift compares them, but arrays of them by their bytes.
-    @Test func listsOfTheSameTextsInOtherBytesDiffer() throws {
+    @Test("lists of equal texts are equal, whatever the bytes of the texts")
+    func listsOfEqualTextsAreEqual() throws {
         let source = try ListSource(json: [
             "{\"t\":\"\u{e9}\",\"l\":[\"\u{e9}\"]}", "{\"t\":\"e\u{301}\",\"l\":[\"e\u{301}\"]}",
             "{\"t\":\"\u{e9}\",\"l\":[\"\u{e9}\"]}",
         ])
         #expect(try source.columns("distinct t | count") == [["1"]])
-        #expect(try source.columns("distinct l | count") == [["2"]])
-        #expect(try source.columns("group by l | find count = 2 | count") == [["1"]])
+        #expect(try source.columns("distinct l | count") == [["1"]])
+        #expect(try source.columns("group by l | find count = 3 | count") == [["1"]])
     }
 
     /// What broke: one number had several groups, by how it was written.

@@ -5,6 +5,7 @@ Usage: queries.py DOCUMENTS QUERIES. Both are files of lines: a JSON document (t
 number from 0 on), a query. Prints a JSON array a line: the keys of the rows, or their columns.
 """
 
+import datetime
 import functools
 import itertools
 import json
@@ -14,6 +15,7 @@ import unicodedata
 
 TOKEN = re.compile(
     r"""\s*(?:
+    (?P<date>\d{4}-\d\d-\d\d) |
     (?P<text>"(?:[^"\\]|\\.)*") |
     (?P<number>-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?) |
     (?P<word>@?[A-Za-z_][A-Za-z0-9_]*) |
@@ -21,8 +23,47 @@ TOKEN = re.compile(
     re.X,
 )
 MISSING = None
+# The result of a calculation or conversion that isn't possible.
+FAILED = object()
 # A step to all elements of a list.
 EACH = object()
+# The first part of a conversion.
+CONVERT = object()
+CONVERSIONS = ("number", "date", "text", "bool")
+
+
+class Date:
+    def __init__(self, text=None, seconds=0):
+        day = text and datetime.date.fromisoformat(text) - datetime.date(1970, 1, 1)
+        self.seconds = day.days * 86400 if text else seconds
+
+
+def as_date(value):
+    """The date that a value is or that its text says; nothing for others."""
+    if isinstance(value, str) and re.fullmatch(r"\d{4}-\d\d-\d\d", value):
+        try:
+            return Date(value)
+        except ValueError:
+            return None
+    return value if isinstance(value, Date) else None
+
+
+def conjunction(truths):
+    truths = list(truths)
+    return False if any(truth is False for truth in truths) else None if None in truths else True
+
+
+def negation(truth):
+    return None if truth is None else not truth
+
+
+def disjunction(truths):
+    return negation(conjunction(negation(truth) for truth in truths))
+
+
+def unless_missing(value):
+    """The answer of an operator that isn't for this kind of value."""
+    return False if value is MISSING else None
 
 
 def tokens(query):
@@ -135,7 +176,15 @@ class Parser:
             inner = self.operand()
             self.expect(")")
             return inner
-        return self.value() if self.tokens[self.place][0] == "number" else self.path()
+        if self.tokens[self.place][0] in ("number", "date"):
+            return self.value()
+        if self.tokens[self.place][1] in CONVERSIONS and self.tokens[self.place + 1][1] == "(":
+            name = self.take()[1]
+            self.expect("(")
+            inner = self.operand()
+            self.expect(")")
+            return (CONVERT, name, inner)
+        return self.path()
 
     def path(self):
         kind, name = self.take()
@@ -154,18 +203,18 @@ class Parser:
         parts = [self.both()]
         while self.accept("or"):
             parts.append(self.both())
-        return lambda row: any(part(row) for part in parts)
+        return lambda row: disjunction(part(row) for part in parts)
 
     def both(self):
         parts = [self.one()]
         while self.accept("and"):
             parts.append(self.one())
-        return lambda row: all(part(row) for part in parts)
+        return lambda row: conjunction(part(row) for part in parts)
 
     def one(self):
         if self.accept("not"):
             inner = self.one()
-            return lambda row: not inner(row)
+            return lambda row: negation(inner(row))
         if self.peek("(") and not self.is_calculation():
             self.expect("(")
             inner = self.either()
@@ -173,10 +222,10 @@ class Parser:
             return inner
         if self.peek("count") and self.tokens[self.place + 1][1] == "(":
             self.place += 2
-            path = self.path()
+            path = self.operand()
             self.expect(")")
             relation, number = self.take()[1], self.value()
-            return lambda row: any(counts(value, relation, number) for value in values_of(row, path))
+            return lambda row: some(row, path, lambda value: counts(value, relation, number))
         return self.condition(self.operand())
 
     def is_calculation(self):
@@ -191,48 +240,48 @@ class Parser:
 
     def condition(self, path):
         test = self.test(self.take()[1])
-        return lambda row: any(test(row, value) for value in values_of(row, path))
+        return lambda row: some(row, path, lambda value: test(row, value))
 
     def test(self, word):
         if word in ("=", "!=", "<", "<=", ">", ">="):
             if self.tokens[self.place][0] == "word" and self.tokens[self.place][1] not in ("true", "false", "null"):
                 other = self.operand()
-                return lambda row, own: any(compares(own, word, value) for value in values_of(row, other))
-            if self.tokens[self.place][0] == "number":
+                return lambda row, own: some(row, other, lambda value: compares(own, word, value, False))
+            if self.tokens[self.place][0] in ("number", "date"):
                 other = self.operand()
-                return lambda row, own: compares(own, word, get(row, other))
+                return lambda row, own: compares(own, word, get(row, other), True)
             value = self.value()
-            return lambda row, own: compares(own, word, value)
+            return lambda row, own: compares(own, word, value, True)
         if word == "in":
             values = self.values()
-            return lambda row, own: any(compares(own, "=", value) for value in values)
+            return lambda row, own: disjunction(compares(own, "=", value, True) for value in values)
         if word == "between":
             low = self.value()
             self.expect("and")
             high = self.value()
-            return lambda row, own: compares(own, ">=", low) and compares(own, "<=", high)
+            return lambda row, own: conjunction([compares(own, ">=", low, True), compares(own, "<=", high, True)])
         if word in ("starts", "ends"):
             self.expect("with")
             text = plain(self.value())
-            return lambda row, own: isinstance(own, str) and edge(plain(own), text, word == "ends")
+            return lambda row, own: edge(plain(own), text, word == "ends") if isinstance(own, str) else unless_missing(own)
         if word in ("like", "ilike"):
             fold = word == "ilike"
             pattern = "".join({"%": ".*", "_": "."}.get(c, re.escape(c)) for c in self.value())
             pattern = re.compile(pattern, re.S | (re.I if fold else 0))
-            return lambda row, own: isinstance(own, str) and pattern.fullmatch(plain(own)) is not None
+            return lambda row, own: pattern.fullmatch(plain(own)) is not None if isinstance(own, str) else unless_missing(own)
         if word in ("contains", "icontains"):
             text = self.value()
             fold = word == "icontains"
-            return lambda row, own: isinstance(own, str) and found(text, own, fold)
+            return lambda row, own: found(text, own, fold) if isinstance(own, str) else unless_missing(own)
         if word == "matches":
             pattern = self.value()
-            return lambda row, own: isinstance(own, str) and re.search(pattern, own) is not None
+            return lambda row, own: re.search(pattern, own) is not None if isinstance(own, str) else unless_missing(own)
         if word == "has":
             if self.accept("any"):
                 values = self.values()
-                return lambda row, own: any(has(own, value) for value in values)
+                return lambda row, own: has(own, values, any)
             values = self.values() if self.accept("all") else [self.value()]
-            return lambda row, own: isinstance(own, (list, str)) and all(has(own, v) for v in values)
+            return lambda row, own: has(own, values, all)
         if word == "is":
             return self.presence()
         raise ValueError("no operator: " + word)
@@ -240,17 +289,19 @@ class Parser:
     def presence(self):
         is_not = self.accept("not")
         if self.accept("empty"):
-            return lambda row, own: emptiness(own) is (not is_not)
+            return lambda row, own: unless_missing(own) if emptiness(own) is None else emptiness(own) is (not is_not)
         self.expect("null")
         if self.peek("or") and self.tokens[self.place + 1][1] == "empty":
             self.place += 2
-            return lambda row, own: own is MISSING or emptiness(own) is True
-        return lambda row, own: (own is MISSING) != is_not
+            return lambda row, own: True if is_absent(own) else emptiness(own)
+        return lambda row, own: is_absent(own) != is_not
 
     def value(self):
         kind, text = self.take()
         if kind == "text" or kind == "number":
             return json.loads(text)
+        if kind == "date":
+            return Date(text)
         return {"true": True, "false": False, "null": None}[text]
 
     def values(self):
@@ -277,6 +328,27 @@ def is_many(path):
     return isinstance(path, tuple) and EACH in path
 
 
+def has_other_than_lists(row, path):
+    """Whether a path to all elements of lists meets something else that is there."""
+    if not is_many(path):
+        return False
+    place = path.index(EACH)
+    elements, rest = get(row, path[:place]), path[place + 1 :]
+    if isinstance(elements, list):
+        return is_many(rest) and any(has_other_than_lists((None, element, None), rest) for element in elements)
+    return elements is not MISSING
+
+
+def some(row, path, test):
+    """Whether one of the values passes the test."""
+    truths = [test(value) for value in values_of(row, path)]
+    return disjunction(truths + ([None] if has_other_than_lists(row, path) else []))
+
+
+def is_absent(value):
+    return value is MISSING or value is FAILED
+
+
 def shown(row, path):
     values = values_of(row, path)
     return values if is_many(path) else values[0]
@@ -286,7 +358,7 @@ def combinations(row, columns):
     """The different combinations of a row's values."""
     found = {}
     for values in itertools.product(*(values_of(row, path) for path, _ in columns)):
-        found.setdefault(tuple(map(group_key, values)), list(values))
+        found.setdefault(tuple(map(identity, values)), list(values))
     return found.items()
 
 
@@ -296,9 +368,46 @@ def leading(row, path, descending):
     return min(values_of(row, path), key=key, default=MISSING)
 
 
+def converted(name, value):
+    if is_absent(value):
+        return value
+    if isinstance(value, (list, dict)):
+        return FAILED
+    if name == "number":
+        if isinstance(value, bool):
+            return int(value)
+        if isinstance(value, Date):
+            return value.seconds
+        if isinstance(value, str):
+            is_number = re.fullmatch(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?", value)
+            return json.loads(value) if is_number else FAILED
+        return value
+    if name == "date":
+        return as_date(value) or FAILED
+    if name == "bool":
+        known = {"true": True, "false": False, 0: False, 1: True}
+        return FAILED if isinstance(value, Date) else known.get(value, FAILED)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if kind(value) == "number":
+        return json.dumps(int(value) if value == int(value) else value)
+    return value
+
+
 def calculated(sign, a, b):
-    if kind(a) != "number" or kind(b) != "number" or sign == "/" and b == 0:
+    a, b = as_date(a) or a, as_date(b) or b
+    if a is FAILED or b is FAILED:
+        return FAILED
+    if a is MISSING or b is MISSING:
         return MISSING
+    if isinstance(a, Date) and isinstance(b, Date) and sign == "-":
+        return a.seconds - b.seconds
+    if isinstance(a, Date) and kind(b) == "number" and sign in "+-":
+        return Date(seconds=a.seconds + (b if sign == "+" else -b))
+    if isinstance(b, Date) and kind(a) == "number" and sign == "+":
+        return Date(seconds=b.seconds + a)
+    if kind(a) != "number" or kind(b) != "number" or sign == "/" and b == 0:
+        return FAILED
     if sign == "/":
         return a // b if isinstance(a, int) and isinstance(b, int) and a % b == 0 else a / b
     return {"+": a + b, "-": a - b, "*": a * b}[sign]
@@ -307,6 +416,8 @@ def calculated(sign, a, b):
 def get(row, path):
     if not isinstance(path, tuple):
         return path
+    if path[0] is CONVERT:
+        return converted(path[1], get(row, path[2]))
     if path[0] in ("+", "-", "*", "/"):
         return calculated(path[0], get(row, path[1]), get(row, path[2]))
     key, value, columns = row
@@ -314,6 +425,8 @@ def get(row, path):
         for name, column in columns:
             if path[: len(name)] == name:
                 return follow(column, path[len(name) :])
+            if path == name:
+                return column
     if path == ("@key",):
         return key
     return follow(value, path) if columns is None else MISSING
@@ -333,37 +446,43 @@ def follow(value, path):
 
 
 def kind(value):
-    if value is None:
+    if isinstance(value, Date):
+        return "date"
+    if is_absent(value):
         return "null"
     if isinstance(value, bool):
         return "boolean"
     if isinstance(value, (int, float)):
         return "number"
-    return "text" if isinstance(value, str) else "other"
+    return {str: "text", list: "list", dict: "map"}[type(value)]
 
 
 def plain(value):
     return unicodedata.normalize("NFC", value) if isinstance(value, str) else value
 
 
-def compares(stored, relation, value):
+def compares(stored, relation, value, is_literal):
+    if stored is FAILED or value is FAILED:
+        return relation == "=" if is_literal and value is None and relation in ("=", "!=") else None
     if kind(stored) == "null" or kind(value) == "null":
         same = kind(stored) == kind(value)
         return same if relation == "=" else relation == "!=" and not same
-    if kind(stored) != kind(value) or kind(stored) == "other":
-        return False
-    a, b = plain(stored), plain(value)
+    if {kind(stored), kind(value)} == {"date", "text"}:
+        stored, value = as_date(stored), as_date(value)
+        if stored is None or value is None:
+            return None
     if relation in ("=", "!="):
-        return (a == b) == (relation == "=")
-    if kind(stored) == "boolean":
-        return False
-    return {"<": a < b, "<=": a <= b, ">": a > b, ">=": a >= b}[relation]
+        return (identity(stored) == identity(value)) == (relation == "=")
+    if kind(stored) != kind(value) or kind(stored) not in ("number", "text", "date"):
+        return None
+    order = before(stored, value, False)
+    return {"<": order < 0, "<=": order <= 0, ">": order > 0, ">=": order >= 0}[relation]
 
 
-def has(stored, value):
-    if isinstance(stored, list):
-        return any(compares(element, "=", value) for element in stored)
-    return isinstance(stored, str) and isinstance(value, str) and len(plain(value)) == 1 and found(value, stored, False)
+def has(stored, values, which):
+    if not isinstance(stored, list):
+        return unless_missing(stored)
+    return which(any(compares(element, "=", value, True) is True for element in stored) for value in values)
 
 
 def found(text, stored, fold):
@@ -393,31 +512,50 @@ def emptiness(value):
 
 
 def counts(value, relation, number):
-    return isinstance(value, (str, list, dict)) and compares(len(value), relation, number)
+    if value is MISSING:
+        return relation == "!="
+    return compares(len(plain(value)), relation, number, True) if isinstance(value, (str, list, dict)) else None
 
 
-KINDS = {"boolean": 0, "number": 1, "text": 2}
+KINDS = ("boolean", "number", "date", "text", "list", "map", "null")
 
 
 def before(a, b, descending):
-    """Negative if a comes first."""
-    ka, kb = KINDS.get(kind(a), 9), KINDS.get(kind(b), 9)
-    if ka == 9 or kb == 9:
-        return (ka == 9) - (kb == 9)
-    if ka == kb:
-        a, b = plain(a), plain(b)
-        order = (a > b) - (a < b)
-    else:
-        order = ka - kb
+    """Negative if a comes first. What is absent comes last either way."""
+    ranks = (KINDS.index(kind(a)), KINDS.index(kind(b)))
+    if 6 in ranks:
+        return ranks[0] - ranks[1]
+    order = ranks[0] - ranks[1] or alike(a, b)
     return -order if descending else order
 
 
-def group_key(value):
-    if value is None:
-        return ("null",)
-    if isinstance(value, (list, dict)):
-        return ("other", json.dumps(value))
-    return (kind(value), plain(value))
+def alike(a, b):
+    """The order of two values of one kind."""
+    if isinstance(a, list):
+        return next(filter(None, (before(x, y, False) for x, y in zip(a, b))), len(a) - len(b))
+    if isinstance(a, dict):
+        pairs = zip(sorted(a.items(), key=key_bytes), sorted(b.items(), key=key_bytes))
+        for (left, x), (right, y) in pairs:
+            left, right = left.encode(), right.encode()
+            order = (left > right) - (left < right) or before(x, y, False)
+            if order:
+                return order
+        return len(a) - len(b)
+    a, b = (a.seconds, b.seconds) if isinstance(a, Date) else (plain(a), plain(b))
+    return (a > b) - (a < b)
+
+
+def key_bytes(entry):
+    return entry[0].encode()
+
+
+def identity(value):
+    """What values of all kinds are compared by."""
+    if isinstance(value, list):
+        return ("list", tuple(map(identity, value)))
+    if isinstance(value, dict):
+        return ("map", tuple((key.encode(), identity(part)) for key, part in sorted(value.items(), key=key_bytes)))
+    return (kind(value), value.seconds if isinstance(value, Date) else None if is_absent(value) else plain(value))
 
 
 def figures_of(figures, rows):
@@ -425,14 +563,15 @@ def figures_of(figures, rows):
     for name, path, percent, _ in figures:
         values = [] if path is None else [value for each in rows for value in values_of(each, path)]
         numbers = [value for value in values if kind(value) == "number"]
-        ordered = [value for value in values if kind(value) in KINDS]
+        preferred = [[v for v in values if kind(v) == one] for one in ("number", "date", "text", "boolean")]
+        ordered = next(filter(None, preferred), [])
         key = functools.cmp_to_key(lambda a, b: before(a, b, False))
         if name == "count":
             row.append(len(rows))
         elif name == "sum":
             row.append(sum(numbers))
         elif name == "count distinct":
-            row.append(len({group_key(value) for value in values if value is not None}))
+            row.append(len({identity(value) for value in values if not is_absent(value)}))
         elif name == "median" or name[0] == "p":
             row.append(percentile(sorted(numbers), percent))
         elif name == "avg":
@@ -466,7 +605,7 @@ def names_of(figures):
 def run(stages, rows):
     for stage in stages:
         if stage[0] == "find":
-            rows = [row for row in rows if stage[1](row)]
+            rows = [row for row in rows if stage[1](row) is True]
         elif stage[0] == "sort":
 
             def order(a, b):
@@ -513,13 +652,22 @@ def run(stages, rows):
     return rows
 
 
+def shown_part(value):
+    """The value with all texts in one form, in which others may be written."""
+    if isinstance(value, list):
+        return list(map(shown_part, value))
+    if isinstance(value, dict):
+        return {key: shown_part(part) for key, part in value.items()}
+    return None if is_absent(value) else plain(value)
+
+
 def main():
     with open(sys.argv[1], encoding="utf-8") as file:
         documents = [(str(number), json.loads(line), None) for number, line in enumerate(file)]
     with open(sys.argv[2], encoding="utf-8") as file:
         for line in file:
             rows = run(Parser(line.rstrip("\n")).pipeline(), documents)
-            print(json.dumps([row[0] if row[2] is None else [value for _, value in row[2]] for row in rows]))
+            print(json.dumps([row[0] if row[2] is None else [shown_part(value) for _, value in row[2]] for row in rows]))
 
 
 main()

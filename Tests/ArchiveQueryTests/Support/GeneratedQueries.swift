@@ -118,7 +118,10 @@ struct CityQueries: GeneratedQueries {
 
 /// Documents whose properties are of any kind, or aren't there.
 enum NestedDocument {
-    private static let texts = ["", "a", "b", "ab", "B", "é", "e\u{301}", "straße", "漢字", "z z"]
+    private static let texts = [
+        "", "a", "b", "ab", "B", "é", "e\u{301}", "straße", "漢字", "z z", "1", "-2.5", "1e0", "01", "true",
+        "2026-01-31", "2026-02-31", "1969-12-31",
+    ]
 
     static func text(using random: inout SeededGenerator) -> String {
         let properties = ["a", "b", "c", "odd name"].compactMap { name -> String? in
@@ -187,9 +190,20 @@ struct NestedQueries: GeneratedQueries {
         ])
     }
 
-    mutating func scalarProperty() -> String { pick(["s", "s", "b.missing", "l[].s"]) }
+    mutating func scalarProperty() -> String { property() }
 
-    mutating func number() -> String { pick(["a", "b", "c", "a.b", "b[0]"]) }
+    /// A property that isn't all elements of a list, or a conversion or calculation with one.
+    private mutating func single() -> String {
+        let single = pick(["a", "b", "c", "s", "s", "a.b", "b[0]", "c[1].a"])
+        switch Int.random(in: 0..<5, using: &random) {
+        case 0, 1: return single
+        case 2: return single + pick([" + 0", " / 2", " - s"])
+        case 3: return "text(number(\(single)))"
+        default: return pick(["number", "date", "bool", "text"]) + "(\(single))"
+        }
+    }
+
+    mutating func number() -> String { pick(["a", "b", "c", "a.b", "b[0]", "number(s)"]) }
 
     mutating func summed() -> String { chance(2) ? number() : "l[].s" }
 
@@ -206,8 +220,19 @@ struct NestedQueries: GeneratedQueries {
         "[" + (0..<Int.random(in: 0...3, using: &random)).map { _ in value() }.joined(separator: ", ") + "]"
     }
 
+    private mutating func date() -> String { pick(["2026-01-31", "1969-12-31", "2000-01-01"]) }
+
     mutating func condition() -> String {
-        switch Int.random(in: 0..<10, using: &random) {
+        switch Int.random(in: 0..<15, using: &random) {
+        case 10: "\(single()) \(pick(["=", "!="])) \(value())"
+        case 11: "\(single()) \(pick(["<", "<=", ">", ">="])) \(ordered())"
+        case 12: "\(pick([property(), single()])) \(pick(["=", "!=", "<", ">="])) \(date())"
+        case 13:
+            pick([
+                "\(property()) in [\(date()), \(value())]", "\(property()) has any [\(date()), \(value())]",
+                "\(property()) between \(date()) and \(ordered())",
+            ])
+        case 14: "\(single()) is \(pick(["empty", "not empty", "null", "not null", "null or empty"]))"
         case 0, 1: "\(property()) \(pick(["=", "!="])) \(value())"
         case 2: "\(property()) \(pick(["<", "<=", ">", ">="])) \(ordered())"
         case 3: "\(property()) in \(values())"
@@ -218,7 +243,7 @@ struct NestedQueries: GeneratedQueries {
         case 7: "count(\(property())) \(pick(["=", ">"])) 0"
         case 8:
             "\(property()) \(pick(["=", "!=", "<", ">="])) "
-                + pick(["a", "b", "s", "a.b", "missing", "l[].s"])
+                + pick(["a", "b", "c", "s", "a.b", "missing", "l[].s", "a[].b", "number(s)", "date(s)"])
         default: "\(property()) is \(pick(["empty", "not empty", "null", "not null", "null or empty"]))"
         }
     }

@@ -35,7 +35,11 @@ struct ListSource: QuerySource {
     }
 
     func cursor(forKeys keys: [String]) -> any QueryCursor {
-        Cursor(entries, order: entries.indices.filter { keys.contains(entries[$0].key) })
+        Cursor(
+            entries,
+            order: entries.indices.filter { place in
+                keys.contains { ExactText($0) == ExactText(entries[place].key) }
+            })
     }
 
     final class Cursor: QueryCursor {

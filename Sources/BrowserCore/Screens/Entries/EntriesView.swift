@@ -281,7 +281,9 @@ enum EntriesView {
         } else {
             left.append(Span("  filter \"\(arrangement.filter)\"", look[.accent]))
         }
-        left += arrangement.unread.warnings.prefix(1).map { Span("  \($0)", look[.warning]) }
+        left += (arrangement.unread.warnings + arrangement.unread.remarks).prefix(1).map {
+            Span("  \($0)", look[.warning])
+        }
         if arrangement.unread.sorted > 0 {
             let count = Figures.count(arrangement.unread.sorted, "value", "values")
             left.append(Span("  \(count) unreadable, at the end", look[.warning]))

@@ -273,7 +273,9 @@ extension QueryScreen {
             }
             query.askedAt = askedAt
             // The cursor holds to its key when the same is asked again, or else to its place.
-            let row = key.flatMap { key in answer.rows.firstIndex { $0.key == key } }
+            let row = key.flatMap { key in
+                answer.rows.firstIndex { $0.key.map(ExactText.init) == ExactText(key) }
+            }
             query.cursor = row.map { query.view.place(of: $0) } ?? (isSame ? query.cursor : 0)
             // Who writes the next one meanwhile keeps the keyboard: its letters are actions to the rows.
             let isWriting = query.field.text != query.asked

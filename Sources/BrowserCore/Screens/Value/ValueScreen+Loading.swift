@@ -36,7 +36,7 @@ extension ValueScreen {
     private static func showGone(_ model: inout Model) -> [Effect] {
         guard let value = model.value else { return [] }
         if value.load == nil {
-            guard let seen = model.entries?.preview.load, seen.entry.key == value.key,
+            guard let seen = model.entries?.preview.load, ExactText(seen.entry.key) == ExactText(value.key),
                 model.entries?.archive == value.archive
             else {
                 let effects = leave(&model)

@@ -1,0 +1,201 @@
+import CBOR
+
+extension RowShape.Access {
+    var cost: Condition.Cost {
+        switch self {
+        case .metadata(let metadata): metadata.isInFrame ? .frame : .index
+        case .property: .value
+        case .elements(let elements): if case .property = elements.start { .value } else { .index }
+        case .computed(let computation): computation.cost
+        case .column, .keyColumn, .nothing: .index
+        }
+    }
+}
+
+extension QueryPredicate {
+    /// Compiles the predicate for rows of this shape.
+    func condition(_ shape: RowShape, _ answers: QueryAnswers) throws(QueryError) -> Condition {
+        func parts(_ predicates: [QueryPredicate]) throws(QueryError) -> [Condition] {
+            var parts: [Condition] = []
+            for predicate in predicates { parts.append(try predicate.condition(shape, answers)) }
+            return parts
+        }
+        func asked(_ property: QueryProperty, _ kinds: KindSet) -> (RowShape.Access, Sight) {
+            (shape.access(to: property), answers.sight(property, wanting: kinds, description))
+        }
+        switch self {
+        case .and(let predicates): return Pair.all(try parts(predicates))
+        case .or(let predicates): return Pair.any(try parts(predicates))
+        case .not(let predicate): return Negation(try predicate.condition(shape, answers))
+        case .compare(let property, let relation, let literal):
+            let (access, sight) = asked(property, literal.kind)
+            return Condition.comparison(access, relation, literal, sight)
+        case .relate(let property, let relation, let other):
+            let (access, sight) = asked(property, .comparable)
+            let pairs = answers.sight(property, wanting: [], description)
+            let ignored = answers.sight(property, wanting: [], description, .silent)
+            return Relation(
+                access, relation, shape.access(to: other), sight, counting: pairs, ignored: ignored)
+        case .between(let property, let low, let high):
+            let (access, sight) = asked(property, low.kind.union(high.kind))
+            // Counts a value that fits neither end only once.
+            let second =
+                low.kind == high.kind ? answers.sight(property, wanting: [], description, .silent) : sight
+            if access.isMany {
+                // A single element must lie between both, not one above and another below.
+                let (low, high) = (LiteralValue(low), LiteralValue(high))
+                return PropertyCondition(access, sight) { item in
+                    Truth.joined(low.test(.greaterOrEqual, item, sight), isConjunction: true) {
+                        high.test(.lessOrEqual, item, second)
+                    }
+                }
+            }
+            return Pair.all([
+                Condition.comparison(access, .greaterOrEqual, low, sight),
+                Condition.comparison(access, .lessOrEqual, high, second),
+            ])
+        case .count(let property, let relation, let number):
+            let (access, sight) = asked(property, .collections)
+            return PropertyCondition(access, sight) { (item) throws(CBORError) in
+                // What is absent differs from every number, as everywhere.
+                if case .absent = item { return Truth(relation == .notEqual) }
+                guard let count = try item.count() else { return sight.unknown(item) }
+                return Truth(relation.holds(count < number ? -1 : count > number ? 1 : 0))
+            }
+        case .isIn(let property, let literals):
+            let values = LiteralSet(literals)
+            let (access, sight) = asked(property, literals.contains(.null) ? [] : values.kinds)
+            return PropertyCondition(access, sight) { values.test($0, sight) }
+        case .contains, .startsWith, .endsWith, .like, .matches:
+            return try searching(shape, answers)
+        case .hasAny(let property, let literals), .hasAll(let property, let literals):
+            let needsAll = if case .hasAll = self { true } else { false }
+            let values = LiteralSet(literals)
+            let (access, sight) = asked(property, .list)
+            return PropertyCondition(access, sight) { (item) throws(CBORError) in
+                guard case .array = item else { return item.truthWithoutContent(sight) }
+                var found: Set<Int> = []
+                try values.forEachElement(of: item) { place in
+                    found.insert(place)
+                    return needsAll && found.count < values.count
+                }
+                return Truth(needsAll ? found.count == values.count : !found.isEmpty)
+            }
+        case .presence(let property, let presence):
+            let (access, sight) = asked(property, presence.kinds)
+            return PropertyCondition(access, sight) { presence.test($0, sight) }
+        }
+    }
+
+    /// Compiles a search in texts.
+    private func searching(_ shape: RowShape, _ answers: QueryAnswers) throws(QueryError) -> Condition {
+        /// `inKey`: the search in a key's bytes; nil if keys are searched as texts.
+        func search(
+            _ property: QueryProperty, inKey: ((UnsafeRawBufferPointer) -> Bool)? = nil,
+            _ inBytes: @escaping (UnsafeRawBufferPointer) -> Truth, _ inString: @escaping (String) -> Truth
+        ) -> Condition {
+            let sight = answers.sight(property, wanting: .text, description)
+            return PropertyCondition(shape.access(to: property), sight, isSearch: true) { item in
+                switch item {
+                case .text(let text): inBytes(text)
+                case .string(let text): inString(text)
+                case .key(let key): key.withBytes { text in inKey.map { Truth($0(text)) } ?? inBytes(text) }
+                default: item.truthWithoutContent(sight)
+                }
+            }
+        }
+        switch self {
+        case .contains(let property, let text, let caseSensitive):
+            let part = TextSearch(text, caseSensitive: caseSensitive)
+            let bytes = Array(text.utf8)
+            let inKey = { (key: UnsafeRawBufferPointer) in
+                key.withMemoryRebound(to: UInt8.self) { ByteSearch.place(of: bytes, in: $0, from: 0) != nil }
+            }
+            return search(
+                property, inKey: caseSensitive ? inKey : nil,
+                { Truth(part.isFound(inUTF8: $0)) }, { Truth(part.isFound(in: $0)) })
+        case .startsWith(let property, let text), .endsWith(let property, let text):
+            let isEnd = if case .endsWith = self { true } else { false }
+            let edge = TextEdge(text, atEnd: isEnd)
+            let bytes = text.utf8
+            return search(
+                property,
+                inKey: { isEnd ? $0.reversed().starts(with: bytes.reversed()) : $0.starts(with: bytes) },
+                { Truth(edge.isFound(inUTF8: $0)) }, { Truth(edge.isFound(in: $0)) })
+        case .like(let property, let pattern, let caseSensitive):
+            let like = LikePattern(pattern, caseSensitive: caseSensitive)
+            return search(property, { Truth(like.matches(utf8: $0)) }, { Truth(like.matches($0)) })
+        case .matches(let property, let pattern):
+            let compiled = TextPattern(pattern)
+            guard compiled.isValid else { throw .invalidPattern(pattern) }
+            let filter = PatternFilter(MarkOrder.composed(pattern))
+            let patience = answers.patience
+            func find(_ text: String) -> Truth {
+                compiled.matches(text, within: patience).map { Truth($0) } ?? .unknown
+            }
+            return search(
+                property, { filter.verdict($0).map { Truth($0) } ?? find(UTF8Text.string($0)) }, { find($0) })
+        default: preconditionFailure("no search")
+        }
+    }
+}
+
+extension Sight {
+    /// The result of a test that the item's kind has no answer for.
+    fileprivate func unknown(_ item: StoredItem) -> Truth {
+        count(item.kind)
+        return .unknown
+    }
+}
+
+extension StoredItem {
+    /// The result of a test of the content of an item that has none: an absent one contains nothing.
+    fileprivate func truthWithoutContent(_ sight: Sight) -> Truth {
+        if case .absent = self { .no } else { sight.unknown(self) }
+    }
+
+    /// Whether it is empty; nil for kinds without content.
+    fileprivate var isEmpty: Bool? {
+        switch self {
+        case .text(let text): text.isEmpty
+        case .string(let text): text.isEmpty
+        case .key(let key): key.withBytes { $0.isEmpty }
+        case .bytes(_, let count): count == 0
+        case .array(_, let count?), .map(_, let count?): count == 0
+        case .array(let reader, nil), .map(let reader, nil): reader.isAtBreak
+        case .absent, .failed, .boolean, .number, .date, .other: nil
+        }
+    }
+}
+
+extension QueryPresence {
+    /// The kinds that it applies to; empty if it applies to all.
+    fileprivate var kinds: KindSet {
+        switch self {
+        case .null, .notNull, .nullOrEmpty: []
+        case .empty, .notEmpty: .collections
+        }
+    }
+
+    fileprivate func test(_ item: StoredItem, _ sight: Sight) -> Truth {
+        let isAbsent =
+            switch item {
+            case .absent, .failed: true
+            default: false
+            }
+        switch self {
+        case .null: return Truth(isAbsent)
+        case .notNull: return Truth(!isAbsent)
+        case .nullOrEmpty where isAbsent: return .yes
+        case .empty, .nullOrEmpty: return item.isEmpty.map { Truth($0) } ?? item.truthWithoutContent(sight)
+        case .notEmpty: return item.isEmpty.map { Truth(!$0) } ?? item.truthWithoutContent(sight)
+        }
+    }
+}
+
+extension CBORReader {
+    fileprivate var isAtBreak: Bool {
+        var reader = self
+        return reader.readBreak()
+    }
+}

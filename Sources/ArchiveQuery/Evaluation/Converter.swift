@@ -1,0 +1,106 @@
+import CBOR
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// A conversion, prepared for many rows.
+final class Converter: RowFunction {
+    private let source: RowShape.Access
+    private let conversion: QueryConversion
+    private var failures: FailureCount
+
+    init(_ source: RowShape.Access, _ conversion: QueryConversion, _ sight: Sight?) {
+        self.source = source
+        self.conversion = conversion
+        failures = FailureCount(sight)
+    }
+
+    var cost: Condition.Cost { source.cost }
+
+    func result(_ row: RowReader) throws(RowFault) -> StoredItem {
+        let item = try row.item(source)
+        switch item {
+        case .absent, .failed: return item
+        default: break
+        }
+        let result: StoredItem? =
+            switch conversion {
+            case .number: item.asNumber.map { .number($0) }
+            case .date: item.date.map { .date($0) }
+            case .text: item.asText.map { .string($0) }
+            case .bool: item.asBoolean.map { .boolean($0) }
+            }
+        return result ?? failures.note(item.kind, row)
+    }
+}
+
+extension StoredItem {
+    private func withText<Result>(_ body: (UnsafeRawBufferPointer) -> Result?) -> Result? {
+        switch self {
+        case .text(let text): body(text)
+        case .string(var text): text.withUTF8 { body(UnsafeRawBufferPointer($0)) }
+        case .key(let key): key.withBytes(body)
+        default: nil
+        }
+    }
+
+    /// A number, a text that is one as a whole, 1 and 0 for true and false, and a date's seconds since 1970.
+    fileprivate var asNumber: NumberValue? {
+        switch self {
+        case .number(let number): number
+        case .boolean(let flag): .integer(flag ? 1 : 0)
+        case .date(let date): NumberValue(seconds: Microseconds.seconds(from: Microseconds.start, to: date))
+        default: withText { NumberValue(wholeText: $0) }
+        }
+    }
+
+    fileprivate var asText: String? {
+        switch self {
+        case .boolean(let flag): flag ? "true" : "false"
+        case .number(let number): number.text
+        case .date(let date) where (-63_113_904_000.0..<252_423_993_600).contains(date):
+            DateText.text(
+                microseconds: Int64((date * 1_000_000).rounded()) + Microseconds.reference * 1_000_000)
+        default: withText { UTF8Text.string($0) }
+        }
+    }
+
+    fileprivate var asBoolean: Bool? {
+        switch self {
+        case .boolean(let flag): flag
+        case .number(let number) where number == .integer(1) || number == .float(1): true
+        case .number(let number) where number == .integer(0) || number == .float(0): false
+        default: withText { ["true": true, "false": false][UTF8Text.string($0)] }
+        }
+    }
+}
+
+extension NumberValue {
+    /// The number that a text is as a whole, in the grammar of JSON; nil for every other text.
+    package init?(wholeText text: UnsafeRawBufferPointer) {
+        var writer = CBORWriter()
+        // JSON allows spaces around a number.
+        guard let first = text.first, first.isDigit || first == UInt8(ascii: "-"), text.last?.isDigit == true,
+            (try? JSONTranscoder.transcode(text, into: &writer)) != nil,
+            case .number(let number)? = writer.bytes.withUnsafeBytes({ try? StoredItem.read($0, at: 0) })
+        else { return nil }
+        self = number
+    }
+
+    /// The number in JSON's grammar, an integer without a point; or `inf`, `-inf` or `nan`.
+    var text: String {
+        let text =
+            switch self {
+            case .integer(let number): number.description
+            case .float(let number):
+                number.isFinite
+                    ? DecimalNumber(text: (number == 0 ? 0 : number).description.utf8).text
+                    : number.description
+            case .decimal(let number): number.text
+            }
+        return String(text.dropLast(text.hasSuffix(".0") ? 2 : text.hasSuffix(".") ? 1 : 0))
+    }
+}

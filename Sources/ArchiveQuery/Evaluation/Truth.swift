@@ -1,0 +1,50 @@
+/// The result of a condition for one row, in Kleene's three-valued logic. A row is selected only if it is `yes`.
+enum Truth: UInt8 {
+    case no, yes
+    /// The condition has no answer for the row, such as an order of a date and a text that is no date.
+    case unknown
+
+    @inline(__always)
+    init(_ flag: Bool) { self = flag ? .yes : .no }
+
+    static prefix func ! (truth: Truth) -> Truth {
+        switch truth {
+        case .no: .yes
+        case .yes: .no
+        case .unknown: .unknown
+        }
+    }
+
+    /// The conjunction or disjunction of two results. `rest` is evaluated only if it can change the result.
+    @inline(__always)
+    static func joined<Failure: Error>(
+        _ first: Truth, isConjunction: Bool, _ rest: () throws(Failure) -> Truth
+    ) throws(Failure) -> Truth {
+        let decisive: Truth = isConjunction ? .no : .yes
+        if first == decisive { return first }
+        let second = try rest()
+        return first == .unknown && second != decisive ? .unknown : second
+    }
+}
+
+/// The text of a key or an owner, which are the same only if their bytes are.
+enum KeyText {
+    /// Valid as long as the row.
+    case bytes(UnsafeRawBufferPointer)
+    case string(String)
+
+    @inline(__always)
+    func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        switch self {
+        case .bytes(let bytes): return body(bytes)
+        case .string(var string): return string.withUTF8 { body(UnsafeRawBufferPointer($0)) }
+        }
+    }
+
+    var string: String {
+        switch self {
+        case .bytes(let bytes): UTF8Text.string(bytes)
+        case .string(let string): string
+        }
+    }
+}

@@ -1,0 +1,161 @@
+import CBOR
+import StorageEngine
+
+/// The identity of a value in groupings and lists. Numbers are the same by value, texts by canonical equivalence, bytes and keys
+/// by their bytes, lists element by element, and maps whatever the order of their entries. A value; safe to share between threads.
+package enum GroupKey: Sendable, Hashable {
+    case absent
+    case nan
+    case boolean(Bool)
+    case integer(Int128)
+    case float(Double)
+    case decimal(DecimalNumber)
+    case date(Double)
+    case text(String)
+    /// A key or an owner.
+    case key(ExactText)
+    case bytes([UInt8])
+    /// A list, or the values of several properties.
+    case list([GroupKey])
+    /// Each key followed by its value, in the order of the keys. Of entries with the same key the first one. Texts among the keys
+    /// are the same only if their bytes are.
+    case map([GroupKey])
+    /// A value of another kind, by its encoding.
+    case other([UInt8])
+
+    /// Nil for bytes, lists, maps and other kinds.
+    init?(scalar item: StoredItem) {
+        switch item {
+        case .absent, .failed: self = .absent
+        case .boolean(let flag): self = .boolean(flag)
+        case .number(.integer(let number)): self = .integer(number)
+        case .number(.float(let number)):
+            if number.magnitude < 0x1p100, number == number.rounded() {
+                self = .integer(Int128(number))
+            } else {
+                // All NaNs are one group.
+                self = number.isNaN ? .nan : .float(number)
+            }
+        case .number(.decimal(let number)): self = .decimal(number)
+        case .date(let date): self = date.isNaN ? .nan : .date(date)
+        case .text(let text): self = .text(MarkOrder.string(text))
+        case .string(let text): self = .text(MarkOrder.string(text))
+        case .key(let key): self = .key(ExactText(key.string))
+        case .bytes, .array, .map, .other: return nil
+        }
+    }
+
+    /// Takes time in proportion to the item's size.
+    /// - Throws: if the item's elements can't be read.
+    init(_ item: StoredItem) throws(CBORError) {
+        var reader = CBORReader(UnsafeRawBufferPointer(start: nil, count: 0))
+        switch item {
+        case .array(let first, _), .map(let first, _): reader = first
+        default: break
+        }
+        self = try GroupKey(item, &reader, depth: 0)
+    }
+
+    /// - Parameter reader: at the first element of an array or map; ends after the item.
+    private init(_ item: StoredItem, _ reader: inout CBORReader, depth: Int) throws(CBORError) {
+        guard depth < CBORReader.defaultMaximumDepth else {
+            throw CBORError(
+                offset: reader.offset, reason: .nestingTooDeep(limit: CBORReader.defaultMaximumDepth))
+        }
+        func next(_ reader: inout CBORReader) throws(CBORError) -> GroupKey {
+            try GroupKey(StoredItem.read(&reader), &reader, depth: depth + 1)
+        }
+        switch item {
+        case .array(_, let count):
+            var elements: [GroupKey] = []
+            while count.map({ elements.count < $0 }) ?? !reader.readBreak() {
+                elements.append(try next(&reader))
+            }
+            self = .list(elements)
+        case .map(_, let count):
+            var entries: [(key: GroupKey, value: GroupKey)] = []
+            while count.map({ entries.count < $0 }) ?? !reader.readBreak() {
+                entries.append((try next(&reader).asMapKey, try next(&reader)))
+            }
+            var seen: Set<GroupKey> = []
+            entries.removeAll { !seen.insert($0.key).inserted }
+            entries.sort { GroupKey.compare($0.key, $1.key) < 0 }
+            self = .map(entries.flatMap { [$0.key, $0.value] })
+        case .bytes(var content, _):
+            let head = try content.readHead()
+            self =
+                if case .bytes(let count) = head { .bytes(try content.readBytes(count: count)) } else { .nan }
+        case .other(var content):
+            let start = content.offset
+            try content.skipItem()
+            self = .other(Array(content.bytes[start..<content.offset]))
+            if reader.offset > start { reader = content }
+        default: self = GroupKey(scalar: item) ?? .absent
+        }
+    }
+
+    private var asMapKey: GroupKey { if case .text(let text) = self { .key(ExactText(text)) } else { self } }
+
+    /// The place of the kind among those that are no scalars.
+    var rank: Int {
+        switch self {
+        case .list: 1
+        case .map: 2
+        case .other: 3
+        default: 0
+        }
+    }
+
+    /// Negative if `left` comes first, positive if `right` does. Lists and maps are compared by their first elements, or entries,
+    /// that differ; one that is the beginning of another comes first.
+    static func compare(_ left: GroupKey, _ right: GroupKey) -> Int {
+        switch (left, right) {
+        case (.bytes(let a), .bytes(let b)), (.other(let a), .other(let b)):
+            a == b ? 0 : a.lexicographicallyPrecedes(b) ? -1 : 1
+        case (.list(let a), .list(let b)), (.map(let a), .map(let b)):
+            zip(a, b).lazy.map { compare($0, $1) }.first { $0 != 0 } ?? a.count - b.count
+        default: SortValue.compare(SortValue(left), SortValue(right), isDescending: false)
+        }
+    }
+
+    /// Whether it is bytes, a list, a map or of another kind.
+    package var isCollection: Bool { if case .collection = SortValue(self) { true } else { false } }
+
+    /// The value as one CBOR item.
+    package var encoded: [UInt8] {
+        var writer = CBORWriter()
+        switch self {
+        case .absent: writer.writeNull()
+        case .nan: writer.write(Double.nan)
+        case .boolean(let flag): writer.write(flag)
+        case .integer(let number): writer.write(wide: number)
+        case .float(let number): writer.write(number)
+        case .decimal(let number):
+            return (try? JSONTranscoder.cbor(from: NumberValue.decimal(number).text)) ?? GroupKey.nan.encoded
+        case .date(let date): return RowReader.encoded(.date(date)) ?? GroupKey.nan.encoded
+        case .text(let text): writer.write(text)
+        case .key(let key): writer.write(key.text)
+        case .bytes(let bytes): writer.write(bytes: bytes)
+        case .list(let elements):
+            writer.beginArray(count: elements.count)
+            return elements.reduce(writer.bytes) { $0 + $1.encoded }
+        case .map(let entries):
+            writer.beginMap(count: entries.count / 2)
+            return entries.reduce(writer.bytes) { $0 + $1.encoded }
+        case .other(let bytes): return bytes
+        }
+        return writer.bytes
+    }
+
+    /// Approximate memory use beyond the value itself.
+    package var bytes: Int {
+        switch self {
+        case .text(let text): text.utf8.count
+        case .key(let key): key.text.utf8.count
+        case .bytes(let bytes), .other(let bytes): bytes.count
+        case .list(let keys), .map(let keys):
+            keys.reduce(0) { $0 + $1.bytes + MemoryLayout<GroupKey>.stride }
+        case .absent, .nan, .boolean, .integer, .float, .decimal, .date: 0
+        }
+    }
+}
