@@ -345,6 +345,7 @@ final class RowReader {
     func encodedInPlace(
         _ access: RowShape.Access, _ kept: inout [UnsafeMutableRawBufferPointer]
     ) throws -> UnsafeRawBufferPointer? {
+        if case .keyColumn(let index) = access { return try encodedInPlace(.column(index, []), &kept) }
         do throws(RowFault) {
             switch access {
             case .property, .column:
@@ -353,7 +354,7 @@ final class RowReader {
                     if case .absent = try StoredItem.read(content, at: place) { return nil }
                 } catch { throw spoiled() }
                 return try bytes(at: place)
-            case .metadata, .computed, .elements, .nothing: break
+            case .metadata, .keyColumn, .computed, .elements, .nothing: break
             }
         } catch .source(let error) {
             throw error
