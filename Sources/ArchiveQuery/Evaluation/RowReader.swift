@@ -421,7 +421,9 @@ final class RowReader {
 
     /// - Throws: `tooMuchMemory` if a copy of the elements of a list or map may take more than the query's memory.
     func checkElements(of item: StoredItem) throws(RowFault) {
-        guard let content, content.count > mostBytes / 64 else { return }
+        // An element in memory takes some 40 bytes.
+        let most = max(mostBytes / 64, 64 << 10)
+        guard let content, content.count > most else { return }
         let start: CBORReader
         var reader: CBORReader
         var left: Int
@@ -438,7 +440,7 @@ final class RowReader {
         } catch {
             throw spoiled()
         }
-        guard reader.offset - start.offset <= mostBytes / 64 else {
+        guard reader.offset - start.offset <= most else {
             throw .source(QueryError.tooMuchMemory(limit: mostBytes))
         }
     }
