@@ -49,7 +49,7 @@ extension Browser {
             return model.say("\(key) does nothing here; \(help)", seconds: 3)
         }
         if action.id.leadsToText { model.textRefusedAt = model.now }
-        if action.id == .delete, model.screen == .messages {
+        if model.screen == .messages, model.keyMap.action(.delete)?.keys.contains(key) == true {
             let all = keyName(model, .deleteAll)
             return model.say("A log deletes no single message; \(all) deletes all of them.", seconds: 4)
         }
