@@ -1,3 +1,5 @@
+import StorageEngine
+
 /// The shape of a stage's input rows, which determines how to access a property.
 struct RowShape {
     /// How to get at a property.
@@ -43,6 +45,8 @@ struct RowShape {
     private var keyColumns: Set<Int> = []
     /// Where calculations count values that they have no result for; nil while a query is only planned.
     var answers: QueryAnswers?
+    /// The first column of each property.
+    private var places: [QueryProperty: Int] = [:]
     /// Whether each row comes from a single entry.
     private(set) var hasEntry = true
     /// All properties of entries that the plan uses, so that one pass over a value finds them.
@@ -57,6 +61,8 @@ struct RowShape {
         shape.columns = columns
         shape.keyColumns = Set(
             sources.indices.filter { index in sources[index].map { access(to: $0).isKey } ?? false })
+        shape.places = Dictionary(
+            columns.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
         shape.hasEntry = self.hasEntry && hasEntry
         return shape
     }
@@ -95,21 +101,23 @@ struct RowShape {
     }
 
     private func column(of property: QueryProperty) -> Access? {
-        guard let columns else { return nil }
-        for (index, column) in columns.enumerated() where column == property {
+        guard columns != nil else { return nil }
+        if let index = places[property] {
             // A column selected from all elements is itself a list.
             return property.isMany
                 ? .elements(Elements(start: .column(index), steps: [.each]))
                 : keyColumns.contains(index) ? .keyColumn(index) : .column(index, [])
         }
         guard case .path(let steps) = property else { return nil }
-        for (index, column) in columns.enumerated() {
-            guard case .path(let start) = column, steps.starts(with: start), !column.isMany else { continue }
-            let rest = Array(steps.dropFirst(start.count))
-            return property.isMany
-                ? .elements(Elements(start: .column(index), steps: rest)) : .column(index, rest)
+        // The first column that is the beginning of the path.
+        let starts = steps.indices.compactMap { length -> (index: Int, length: Int)? in
+            let start = QueryProperty.path(Array(steps[..<length]))
+            return start.isMany ? nil : places[start].map { ($0, length) }
         }
-        return nil
+        guard let start = starts.min(by: { $0.index < $1.index }) else { return nil }
+        let rest = Array(steps.dropFirst(start.length))
+        return property.isMany
+            ? .elements(Elements(start: .column(start.index), steps: rest)) : .column(start.index, rest)
     }
 }
 
@@ -119,10 +127,13 @@ final class PropertyNames {
     private(set) var ways: [QueryProperty] = []
     /// The numbers of names that are used without a further path.
     private(set) var wholes: Set<Int> = []
+    /// Compared by bytes, like the keys of maps.
+    private var numbers: [ExactText: Int] = [:]
+    private var wayNumbers: [QueryProperty: Int] = [:]
 
     func index(of name: String) -> Int {
-        // Compared by bytes, like the keys of maps.
-        if let index = all.firstIndex(where: { $0.utf8.elementsEqual(name.utf8) }) { return index }
+        if let index = numbers[ExactText(name)] { return index }
+        numbers[ExactText(name)] = all.count
         all.append(name)
         return all.count - 1
     }
@@ -130,7 +141,8 @@ final class PropertyNames {
     func noteWhole(_ number: Int) { wholes.insert(number) }
 
     func way(to property: QueryProperty) -> Int {
-        if let number = ways.firstIndex(of: property) { return number }
+        if let number = wayNumbers[property] { return number }
+        wayNumbers[property] = ways.count
         ways.append(property)
         return ways.count - 1
     }

@@ -4,6 +4,8 @@ import CBOR
 struct MissingProperties {
     /// The number of entries that are searched for similar names.
     private static let samples = 1000
+    /// The properties that get a line each: a similar name is searched among thousands.
+    private static let mostLines = 20
     private let pipeline: QueryPipeline
     private var unseen: [QueryProperty]
 
@@ -15,7 +17,7 @@ struct MissingProperties {
     /// A line for each property, with the most similar name that an entry has.
     func lines(of source: some QuerySource, _ options: QueryOptions) throws -> [String] {
         guard !unseen.isEmpty else { return [] }
-        var missing = unseen
+        var missing = Array(unseen.indices)
         var known = KnownNames()
         let names = PropertyNames()
         let shape = RowShape(names: names)
@@ -25,16 +27,21 @@ struct MissingProperties {
             cursor, names: names, now: options.now, mostBytes: options.mostOfValue)
         while !missing.isEmpty, try cursor.advance() {
             reader.next()
-            for (property, access) in zip(unseen, accesses) where missing.contains(property) {
-                if try reader.leadsSomewhere(access) { missing.removeAll { $0 == property } }
-            }
+            try missing.removeAll { try reader.leadsSomewhere(accesses[$0]) }
             if cursor.visited <= Self.samples, let document = try? reader.document() { known.add(document) }
             guard cursor.visited % 1000 == 0, let progress = options.progress else { continue }
             let state = QueryProgress(
                 visited: cursor.visited, total: cursor.count, rows: 0, bytesRead: reader.bytesRead)
             guard progress(state) else { throw QueryError.cancelled }
         }
-        return missing.map { line($0, known) }
+        let lines = missing.prefix(Self.mostLines).map { line(unseen[$0], known) }
+        guard missing.count > lines.count else { return lines }
+        let others = missing.dropFirst(lines.count).prefix(Self.mostLines).map { "\(unseen[$0])" }
+        let isWhole = missing.count <= 2 * Self.mostLines
+        return lines + [
+            "no entry has \(missing.count - lines.count) other properties: " + others.joined(separator: ", ")
+                + (isWhole ? "" : ", …")
+        ]
     }
 
     private func line(_ property: QueryProperty, _ known: KnownNames) -> String {

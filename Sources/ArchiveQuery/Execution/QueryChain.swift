@@ -31,15 +31,20 @@ final class QueryChain {
         room = QueryRoom(
             reader: reader, secondReader: secondReader, memory: memory, options: options,
             check: Self.check(cursor, reader, options))
-        sinks = [last]
+        sinks = []
         let end = end ?? plan.pipeline.stages.count
         if options.looksForMistakes, end == plan.pipeline.stages.count {
             Self.noteMissingColumns(plan.pipeline.stages, shapes, answers)
         }
+        let forms = Self.keptForms(of: plan, shapes, names)
+        var next = last
         for place in (0..<end).reversed() {
-            sinks.insert(
-                try sink(at: place, shapes[place], isTimed: options.measuresStages, next: sinks[0]), at: 0)
+            sinks.append(next)
+            next = try sink(
+                at: place, shapes[place], forms[place], isTimed: options.measuresStages, next: next)
         }
+        sinks.append(next)
+        sinks.reverse()
     }
 
     /// The input shape of each stage. Resolves all properties, so that their names are known before the first row.
@@ -69,12 +74,17 @@ final class QueryChain {
         return (shapes, names)
     }
 
+    /// Columns that a warning names.
+    private static let mostNamed = 50
+
     /// Warns about properties that an earlier stage has left out.
     private static func noteMissingColumns(
         _ stages: [PipelineStage], _ shapes: [RowShape], _ answers: QueryAnswers
     ) {
         for (stage, shape) in zip(stages, shapes) {
             guard let columns = shape.columns?.map(\.columnName) else { continue }
+            let all =
+                columns.prefix(mostNamed).joined(separator: ", ") + (columns.count > mostNamed ? ", …" : "")
             // What was calculated may be asked for as a whole.
             let asked = stage.askedProperties.filter { property in
                 switch shape.access(to: property) {
@@ -87,14 +97,13 @@ final class QueryChain {
                 let near = NameGuess.nearest(to: property.columnName, among: columns)
                 let advice = near.map { "; did you mean \($0)?" } ?? ""
                 answers.warn(
-                    "\(stage): there is no \(property) any more, only " + columns.joined(separator: ", ")
-                        + advice)
+                    "\(stage): there is no \(property) any more, only \(all)\(advice)")
             }
         }
     }
 
     private func sink(
-        at place: Int, _ shape: RowShape, isTimed: Bool, next: RowSink
+        at place: Int, _ shape: RowShape, _ form: KeptForm, isTimed: Bool, next: RowSink
     ) throws -> RowSink {
         let stage = plan.pipeline.stages[place]
         let name = stage.description
@@ -119,7 +128,7 @@ final class QueryChain {
                 },
                 keys.map { answers.sight($0.property, wanting: [], "sort \($0)", .sorted) },
                 most: mostRows(behind: place), isByRecency: comesInAnyOrder(at: place),
-                form: Self.keptForm(of: plan, at: place, shape, names), room: room, name: name,
+                form: form, room: room, name: name,
                 isTimed: isTimed, next: next)
         case .select(let columns):
             return SelectStage(
@@ -135,7 +144,7 @@ final class QueryChain {
         case .group(let columns, let wanted):
             return GroupStage(
                 by: columns.map { shape.access(to: $0.property) }, figures(wanted),
-                form: Self.keptForm(of: plan, at: place, shape, names), room: room, name: name,
+                form: form, room: room, name: name,
                 isTimed: isTimed, next: next)
         }
     }
@@ -144,27 +153,28 @@ final class QueryChain {
     static func form(of plan: QueryPlan, at place: Int) -> KeptForm {
         let (shapes, names) = shapes(of: plan.pipeline.stages)
         guard place < shapes.count else { return plan.columns == nil ? .value : .columns }
-        return keptForm(of: plan, at: place, shapes[place], names)
+        return keptForms(of: plan, shapes, names)[place]
     }
 
-    /// What a stage keeps of rows: of their values only what this stage and the later ones use.
-    private static func keptForm(
-        of plan: QueryPlan, at place: Int, _ shape: RowShape, _ names: PropertyNames
-    ) -> KeptForm {
-        if shape.columns != nil { return .columns }
-        var asked: [QueryProperty] = []
-        for stage in plan.pipeline.stages[place...] {
-            asked += stage.properties
-            guard stage.makesColumns else { continue }
-            let numbers = asked.compactMap { property -> Int? in
-                guard case .path(let steps) = property, case .name(let name)? = steps.first else {
-                    return nil
-                }
-                return names.index(of: name)
+    /// The form in which each stage keeps rows: of their values only the properties that this stage and the later ones use, up to
+    /// the first stage that makes columns. One pass from the end, because each stage would otherwise look at all later ones.
+    private static func keptForms(
+        of plan: QueryPlan, _ shapes: [RowShape], _ names: PropertyNames
+    ) -> [KeptForm] {
+        var forms: [KeptForm] = []
+        var form = KeptForm.value
+        var known: Set<Int>?
+        for (stage, shape) in zip(plan.pipeline.stages, shapes).reversed() {
+            let before = stage.makesColumns ? nil : known
+            if stage.makesColumns { known = [] }
+            for case .path(let steps) in known == nil ? [] : stage.properties {
+                if case .name(let name)? = steps.first { known?.insert(names.index(of: name)) }
             }
-            return .properties(Array(Set(numbers)))
+            // Stages that use nothing else share one list.
+            if let known, known.count != before?.count { form = .properties(Array(known)) }
+            forms.append(shape.columns != nil ? .columns : form)
         }
-        return .value
+        return forms.reversed()
     }
 
     /// The most rows that the stages after a sort can use, by their skips and limits.

@@ -74,14 +74,14 @@ extension [String] {
     /// Likewise, where names are the same if `identity` of them is.
     package func distinct<Identity: Hashable>(as identity: (String) -> Identity) -> [String] {
         var seen: Set<Identity> = []
+        // The number that the next equal name tries first, so that many equal names take linear time.
+        var numbers: [Identity: Int] = [:]
         return map { name in
-            var distinct = name
-            var number = 2
-            while !seen.insert(identity(distinct)).inserted {
-                distinct = "\(name) \(number)"
-                number += 1
-            }
-            return distinct
+            if seen.insert(identity(name)).inserted { return name }
+            var number = numbers[identity(name)] ?? 2
+            while !seen.insert(identity("\(name) \(number)")).inserted { number += 1 }
+            numbers[identity(name)] = number + 1
+            return "\(name) \(number)"
         }
     }
 }
@@ -109,9 +109,10 @@ extension QueryColumn {
 extension [QueryFigure] {
     /// `sum`; with several sums, `sum population`; or the name given by `as`.
     var columnNames: [String] {
-        map { figure in
+        let unnamed = Dictionary(grouping: filter { $0.name == nil }, by: \.aggregate.columnName)
+        return map { figure in
             let name = figure.aggregate.columnName
-            let isOnlyOne = count { $0.name == nil && $0.aggregate.columnName == name } == 1
+            let isOnlyOne = unnamed[name]?.count == 1
             let property = isOnlyOne ? nil : figure.aggregate.property
             return figure.name ?? name + (property.map { " " + $0.columnName } ?? "")
         }

@@ -9,9 +9,12 @@ package enum NameGuess {
         let folded = name.lowercased()
         if let same = names.first(where: { $0.lowercased() == folded && $0 != name }) { return same }
         let most = name.utf8.count <= 4 ? 1 : 2
-        let near = names.lazy.filter { $0.utf8.count <= longest && folded.utf8.count <= longest }
-            .map { (name: $0, distance: distance(folded, $0.lowercased())) }
-            .min { $0.distance < $1.distance }
+        // Names whose lengths differ by more aren't near.
+        let near = names.lazy.filter {
+            $0.utf8.count <= longest && abs($0.utf8.count - folded.utf8.count) <= 2 * most
+        }
+        .map { (name: $0, distance: distance(folded, $0.lowercased())) }
+        .min { $0.distance < $1.distance }
         if let near, near.distance <= most { return near.name }
         return names.first { $0.lowercased().hasSuffix("." + folded) }
             ?? names.first { begins($0, with: folded) }

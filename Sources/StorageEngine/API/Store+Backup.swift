@@ -63,12 +63,10 @@ extension Store {
         let place = try BackupPlace(path, outside: folder)
         let report: BackupReport?
         do throws(StorageError) {
-            var chosen: [String] = []
+            var known: Set<ExactText> = []
             let wanted = if let names { names } else { try archiveNames() }
-            for name in wanted {
-                // Compares bytes: names of different archives may be equal for Swift's `==`.
-                if !chosen.contains(where: { ExactText($0) == ExactText(name) }) { chosen.append(name) }
-            }
+            // Compares bytes: names of different archives may be equal for Swift's `==`.
+            let chosen = wanted.filter { known.insert(ExactText($0)).inserted }
             report = try fill(place, chosen, passingOverRemoved: names == nil, progress)
             if report != nil { try place.takeName() }
         } catch {

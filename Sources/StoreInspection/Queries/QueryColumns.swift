@@ -156,8 +156,16 @@ package struct QueryColumns {
         if plan.columns != nil {
             return Row(key: row.entry?.key, cells: row.columns.map { Cell(item: $0) })
         }
-        let isShown = value?.asMap == nil || columns?.contains { $0 != .value } == false
-        let cells = (columns ?? []).map { column -> Cell in
+        let columns = columns ?? []
+        let isShown = value?.asMap == nil || !columns.contains { $0 != .value }
+        // A map is searched from its beginning for each name.
+        let members = columns.count < QueryColumns.usualProperties ? nil : value?.asMap.map(CBORValue.members)
+        let cells = columns.map { column -> Cell in
+            if let members, case .property(.path(let steps)) = column, case .name(let name)? = steps.first,
+                steps.count == 1
+            {
+                return Cell(item: members[.text(name)]?.encoded)
+            }
             if case .property(let property) = column { return cell(property, value, row.entry) }
             return value == nil ? .text("(unreadable)") : isShown ? Cell(item: row.value) : .absent
         }
@@ -202,6 +210,11 @@ extension QueryProperty {
 }
 
 extension CBORValue {
+    /// The values of a map by their keys; of two values of one key the first.
+    fileprivate static func members(of map: CBORMap) -> [CBORValue: CBORValue] {
+        Dictionary(map.lazy.map { ($0.key, $0.value) }, uniquingKeysWith: { first, _ in first })
+    }
+
     /// The parts that the path leads to: at most one, or one for each element of lists on the path, null where an element lacks
     /// it.
     fileprivate func parts(_ steps: ArraySlice<QueryProperty.Step>) -> [CBORValue] {

@@ -108,6 +108,16 @@ package enum Cell: Sendable {
         }
     }
 
+    /// Appends ``plain``, for numbers and times without a string of it: lists have millions of them.
+    func appendPlain(to output: inout [UInt8]) {
+        switch self {
+        case .bytes(let number), .count(let number): Figures.append(number, digits: 1, to: &output)
+        case .time(let time), .deadline(let time, _): Figures.appendSeconds(time, to: &output)
+        case .absent: break
+        default: output.append(contentsOf: plain.utf8)
+        }
+    }
+
     package var isAbsent: Bool { if case .absent = self { true } else { false } }
 
     /// Whether it is set against the right edge of its column.

@@ -54,6 +54,8 @@ package struct RowPrinter {
     private var widths: [Int] = []
     private var alignments: [Alignment] = []
     private var hidden: Set<Int> = []
+    /// The current row for a pipe, whose memory is used again.
+    private var line: [UInt8] = []
     private var count = 0
     private let indent: String
     /// The widest that a cell of a live table makes its column.
@@ -91,7 +93,13 @@ package struct RowPrinter {
                 try printAligned(cells)
             }
         case .tabs:
-            try output.write(cells.map(\.plain).joined(separator: "\t") + "\n")
+            line.removeAll(keepingCapacity: true)
+            for cell in cells {
+                cell.appendPlain(to: &line)
+                line.append(UInt8(ascii: "\t"))
+            }
+            line[line.count - 1] = UInt8(ascii: "\n")
+            try output.write(line)
         case .jsonLines, .jsonArray:
             try printJSON(cells)
         }
@@ -123,12 +131,15 @@ package struct RowPrinter {
     private mutating func fit() {
         hidden = []
         guard let room = output.columns else { return }
-        while shown.reduce(indent.utf8.count - 2, { $0 + widths[$1] + 2 }) > room {
-            let droppable = shown.filter { columns[$0].dropped != nil }
-            let next = droppable.min { columns[$0].dropped ?? 0 < columns[$1].dropped ?? 0 }
-            // The first column says what the line is about.
-            guard let next = next ?? shown.dropFirst().last else { return }
+        var width = shown.reduce(indent.utf8.count - 2) { $0 + widths[$1] + 2 }
+        let droppable = shown.filter { columns[$0].dropped != nil }
+            .sorted { (columns[$0].dropped ?? 0, $0) < (columns[$1].dropped ?? 0, $1) }
+        // The first column says what the line is about.
+        let kept = shown.filter { columns[$0].dropped == nil }
+        for next in droppable + kept.dropFirst().reversed() {
+            guard width > room else { return }
             hidden.insert(next)
+            width -= widths[next] + 2
         }
     }
 

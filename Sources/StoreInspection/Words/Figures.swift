@@ -149,10 +149,28 @@ package enum Figures {
 
     /// Seconds since 1970 with six digits after the point, exact: a time for programs.
     package static func seconds(_ time: Timestamp) -> String {
-        let magnitude = time.microseconds.magnitude
-        let fraction = String(magnitude % 1_000_000)
-        return (time.microseconds < 0 ? "-" : "") + String(magnitude / 1_000_000) + "."
-            + String(repeating: "0", count: 6 - fraction.count) + fraction
+        var text: [UInt8] = []
+        appendSeconds(time, to: &text)
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    static func appendSeconds(_ time: Timestamp, to output: inout [UInt8]) {
+        let magnitude = UInt64(time.microseconds.magnitude)
+        if time.microseconds < 0 { output.append(UInt8(ascii: "-")) }
+        append(magnitude / 1_000_000, digits: 1, to: &output)
+        output.append(UInt8(ascii: "."))
+        append(magnitude % 1_000_000, digits: 6, to: &output)
+    }
+
+    /// Appends the decimal digits of a number, with zeros before them up to as many digits.
+    static func append(_ number: UInt64, digits: Int, to output: inout [UInt8]) {
+        let start = output.count
+        var rest = number
+        repeat {
+            output.append(UInt8(ascii: "0") + UInt8(rest % 10))
+            rest /= 10
+        } while rest > 0 || output.count - start < digits
+        output[start...].reverse()
     }
 
     // For people in the time zone of the process; nothing that programs read goes through these.
