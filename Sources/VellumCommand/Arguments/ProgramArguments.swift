@@ -1,10 +1,42 @@
+import ArgumentParser
 import StoreInspection
 
 /// What the program was called with. `CommandLine.arguments` has something else for bytes that aren't UTF-8, so two keys would
 /// become one, and a value be stored under a key that nobody named.
 enum ProgramArguments {
+    /// The arguments for the parser, which takes quadratic time: of a long run of words only the first ones, and a stand-in for the
+    /// others, which ``WordList`` replaces by them.
     /// - Throws: with the place of the first argument that isn't UTF-8.
     static func read() throws(CommandFailure) -> [String] {
+        var arguments = try all()
+        if let held = heldBack(of: arguments) { arguments.replaceSubrange(held, with: [standIn(held.count)]) }
+        return arguments
+    }
+
+    /// The words that a stand-in replaces; nil for another word. No argument has a zero byte.
+    static func words(behind word: String) -> ArraySlice<String>? {
+        guard word.utf8.first == 0, let all = try? all() else { return nil }
+        return heldBack(of: all).map { all[$0] }
+    }
+
+    private static func standIn(_ count: Int) -> String { "\0and \(count) more" }
+
+    /// The longest run of words that are no options, without its first ones; nil if it is short.
+    static func heldBack(of arguments: [String], keeping: Int = 16, from least: Int = 100) -> Range<Int>? {
+        if arguments.first == "---completion" { return nil }
+        var longest = 0..<0
+        var start = 0
+        let end = arguments.firstIndex(of: "--") ?? arguments.count
+        for (place, word) in arguments[..<end].enumerated() where word.utf8.first == UInt8(ascii: "-") {
+            if place - start > longest.count { longest = start..<place }
+            start = place + 1
+        }
+        if end - start > longest.count { longest = start..<end }
+        if arguments.count - end - 1 > longest.count { longest = end + 1..<arguments.count }
+        return longest.count < least ? nil : longest.dropFirst(keeping)
+    }
+
+    private static func all() throws(CommandFailure) -> [String] {
         var arguments: [String] = []
         for place in 1..<max(1, Int(CommandLine.argc)) {
             guard let bytes = CommandLine.unsafeArgv[place] else { break }
@@ -33,4 +65,15 @@ enum ProgramArguments {
         }
         return arguments
     }
+}
+
+/// Sendable value type. An argument of a command that takes any number of them; see ``ProgramArguments/read()``.
+struct WordList: Sendable, ExpressibleByArgument {
+    let words: [String]
+
+    init(argument: String) { words = ProgramArguments.words(behind: argument).map(Array.init) ?? [argument] }
+}
+
+extension [WordList] {
+    var words: [String] { flatMap(\.words) }
 }

@@ -6,7 +6,7 @@ struct SelectionArguments: ParsableArguments {
     var archive: String
 
     @Argument(help: "The keys of the entries.", completion: .keys)
-    var keys: [String] = []
+    var keys: [WordList] = []
 
     @Flag(help: "All entries of the archive.")
     var all = false

@@ -22,7 +22,7 @@ struct BackupCommand: ParsableCommand {
     var folder: String
 
     @Argument(help: "The archives to copy (default: all).")
-    var archives: [String] = []
+    var archives: [WordList] = []
 
     func run() throws {
         let source = try store.openForLooking()
@@ -30,7 +30,7 @@ struct BackupCommand: ParsableCommand {
         var progress = ProgressBar()
         let report: BackupReport?
         do {
-            report = try source.backUp(archives: archives.isEmpty ? nil : archives, to: folder) {
+            report = try source.backUp(archives: archives.isEmpty ? nil : archives.words, to: folder) {
                 progress.goesOn($0)
             }
         } catch {

@@ -18,7 +18,7 @@ struct CompactCommand: ParsableCommand {
     @OptionGroup var store: StoreArguments
 
     @Argument(help: "The archives (default: all).", completion: .archives)
-    var archives: [String] = []
+    var archives: [WordList] = []
 
     @Flag(help: "Also the room of what undo could still bring back, which it then can't.")
     var giveUpUndo = false
@@ -35,11 +35,12 @@ struct CompactCommand: ParsableCommand {
         let output = OutputWriter()
         var printer = RowPrinter(Self.columns, layout: .fitting(output, json: nil), output: output)
         // Before anything is done.
-        for name in archives where try store.hasArchive(named: name) == false {
+        let known = Set(try store.archiveNames().map(ExactText.init))
+        for name in archives.words where !known.contains(ExactText(name)) {
             throw StorageError.noSuchArchive(name: name, store: store.path)
         }
         do {
-            for name in archives.isEmpty ? try store.archiveNames() : archives {
+            for name in archives.isEmpty ? try store.archiveNames() : archives.words {
                 let before = try compact(name, of: store)
                 // Where an open index keeps its blocks, as on tmpfs, closing it gave them back.
                 let after = try status(name, of: store)

@@ -27,7 +27,7 @@ struct CopyCommand: ParsableCommand {
     var target: String
 
     @Argument(help: "Keys of the entries to copy (default: the whole archive).", completion: .keys)
-    var keys: [String] = []
+    var keys: [WordList] = []
 
     @Option(
         name: .customLong("where"),
@@ -81,7 +81,7 @@ struct CopyCommand: ParsableCommand {
     ) throws -> (entries: [(key: String, sequence: UInt64?)], absent: Int) {
         guard let condition else {
             var seen: Set<ExactText> = []
-            let asked = keys.filter { seen.insert(ExactText($0)).inserted }
+            let asked = keys.words.filter { seen.insert(ExactText($0)).inserted }
             let present = try asked.filter { try archive.metadata($0).map { $0.tier != .memory } ?? false }
             let found = Set(present.map(ExactText.init))
             for key in asked where !found.contains(ExactText(key)) {

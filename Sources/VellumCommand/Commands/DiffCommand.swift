@@ -106,6 +106,8 @@ private final class Comparison {
     private(set) var unreadable = 0
     /// A line for each archive that may lack something, for its log is damaged.
     private(set) var damage: [String] = []
+    /// The names of the archives of each store.
+    private var known: [String: Set<ExactText>] = [:]
 
     init(output: OutputWriter, isJSON: Bool) {
         self.output = output
@@ -150,7 +152,9 @@ private final class Comparison {
     }
 
     private func archive(_ name: String, of store: Store) throws(StorageError) -> Archive? {
-        try store.hasArchive(named: name) ? try store.archive(named: name) : nil
+        // Listing a store for each of its archives would take quadratic time.
+        if known[store.path] == nil { known[store.path] = Set(try store.archiveNames().map(ExactText.init)) }
+        return known[store.path]?.contains(ExactText(name)) == true ? try store.archive(named: name) : nil
     }
 
     private func compare(_ key: String, _ one: Archive?, _ two: Archive?, in name: String) throws {

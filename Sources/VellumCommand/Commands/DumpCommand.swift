@@ -25,7 +25,7 @@ struct DumpCommand: ParsableCommand {
     var file: String
 
     @Argument(help: "The archives (default: all).", completion: .archives)
-    var archives: [String] = []
+    var archives: [WordList] = []
 
     func run() throws {
         if file == "-", OutputWriter().isTerminal {
@@ -40,7 +40,7 @@ struct DumpCommand: ParsableCommand {
         let backup = folder.path + "/store"
         var progress = ProgressBar()
         defer { progress.finish() }
-        let report = try source.backUp(archives: archives.isEmpty ? nil : archives, to: backup) {
+        let report = try source.backUp(archives: archives.isEmpty ? nil : archives.words, to: backup) {
             progress.goesOn($0)
         }
         progress.finish()
@@ -78,10 +78,13 @@ struct RestoreCommand: ParsableCommand {
     func run() throws {
         Interruption.collect()
         let input = try InputBuffer(path: file)
+        var files: [String] = []
         let (archives, entries, bytes) = try Store.assemble(at: folder) {
-            try DumpFile.read(input, into: $0)
-        } verify: {
-            try verify($0)
+            files = try DumpFile.read(input, into: $0)
+        } verify: { store in
+            let report = try verify(store)
+            try DumpFile.synchronize(files)
+            return report
         }
         Narration.say(
             "restored \(Figures.count(archives, "archive", "archives")), \(Figures.amount(entries, bytes: bytes)), "

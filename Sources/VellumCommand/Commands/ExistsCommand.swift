@@ -20,12 +20,12 @@ struct ExistsCommand: ParsableCommand {
     var archive: String
 
     @Argument(help: "The keys.", completion: .keys)
-    var keys: [String]
+    var keys: [WordList]
 
     func run() throws {
         let archive = try store.openForLooking().archive(named: archive)
         try archive.requireEntries()
-        let missing = try keys.filter { try archive.metadata($0) == nil }
+        let missing = try keys.words.filter { try archive.metadata($0) == nil }
         for key in missing { Narration.complain("no entry \(TerminalSafe.quoted(key))") }
         guard missing.isEmpty else { throw CommandFailure(nil, status: try archive.statusOfAbsence()) }
     }

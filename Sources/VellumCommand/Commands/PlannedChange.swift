@@ -87,14 +87,17 @@ struct PlannedChange: Sendable {
         let arguments = ProgramArguments.withoutStore
         for word in DashHint.options(arguments) where (try? archive.metadata(word)) != nil {
             // The same command: another one may do what nobody asked for.
-            var options = Array(arguments.dropFirst())
-            for other in [archive.name] + selection.keys + [word] {
-                if let place = options.firstIndex(of: other) { options.remove(at: place) }
+            let words = [archive.name] + selection.keys.words + [word]
+            var counts = Dictionary(words.map { ($0, 1) }, uniquingKeysWith: +)
+            let options = arguments.dropFirst().filter { argument in
+                guard let count = counts[argument], count > 0 else { return true }
+                counts[argument] = count - 1
+                return false
             }
             throw CommandFailure(
                 "\(word) is an option, and the key of an entry of \(archive.name); for the key put it behind --: "
                     + ShellWord.vellum(
-                        arguments.first ?? "", [archive.name] + selection.keys + [word], options: options,
+                        arguments.first ?? "", words, options: options,
                         store: store.store), status: .usage)
         }
     }
@@ -111,7 +114,8 @@ struct PlannedChange: Sendable {
         } else {
             let chosen = selection.owner.map { ChangePlan.Selection.owner($0) }
             plan = try ChangePlan(
-                archive, chosen ?? (selection.keys.isEmpty ? .all : .keys(selection.keys)), action: action)
+                archive, chosen ?? (selection.keys.isEmpty ? .all : .keys(selection.keys.words)),
+                action: action)
         }
         for key in plan.missing { Narration.complain("no entry \(TerminalSafe.quoted(key))") }
         Narration.complainOfMissing(plan.damaged)

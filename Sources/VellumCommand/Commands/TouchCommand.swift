@@ -20,7 +20,7 @@ struct TouchCommand: ParsableCommand {
     var archive: String
 
     @Argument(help: "The keys.", completion: .keys)
-    var keys: [String]
+    var keys: [WordList]
 
     @Option(
         name: .customLong("in"),
@@ -34,7 +34,7 @@ struct TouchCommand: ParsableCommand {
         let archive = try store.archive(named: archive)
         try archive.requireEntries()
         var isAnyMissing = false
-        for key in keys {
+        for key in keys.words {
             let isThere = try lifetime.map { try archive.touch(key, lifetime: $0) } ?? archive.touch(key)
             guard !isThere else { continue }
             Narration.complain("no entry \(TerminalSafe.quoted(key))")

@@ -79,7 +79,8 @@ enum DumpFile {
 
     // MARK: Reading
 
-    static func read(_ input: InputBuffer, into folder: String) throws {
+    /// Returns the files that it wrote, which aren't synced.
+    static func read(_ input: InputBuffer, into folder: String) throws -> [String] {
         let noDump = CommandFailure("\(input.name) is no dump of a store", status: .nothing)
         guard let head = try nextItem(input, mayGrow: false)?.asMap,
             let found = head[key: .text(versionName)]?.asUInt64,
@@ -90,21 +91,21 @@ enum DumpFile {
                 "\(input.name) is a dump of version \(found), and this program reads version \(version)",
                 status: .storeFailure)
         }
-        var written: UInt64 = 0
+        var written: [String] = []
         while true {
             if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
             guard let item = try nextItem(input)?.asMap else {
                 throw CommandFailure("\(input.name) ends early; nothing was restored", status: .nothing)
             }
             if let end = item[key: .text("end")]?.asUInt64 {
-                guard end == count, written == count else { throw noDump }
+                guard end == count, UInt64(written.count) == count else { throw noDump }
                 try input.fill(to: 1)
                 guard input.unread.isEmpty else {
                     throw CommandFailure(
                         "\(input.name) goes on behind the end of the dump, as where two are joined; nothing was restored",
                         status: .nothing)
                 }
-                return
+                return written
             }
             guard let path = item[key: .text("path")]?.asString,
                 case .bytes(let bytes)? = item[key: .text("bytes")],
@@ -115,8 +116,7 @@ enum DumpFile {
                     "\(input.name) is damaged: the bytes of \(TerminalSafe.quoted(path)) fail their checksum; nothing was restored",
                     status: .storeFailure)
             }
-            try write(bytes, path, in: folder)
-            written += 1
+            written.append(try write(bytes, path, in: folder))
         }
     }
 
@@ -133,7 +133,7 @@ enum DumpFile {
         }
     }
 
-    private static func write(_ bytes: [UInt8], _ path: String, in folder: String) throws {
+    private static func write(_ bytes: [UInt8], _ path: String, in folder: String) throws -> String {
         if let slash = path.lastIndex(of: "/") {
             let inner = folder + "/" + path[..<slash]
             guard mkdir(inner, 0o700) == 0 || errno == EEXIST else {
@@ -147,7 +147,20 @@ enum DumpFile {
         let output = OutputWriter(descriptor: file) { SourceError(place, errno: $0) }
         try output.write(bytes)
         try output.flush()
-        guard fsync(file) == 0 else { throw CommandFailure(place, errno: errno, status: .storeFailure) }
+        return place
+    }
+
+    /// Syncs the files once they are verified: thousands of bad ones would take a sync each before that is known.
+    static func synchronize(_ files: [String]) throws {
+        for place in files {
+            let file = open(place, O_RDONLY | O_CLOEXEC)
+            // Verifying opens the archives for writing, which may remove a file.
+            if file < 0, errno == ENOENT { continue }
+            defer { if file >= 0 { close(file) } }
+            guard file >= 0, fsync(file) == 0 else {
+                throw CommandFailure(place, errno: errno, status: .storeFailure)
+            }
+        }
     }
 
     /// The next item of the input; nil where the input ends, also within an item.

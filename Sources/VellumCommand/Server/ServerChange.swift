@@ -130,7 +130,7 @@ struct ServerChange {
         var targets: [Target] = []
         if !selection.keys.isEmpty {
             var seen: Set<ExactText> = []
-            let keys = selection.keys.filter { seen.insert(ExactText($0)).inserted }
+            let keys = selection.keys.words.filter { seen.insert(ExactText($0)).inserted }
             for (key, facts) in zip(keys, try database.facts(of: keys)) {
                 guard let facts else {
                     Narration.complain("no key \(TerminalSafe.quoted(key))")

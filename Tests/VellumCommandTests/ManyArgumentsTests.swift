@@ -1,0 +1,38 @@
+import Foundation
+import Testing
+
+/// What broke: the argument parser takes time in proportion to the square of the number of arguments, 13 s for 20,000 keys.
+@Suite("Thousands of arguments")
+struct ManyArgumentsTests {
+    let store: TestStore
+    private let keys = (0..<3_000).map { "key \($0)" }
+
+    init() throws {
+        store = try TestStore()
+        let lines = keys.map { "{\"id\":\"\($0)\"}" }
+        try store.done("import", "A", "-", "--key", "id", input: lines.joined(separator: "\n"))
+    }
+
+    @Test("each key is looked for, wherever options stand", arguments: [[], ["--"]])
+    func eachKeyIsLookedFor(dashes: [String]) throws {
+        let found = try Vellum.run(["exists", "--store", store.path, "A"] + dashes + keys)
+        #expect(found.status == 0, "\(found.errors)")
+        for place in [0, 10, 16, 17, 1_500, 3_000] {
+            var words = keys
+            words.insert("none", at: place)
+            let missing = try Vellum.run(["exists", "--store", store.path, "A"] + dashes + words)
+            #expect(
+                missing.status == 1 && missing.errors == "vellum: no entry \"none\"\n", "\(missing.errors)")
+        }
+        let behind = try Vellum.run(["touch", "A"] + keys + ["--in", "5m", "--store", store.path])
+        #expect(behind.status == 0, "\(behind.errors)")
+    }
+
+    @Test("keys are changed in all, and a command for one key names how many more there are")
+    func keysAreChanged() throws {
+        let plan = try Vellum.run(["rm", "A", "--store", store.path, "--dry-run"] + keys)
+        #expect(plan.text.hasPrefix("would delete 3,000 entries"), "\(plan.text)\(plan.errors)")
+        let refused = try Vellum.run(["get", "--store", store.path, "A"] + keys)
+        #expect(refused.status == 2 && refused.errors.contains("and 2986 more"), "\(refused.errors)")
+    }
+}
