@@ -921,9 +921,9 @@ _vellum_why() {
 
 _vellum_import() {
     repeating_flags=()
-    non_repeating_flags=(--text --strict --lossless --overwrite --write --version -h --help)
+    non_repeating_flags=(--text --trim --strict --lossless --overwrite --write --version -h --help)
     repeating_options=(--types)
-    non_repeating_options=(-s --store --key --value --format --expires --memory-expires --owner --kind --disk --memory)
+    non_repeating_options=(-s --store --key --value --format --delimiter --quote --decimal --header --expires --memory-expires --owner --kind --disk --memory)
     __vellum_offer_flags_options 2
 
     # Offer option value completions
@@ -945,6 +945,18 @@ _vellum_import() {
         return
         ;;
     '--types')
+        return
+        ;;
+    '--delimiter')
+        return
+        ;;
+    '--quote')
+        return
+        ;;
+    '--decimal')
+        return
+        ;;
+    '--header')
         return
         ;;
     '--expires')

@@ -4,15 +4,23 @@ import CBOR
 /// so that ``FieldValue`` reads their values back equal. Compared by bytes, for a quote that a combining mark follows is one too.
 package struct DelimitedText: Sendable {
     let separator: UInt8
+    /// Whether fields may stand in quotes.
+    package var hasQuotes = true
+    /// Whether a JSON string may stand for a text that would be read as something else.
+    package var hasEscapes = true
     /// Whether texts that a spreadsheet would take for a formula, and carry out, get an apostrophe before them. They don't come
     /// back equal then.
     var keepsFromFormulas = false
 
     package static let commas = DelimitedText(separator: UInt8(ascii: ","))
     package static let spreadsheet = DelimitedText(separator: UInt8(ascii: ","), keepsFromFormulas: true)
-    package static let tabs = DelimitedText(separator: UInt8(ascii: "\t"))
+    package static let tabs = DelimitedText(separator: UInt8(ascii: "\t"), hasQuotes: false)
 
-    package var hasQuotes: Bool { separator != UInt8(ascii: "\t") }
+    package init(separator: UInt8, hasQuotes: Bool = true, keepsFromFormulas: Bool = false) {
+        self.separator = separator
+        self.hasQuotes = hasQuotes
+        self.keepsFromFormulas = keepsFromFormulas
+    }
 
     /// Why objects are not written as a table; `nil`: they are. Objects that have hardly a property in common make a table of
     /// little but empty fields, as many as objects times properties: hundreds of times the bytes that they take.

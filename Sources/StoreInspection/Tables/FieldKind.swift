@@ -12,6 +12,13 @@ package enum FieldKind: Sendable, Hashable {
     case container
     case text
 
+    package var isNumber: Bool {
+        switch self {
+        case .integer, .number: true
+        case .boolean, .null, .container, .text: false
+        }
+    }
+
     package init(_ field: UnsafeRawBufferPointer) {
         switch field.first {
         case UInt8(ascii: "t")?, UInt8(ascii: "f")?, UInt8(ascii: "n")?:

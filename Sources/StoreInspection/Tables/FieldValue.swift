@@ -12,7 +12,7 @@ import CBOR
 /// | a JSON string, within quotes of its own, that escapes a text which would be read as one of the above | that text |
 /// | anything else, and all else in quotes | text |
 ///
-/// TSV has no quotes, so there the escape is for numbers, words, empty texts, tabs and line ends as well.
+/// TSV has no quotes, so there the escape is for numbers, words, empty texts, tabs, line ends and what begins with a quote as well.
 package enum FieldValue {
     /// Appends the value of a field that has one. The field is valid UTF-8.
     /// - Throws: if an object in it has a name twice; nothing is appended then.
@@ -51,7 +51,7 @@ package enum FieldValue {
 
     /// The text that `field`, a JSON string, stands for, if only a string can stand for it.
     package static func escapedText(in field: UnsafeRawBufferPointer, of table: DelimitedText) -> String? {
-        guard field.count >= 2, field.first == UInt8(ascii: "\"") else { return nil }
+        guard table.hasEscapes, field.count >= 2, field.first == UInt8(ascii: "\"") else { return nil }
         var item = CBORWriter()
         guard transcode(field, into: &item), case .text(let text)? = try? CBORReader.decode(item.bytes) else {
             return nil
@@ -62,15 +62,18 @@ package enum FieldValue {
 
     /// Whether a text would be read as something else than itself, even in quotes where there are any.
     static func needsEscape(_ text: UnsafeRawBufferPointer, in table: DelimitedText) -> Bool {
-        if !table.hasQuotes, text.isEmpty || endsField(text, table) || FieldKind(text) != .text {
-            return true
+        if !table.hasQuotes {
+            // Other programs enclose fields in quotes.
+            if text.isEmpty || text.first == UInt8(ascii: "\"") || endsField(text, table) { return true }
+            if FieldKind(text) != .text || beginsWithByteOrderMark(text) { return true }
         }
         return isContainer(text) || escapedText(in: text, of: table) != nil
     }
 
     /// Whether a text without quotes would be read as something other than this text.
-    static func needsQuotes(_ text: UnsafeRawBufferPointer, in table: DelimitedText) -> Bool {
+    package static func needsQuotes(_ text: UnsafeRawBufferPointer, in table: DelimitedText) -> Bool {
         if text.isEmpty || text.first == 0x20 || text.last == 0x20 { return true }
+        if beginsWithByteOrderMark(text) { return true }
         // Where the field would end early or be taken for a quoted one.
         if endsField(text, table) || text.contains(UInt8(ascii: "\"")) { return true }
         return mayBeContainer(text) || FieldKind(text) != .text
@@ -78,6 +81,11 @@ package enum FieldValue {
 
     static func isContainer(_ text: UnsafeRawBufferPointer) -> Bool {
         mayBeContainer(text) && text.jsonProblem == nil
+    }
+
+    /// At the beginning of a file a reader drops it.
+    private static func beginsWithByteOrderMark(_ text: UnsafeRawBufferPointer) -> Bool {
+        text.first == 0xef && text.starts(with: [0xef, 0xbb, 0xbf])
     }
 
     private static func endsField(_ text: UnsafeRawBufferPointer, _ table: DelimitedText) -> Bool {

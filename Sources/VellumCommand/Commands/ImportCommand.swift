@@ -16,12 +16,14 @@ struct ImportCommand: ParsableCommand {
             ten are, and the others counted. That still ends with exit code 0, unless nothing at all could be imported \
             (1), --strict stopped it (1), or the input ends within a record (1). What was imported stays.
 
-            NDJSON may have its objects over several lines. CSV follows RFC 4180: commas, fields in double quotes where \
-            needed. TSV has no quotes. The first row names the properties. What a column holds is decided by a look at all \
-            of it: numbers, true and false are these where every field without quotes is one (or null); else all are \
-            text, and standard error says why. The column of the keys is text unless all are integers. An empty field \
-            leaves its property out; a JSON array or object is that, in quotes or not. --types says it for columns. \
-            For that a pipe is kept in a temporary file (TMPDIR) meanwhile.
+            NDJSON may have its objects over several lines. The first row of CSV and TSV names the properties. Their beginning \
+            decides what separates the fields (commas, semicolons, tabs, bars, carets: what makes the key a column), which \
+            quotes they have and whether spaces stand around them; standard error says what isn't usual, and the options \
+            override it. What a column holds is decided by a look at all of it: numbers, true and false are these where every \
+            field without quotes is one (or null); else all are text, and standard error says why. Quotes make texts, unless all \
+            fields have them. Numbers with a decimal comma or thousands separators are numbers where that is certain. The column of the \
+            keys is text unless all are integers. An empty field leaves its property out; a JSON array or object is that, in \
+            quotes or not. --types says it for columns. For that a pipe is kept in a temporary file (TMPDIR).
             """)
 
     @OptionGroup var store: StoreArguments
@@ -58,6 +60,8 @@ struct ImportCommand: ParsableCommand {
             "CSV and TSV: what columns hold, text, number or boolean; rows that don't fit are passed over.",
             valueName: "column=kind,…"))
     var types: [ColumnTypes] = []
+
+    @OptionGroup var delimited: DelimitedArguments
 
     @Flag(help: "Stop at the first record that can't be imported.")
     var strict = false
@@ -98,14 +102,20 @@ struct ImportCommand: ParsableCommand {
         try CompressedInput.refuse(input, command: commandForPipe)
         try input.skipByteOrderMark()
         let format = try format ?? FileFormat.recognize(input)
-        if text || !types.isEmpty, format == .ndjson || format == .json {
-            throw CommandFailure(
-                "--text and --types are for CSV and TSV, not \(format.rawValue)", status: .usage)
+        if text || !types.isEmpty || !delimited.isEmpty, format == .ndjson || format == .json {
+            let options =
+                text || !types.isEmpty
+                ? "--text and --types" : "--delimiter, --quote, --decimal, --trim and --header"
+            throw CommandFailure("\(options) are for CSV and TSV, not \(format.rawValue)", status: .usage)
         }
-        var reader = try format.reader(of: input, isTextOnly: text)
+        let types = types.flatMap(\.kinds)
+        var reader = try format.reader(
+            of: input, isTextOnly: text, delimited.options,
+            wanted: [key].compactMap(\.self))
         if var table = reader as? DelimitedReader {
+            if let remark = table.remark { Narration.say(remark) }
             try checkColumns(table.columns, input.name)
-            for note in try table.decideKinds(types.flatMap(\.kinds), key: key ?? "") { Narration.say(note) }
+            for note in try table.decideKinds(types, key: key ?? "") { Narration.say(note) }
             reader = table
         }
         if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
@@ -156,6 +166,13 @@ struct ImportCommand: ParsableCommand {
         _ reader: inout any RecordReader, of input: InputBuffer, _ outcome: inout Importer.Outcome,
         store: @escaping (UnsafeRawBufferPointer) throws -> ImportedRecord
     ) -> (any Error)? {
+        defer {
+            if let field = (reader as? DelimitedReader)?.keptQuote {
+                Narration.say(
+                    "the quote that \(field.said) begins with is kept; --quote '\"' removes quotes around fields"
+                )
+            }
+        }
         do {
             try Importer(isStrict: strict, store: store).run(&reader, of: input, &outcome)
             return nil
@@ -182,12 +199,14 @@ struct ImportCommand: ParsableCommand {
     }
 
     private func checkColumns(_ columns: [String], _ file: String) throws(CommandFailure) {
-        guard !columns.isEmpty else { return }
+        guard !columns.isEmpty else {
+            return Narration.say("\(file) is empty: it has no row that names columns")
+        }
         for name in [key, value].compactMap({ $0 })
         where !columns.contains(where: { ExactText($0) == ExactText(name) }) {
             throw CommandFailure(
-                "\(file) has no column \"\(name)\"; its columns are \(columns.joined(separator: ", "))",
-                status: .usage)
+                "\(file) has no column \"\(name)\"; its columns are \(columns.joined(separator: ", ")) "
+                    + "(--header no or --header NAMES, if its first row names none)", status: .usage)
         }
     }
 }

@@ -8,6 +8,8 @@ enum ColumnKind: Sendable, Hashable {
     case text
     /// Numbers and `null`; anything else is a fault of its row.
     case number
+    /// Numbers with this decimal separator, and `null`; see ``LocalNumber``.
+    case localNumber(decimal: UInt8)
     /// `true`, `false` and `null`; anything else is a fault of its row.
     case boolean
 }

@@ -7,8 +7,18 @@ import StoreInspection
 struct ColumnSurvey {
     /// A field as it was found.
     struct Example {
+        private static let longest = 40
+
         let text: String
         let line: Int
+
+        init(_ field: some Collection<UInt8>, line: Int) {
+            let beginning = String(decoding: field.prefix(Self.longest), as: UTF8.self)
+            text = field.count > Self.longest ? beginning + "…" : beginning
+            self.line = line
+        }
+
+        var said: String { "\(TerminalSafe.quoted(text)) (line \(line))" }
     }
 
     /// What a column's fields without quotes spell.
@@ -18,38 +28,71 @@ struct ColumnSurvey {
         var respelled: Example?
         /// A number that is no integer as JSON spells it, and so no key.
         var fraction: Example?
+        /// A number of ``LocalNumber`` that isn't one of JSON.
+        var local: Example?
+        /// A number that is another one with a decimal comma than with a decimal point: 1,234.
+        var ambiguous: Example?
+        /// Fields that are no numbers with a decimal comma or point.
+        var noComma: Example?
+        var noPoint: Example?
+        /// Fractions that have that separator for certain: 12,5 and 1,234.5, but not 1,234,567, which may be a list.
+        var comma: Example?
+        var point: Example?
         var word: Example?
         var null: Example?
         var container: Example?
         var text: Example?
+        /// A text that is a number without the spaces around it.
+        var spaced: Example?
+        /// Fields in quotes: numbers, and others.
+        var quotedNumber: Example?
+        var quotedText: Example?
+        /// What numbers with another spelling than JSON's are taken for.
+        var decision = Decision.plain
     }
 
-    private static let longestExample = 40
+    private enum Decision: Equatable {
+        /// All numbers are those of JSON.
+        case plain
+        case numbers(decimal: UInt8)
+        /// They are texts: each may be two numbers, or they don't go together.
+        case ambiguous, unknown
+        /// They are texts, because they may be texts that `export` wrote.
+        case kept
+    }
+
+    private static let comma = UInt8(ascii: ",")
+    private static let point = UInt8(ascii: ".")
     private static let mostNotes = 20
 
     private let names: [String]
     /// The column of the keys.
     private let keyColumn: Int?
+    private let dialect: DelimitedDialect
     private var columns: [Column]
 
-    init(_ names: [String], keyColumn: Int?) {
+    init(_ names: [String], keyColumn: Int?, _ dialect: DelimitedDialect) {
         self.names = names
         self.keyColumn = keyColumn
+        self.dialect = dialect
         columns = Array(repeating: Column(), count: names.count)
     }
 
-    /// Looks at a field that is neither empty nor in quotes.
-    mutating func look(at field: UnsafeRawBufferPointer, column: Int, line: Int) {
+    /// Looks at a field that is neither absent nor an escaped text.
+    mutating func look(at field: UnsafeRawBufferPointer, column: Int, line: Int, isQuoted: Bool) {
+        func keep(_ place: WritableKeyPath<Column, Example?>) {
+            if columns[column][keyPath: place] == nil {
+                columns[column][keyPath: place] = Example(field, line: line)
+            }
+        }
+        if isQuoted {
+            guard columns[column].quotedNumber == nil || columns[column].quotedText == nil else { return }
+            let isNumber = FieldKind(field).isNumber || Self.isLocal(field)
+            return keep(isNumber ? \.quotedNumber : \.quotedText)
+        }
         // Nothing that comes can change what is known by now.
         if columns[column].text != nil, columns[column].number != nil, columns[column].container != nil {
             return
-        }
-        func example() -> Example {
-            let beginning = String(decoding: field.prefix(Self.longestExample), as: UTF8.self)
-            return Example(text: field.count > Self.longestExample ? beginning + "…" : beginning, line: line)
-        }
-        func keep(_ place: WritableKeyPath<Column, Example?>) {
-            if columns[column][keyPath: place] == nil { columns[column][keyPath: place] = example() }
         }
         switch FieldKind(field) {
         case .integer: keep(\.number)
@@ -57,11 +100,66 @@ struct ColumnSurvey {
             keep(\.number)
             keep(\.fraction)
             if isRespelled { keep(\.respelled) }
+            compare(field, keep)
         case .boolean: keep(\.word)
         case .null: keep(\.null)
         case .container: keep(\.container)
-        case .text: keep(\.text)
+        case .text where (columns[column].text == nil || columns[column].local == nil) && Self.isLocal(field):
+            keep(\.local)
+            compare(field, keep)
+        case .text:
+            keep(\.text)
+            guard field.first == 0x20 || field.last == 0x20 else { return }
+            let isNumber = Array(field).trimmed.withUnsafeBytes { FieldKind($0).isNumber || Self.isLocal($0) }
+            if isNumber { keep(\.spaced) }
         }
+    }
+
+    private static func isLocal(_ field: UnsafeRawBufferPointer) -> Bool {
+        guard let first = field.first, first == UInt8(ascii: "-") || (first >= 0x30 && first <= 0x39) else {
+            return false
+        }
+        return LocalNumber.json(field, decimal: comma) != nil
+            || LocalNumber.json(field, decimal: point) != nil
+    }
+
+    /// Notes which of both decimal separators a number that isn't an integer may have.
+    private func compare(_ field: UnsafeRawBufferPointer, _ keep: (WritableKeyPath<Column, Example?>) -> Void)
+    {
+        guard !dialect.isOfExport else { return }
+        let comma = LocalNumber.json(field, decimal: Self.comma)
+        let point = LocalNumber.json(field, decimal: Self.point)
+        if comma == nil { keep(\.noComma) }
+        if point == nil { keep(\.noPoint) }
+        if let comma, point == nil, comma.contains(Self.point) { keep(\.comma) }
+        if let point, comma == nil, point.contains(Self.point) { keep(\.point) }
+        if let comma, let point, comma != point { keep(\.ambiguous) }
+    }
+
+    /// Decides what numbers of other spellings are, once all rows were looked at.
+    mutating func decide() {
+        // A decimal comma anywhere makes a point in other columns doubtful, and so do semicolons.
+        let hasCommas =
+            dialect.delimiter == UInt8(ascii: ";")
+            || columns.contains { $0.text == nil && $0.comma != nil && $0.noComma == nil }
+        for index in columns.indices where index != keyColumn {
+            columns[index].decision = decision(columns[index], hasCommas)
+        }
+    }
+
+    private func decision(_ column: Column, _ hasCommas: Bool) -> Decision {
+        if let decimal = dialect.decimal {
+            guard column.local != nil || column.fraction != nil else { return .plain }
+            let misfit = decimal == Self.comma ? column.noComma : column.noPoint
+            return misfit == nil ? .numbers(decimal: decimal) : .unknown
+        }
+        guard column.local != nil || (hasCommas && column.ambiguous != nil) else { return .plain }
+        if column.local != nil, dialect.isOfExport { return .kept }
+        if column.noPoint == nil, column.point != nil {
+            return column.local == nil ? .plain : .numbers(decimal: Self.point)
+        }
+        if column.noComma == nil, column.comma != nil { return .numbers(decimal: Self.comma) }
+        return column.noComma == nil || column.noPoint == nil ? .ambiguous : .unknown
     }
 
     /// What each column is taken for.
@@ -69,10 +167,18 @@ struct ColumnSurvey {
         columns.indices.map { index in
             let column = columns[index]
             if column.text != nil { return .mixedText }
-            guard index == keyColumn else { return .spelled }
+            guard index == keyColumn else {
+                switch column.decision {
+                case .plain: return .spelled
+                case .numbers(let decimal):
+                    return column.word == nil && column.container == nil
+                        ? .localNumber(decimal: decimal) : .mixedText
+                case .ambiguous, .unknown, .kept: return .mixedText
+                }
+            }
             // A key is a text, or an integer that gives its spelling back.
-            let isInteger = column.fraction == nil && column.word == nil && column.null == nil
-            return isInteger ? .spelled : .mixedText
+            let others = [column.local, column.fraction, column.word, column.null]
+            return others.allSatisfy { $0 == nil } ? .spelled : .mixedText
         }
     }
 
@@ -91,41 +197,79 @@ struct ColumnSurvey {
 
     private func note(_ index: Int) -> String? {
         let column = columns[index]
-        let name = TerminalSafe.quoted(names[index])
+        let name = "column " + TerminalSafe.quoted(names[index])
         func option(_ kind: String) -> String { "--types \(ShellWord.quoted("\(names[index])=\(kind)"))" }
+        if let spaced = column.spaced {
+            return "\(name) is text: \(spaced.said) has spaces around; --trim removes them"
+        }
         if index == keyColumn, kinds[index] == .mixedText {
-            guard let other = column.fraction ?? column.word ?? column.null ?? column.text,
+            guard let other = column.fraction ?? column.local ?? column.word ?? column.null ?? column.text,
                 column.text == nil || column.number != nil || column.word != nil || column.null != nil
             else { return nil }
-            return "column \(name), the keys, is text: \(said(other)) is no integer"
+            return "\(name), the keys, is text: \(other.said) is no integer"
         }
         if let text = column.text {
-            if column.number != nil {
+            if column.number != nil || column.local != nil {
                 return
-                    "column \(name) is mixed and stays text: \(said(text)) is no number as JSON spells it; "
+                    "\(name) is mixed and stays text: \(text.said) is no number as JSON spells it; "
                     + "\(option("number")) takes the numbers and passes over the other rows"
             }
             if column.word != nil {
-                return "column \(name) is mixed and stays text: \(said(text)) is neither true nor false; "
+                return "\(name) is mixed and stays text: \(text.said) is neither true nor false; "
                     + "\(option("boolean")) takes these and passes over the other rows"
             }
-            if column.null != nil {
-                return "column \(name) is text, and so is each null in it"
-            }
-            guard column.container != nil else { return nil }
+            if column.null != nil { return "\(name) is text, and so is each null in it" }
+            guard column.container != nil else { return noteOfQuotes(column, name) }
             return
-                "column \(name) is mixed: what is a JSON array or object is read as that, the rest is text; "
+                "\(name) is mixed: what is a JSON array or object is read as that, the rest is text; "
                 + "\(option("text")) makes all text"
         }
+        if let note = noteOfDecision(column, name) { return note + "; " + option("text") + " makes all text" }
         if column.number != nil, column.word != nil {
-            return "column \(name) is mixed: numbers, and true or false; \(option("text")) makes all text"
+            return "\(name) is mixed: numbers, and true or false; \(option("text")) makes all text"
         }
+        if let note = noteOfQuotes(column, name) { return note }
         guard let respelled = column.respelled else { return nil }
-        return "column \(name) is numbers: the spelling of \(said(respelled)) is not kept; "
+        return "\(name) is numbers: the spelling of \(respelled.said) is not kept; "
             + "\(option("text")) keeps it"
     }
 
-    private func said(_ example: Example) -> String {
-        "\(TerminalSafe.quoted(example.text)) (line \(example.line))"
+    /// Of numbers with a decimal comma or thousands separators.
+    private func noteOfDecision(_ column: Column, _ name: String) -> String? {
+        let example = column.local ?? column.ambiguous ?? column.fraction
+        guard let said = example?.said else { return nil }
+        let advice = "--decimal , or --decimal . makes numbers"
+        switch column.decision {
+        case .plain: return nil
+        case .numbers(let decimal):
+            if column.word != nil || column.container != nil {
+                return "\(name) is mixed and stays text: \(said) is a number, unlike other fields"
+            }
+            let separator = decimal == Self.comma ? "comma" : "point"
+            return column.local == nil && decimal == Self.point
+                ? nil : "\(name) is numbers with a decimal \(separator), such as \(said)"
+        case .ambiguous:
+            return "\(name) is text: \(said) may have a decimal separator or thousands; \(advice)"
+        case .kept: return "\(name) is text: \(said) may be a number; \(advice)"
+        case .unknown:
+            let misfit = (dialect.decimal == Self.comma ? column.noComma : column.noPoint)?.said ?? said
+            return
+                "\(name) is mixed and stays text: \(misfit) has another decimal separator than other fields"
+        }
+    }
+
+    /// Of numbers in quotes, which are texts.
+    private func noteOfQuotes(_ column: Column, _ name: String) -> String? {
+        guard let number = column.quotedNumber else {
+            guard let text = column.quotedText, let other = column.number ?? column.word else { return nil }
+            return "\(name) is mixed: \(other.said), and texts in quotes such as \(text.said)"
+        }
+        if let other = column.number ?? column.word ?? column.local {
+            return "\(name) is mixed: \(other.said), and texts in quotes such as \(number.said); "
+                + "--decimal . or --decimal , makes numbers of those in quotes"
+        }
+        guard column.quotedText == nil, column.text == nil else { return nil }
+        return "\(name) is text: its numbers stand in quotes, such as \(number.said); "
+            + "--decimal . or --decimal , makes numbers of them"
     }
 }

@@ -1,56 +1,97 @@
+import ArchiveQuery
 import CBOR
 import StorageEngine
 import StoreInspection
 
 /// For one thread. Reads CSV or TSV: the first row names the properties, every further row is an object.
 struct DelimitedReader: RecordReader {
-    /// The names in the first row.
+    /// The names in the first row, or those that were given.
     let columns: [String]
+    let dialect: DelimitedDialect
+    /// How the file is read, where the format doesn't say it; nil: as the format says.
+    let remark: String?
     private var scanner: DelimitedScanner
     private let input: InputBuffer
-    private let delimiting: Delimiting
+    private let table: DelimitedText
     /// Whether every field is taken as it stands, also an empty one.
     private let isTextOnly: Bool
     private var kinds: [ColumnKind]
+    /// Whether the scanner has a row that wasn't given out.
+    private var hasRow = false
+    /// A field of TSV that begins with a quote which is kept.
+    private(set) var keptQuote: ColumnSurvey.Example?
 
-    /// Reads the first row. Throws if there is none, if two of its names are equal, or if it isn't text.
-    init(_ input: InputBuffer, _ delimiting: Delimiting, isTextOnly: Bool) throws(CommandFailure) {
+    /// Reads the first row, of which repeated names get numbers.
+    /// - Parameters:
+    ///   - usual: the delimiter that the format says.
+    ///   - wanted: columns that there must be: the delimiter is the one that makes them.
+    /// - Throws: if the names aren't text, or if several delimiters fit.
+    init(
+        _ input: InputBuffer, _ usual: UInt8, isTextOnly: Bool, _ options: DelimitedDialect.Options = .init(),
+        wanted: [String] = []
+    ) throws(CommandFailure) {
+        let detection = try DialectDetection(input, usual: usual, options, wanted: wanted)
         self.input = input
-        self.delimiting = delimiting
         self.isTextOnly = isTextOnly
-        scanner = DelimitedScanner(input, delimiting)
-        columns = try Self.names(&scanner, input.name, delimiting.table)
+        dialect = detection.dialect
+        table = dialect.table
+        scanner = DelimitedScanner(input, dialect, line: detection.firstLine)
+        var remarks = detection.remarks
+        switch options.header {
+        case .names(let names): columns = names
+        case .none:
+            hasRow = try scanner.next() != nil
+            columns = hasRow ? (1...max(1, scanner.fields.count)).map { "column\($0)" } : []
+        case .row:
+            let names = try Self.names(&scanner, input.name, dialect)
+            columns = names.distinct
+            remarks += Self.remarks(names, columns)
+        }
+        remark = remarks.isEmpty ? nil : "\(input.name): " + remarks.joined(separator: "; ")
         kinds = Array(repeating: isTextOnly ? .text : .spelled, count: columns.count)
     }
 
     private static func names(
-        _ scanner: inout DelimitedScanner, _ file: String, _ table: DelimitedText
+        _ scanner: inout DelimitedScanner, _ file: String, _ dialect: DelimitedDialect
     ) throws(CommandFailure) -> [String] {
         guard let row = try scanner.next() else { return [] }
         let place = "\(file):\(scanner.rowLine): "
         if let fault = row.fault { throw CommandFailure(place + fault, status: .nothing) }
         var names: [String] = []
-        var known: Set<ExactText> = []
         for field in scanner.fields {
-            let content = scanner.text[field.range]
-            let escaped =
-                table.hasQuotes
-                ? nil : content.withUnsafeBytes { FieldValue.escapedText(in: $0, of: table) }
-            guard let name = escaped ?? String(validating: content, as: UTF8.self) else {
+            let content = Array(scanner.text[field.range])
+            guard String(validating: content, as: UTF8.self) != nil else {
                 throw CommandFailure(
-                    place + "the names of the properties are not valid UTF-8", status: .nothing)
+                    place + "the name of column \(names.count + 1) is not valid UTF-8", status: .nothing)
             }
-            guard !name.utf8.contains(UInt8(ascii: "\r")) else {
-                throw CommandFailure(
-                    place + "the lines end in carriage returns alone; turn them into line feeds first: "
-                        + "tr '\\r' '\\n'", status: .nothing)
-            }
-            guard known.insert(ExactText(name)).inserted else {
-                throw CommandFailure(place + "two columns are named \"\(name)\"", status: .nothing)
-            }
-            names.append(name)
+            names.append(name(content, dialect))
         }
         return names
+    }
+
+    /// The name that a field of the first row spells.
+    static func name(_ field: [UInt8], _ dialect: DelimitedDialect) -> String {
+        let escaped =
+            dialect.quoting == .escapes
+            ? field.withUnsafeBytes { FieldValue.escapedText(in: $0, of: dialect.table) } : nil
+        return escaped ?? String(decoding: field, as: UTF8.self)
+    }
+
+    private static let mostNamed = 5
+
+    private static func remarks(_ names: [String], _ columns: [String]) -> [String] {
+        func list(_ texts: [String]) -> String {
+            let more = texts.count > mostNamed ? " and \(Figures.count(texts.count - mostNamed)) more" : ""
+            return texts.prefix(mostNamed).joined(separator: ", ") + more
+        }
+        func quoted(_ name: String) -> String {
+            TerminalSafe.quoted(ColumnSurvey.Example(Array(name.utf8), line: 1).text)
+        }
+        let renamed = zip(names, columns).enumerated().filter { ExactText($1.0) != ExactText($1.1) }
+            .map { "column \($0 + 1) is \(quoted($1.1))" }
+        let spaced = names.filter { $0.utf8.first == 0x20 || $0.utf8.last == 0x20 }.map(quoted)
+        return (renamed.isEmpty ? [] : ["repeated names get numbers: " + list(renamed)])
+            + (spaced.isEmpty ? [] : ["names keep spaces that --trim removes: " + list(spaced)])
     }
 
     /// Decides what the columns are: as `types` says, and for the others by a look at the whole input, which is then read from
@@ -60,8 +101,9 @@ struct DelimitedReader: RecordReader {
     {
         guard !isTextOnly else { return [] }
         var given: Set<Int> = []
+        let places = Dictionary(uniqueKeysWithValues: columns.enumerated().map { (ExactText($1), $0) })
         for (name, kind) in types {
-            guard let column = columns.firstIndex(where: { ExactText($0) == ExactText(name) }) else {
+            guard let column = places[ExactText(name)] else {
                 throw CommandFailure(
                     "--types: \(input.name) has no column \"\(name)\"; its columns are "
                         + columns.joined(separator: ", "), status: .usage)
@@ -70,15 +112,23 @@ struct DelimitedReader: RecordReader {
             kinds[column] = kind
         }
         guard given.count < columns.count else { return [] }
-        var survey = ColumnSurvey(columns, keyColumn: columns.firstIndex { ExactText($0) == ExactText(key) })
-        let start = scanner
+        var survey = ColumnSurvey(columns, keyColumn: places[ExactText(key)], dialect)
+        let (start, hadRow) = (scanner, hasRow)
         try input.mark()
         try look(&survey)
         guard !Interruption.isRequested else { return [] }
         try input.rewind()
-        scanner = start
+        survey.decide()
+        (scanner, hasRow) = (start, hadRow)
         for (column, kind) in survey.kinds.enumerated() where !given.contains(column) { kinds[column] = kind }
         return survey.notes(except: given)
+    }
+
+    /// The scanner's next row.
+    private mutating func nextRow() throws(CommandFailure) -> DelimitedScanner.Row? {
+        guard hasRow else { return try scanner.next() }
+        hasRow = false
+        return .fields
     }
 
     /// Rows that can't be imported count for nothing.
@@ -86,27 +136,23 @@ struct DelimitedReader: RecordReader {
         var progress = ProgressBar()
         defer { progress.finish() }
         var rows = 0
-        while let row = try scanner.next() {
+        while let row = try nextRow() {
             rows += 1
             if rows % 4096 == 0 { progress.update(done: input.bytesRead, total: input.size, entries: rows) }
             guard row.fault == nil, scanner.fields.count == columns.count else { continue }
             scanner.text.withUnsafeBytes { text in
-                for (column, field) in scanner.fields.enumerated()
-                where !field.isQuoted && !field.range.isEmpty {
+                for (column, field) in scanner.fields.enumerated() where !isAbsent(field) {
                     let content = UnsafeRawBufferPointer(rebasing: text[field.range])
-                    if content.first == UInt8(ascii: "\""),
-                        FieldValue.escapedText(in: content, of: delimiting.table) != nil
-                    {
-                        continue
-                    }
-                    survey.look(at: content, column: column, line: scanner.rowLine)
+                    if !dialect.isQuoted(field), isEscaped(content) { continue }
+                    survey.look(
+                        at: content, column: column, line: scanner.rowLine, isQuoted: dialect.isQuoted(field))
                 }
             }
         }
     }
 
     mutating func next(into writer: inout CBORWriter) throws(CommandFailure) -> ImportRecord? {
-        guard let row = try scanner.next() else { return nil }
+        guard let row = try nextRow() else { return nil }
         let line = scanner.rowLine
         switch row {
         case .fields: break
@@ -115,54 +161,83 @@ struct DelimitedReader: RecordReader {
         }
         guard scanner.fields.count == columns.count else {
             let found = Figures.count(scanner.fields.count, "field", "fields")
-            let reason = "found \(found), the first row has \(columns.count)"
+            let reason = "found \(found), expected \(columns.count)"
             // A whole row, but for what was behind it.
             let isCut = scanner.isAtEndOfLine || scanner.fields.count > columns.count
             return isCut ? .bad(line: line, reason: reason) : .cut(line: line, reason: reason)
         }
         writer.removeAll()
-        return scanner.text.withUnsafeBytes { text in
-            guard let fault = writeObject(text, into: &writer) else { return .value(line: line) }
-            return .bad(line: line, reason: fault)
+        let (fault, quoted) = scanner.text.withUnsafeBytes { writeObject($0, into: &writer) }
+        if keptQuote == nil, let quoted {
+            keptQuote = ColumnSurvey.Example(Array(scanner.text[quoted]), line: line)
         }
+        return fault.map { .bad(line: line, reason: $0) } ?? .value(line: line)
     }
 
-    /// Writes the row as a map. Returns why it can't.
-    private func writeObject(_ text: UnsafeRawBufferPointer, into writer: inout CBORWriter) -> String? {
-        let absent = isTextOnly ? 0 : scanner.fields.count { $0.range.isEmpty && !$0.isQuoted }
-        writer.beginMap(count: columns.count - absent)
-        for (column, field) in scanner.fields.enumerated()
-        where isTextOnly || field.isQuoted || !field.range.isEmpty {
+    private func isEscaped(_ field: UnsafeRawBufferPointer) -> Bool {
+        field.first == UInt8(ascii: "\"") && FieldValue.escapedText(in: field, of: table) != nil
+    }
+
+    private func isAbsent(_ field: DelimitedScanner.Field) -> Bool {
+        !isTextOnly && field.range.isEmpty && !dialect.isQuoted(field)
+    }
+
+    /// Writes the row as a map. Returns why it can't, and where a field has a quote that is kept.
+    private func writeObject(
+        _ text: UnsafeRawBufferPointer, into writer: inout CBORWriter
+    ) -> (fault: String?, keptQuote: Range<Int>?) {
+        writer.beginMap(count: columns.count - scanner.fields.count(where: isAbsent))
+        var quoted: Range<Int>?
+        for (column, field) in scanner.fields.enumerated() where !isAbsent(field) {
             let content = UnsafeRawBufferPointer(rebasing: text[field.range])
-            guard Self.isUTF8(content) else { return "column \"\(columns[column])\" is not valid UTF-8" }
+            guard Self.isUTF8(content) else {
+                return ("column \"\(columns[column])\" is not valid UTF-8", nil)
+            }
             writer.write(columns[column])
+            if dialect.quoting == .escapes, content.first == UInt8(ascii: "\"") {
+                if kinds[column] == .text, let text = FieldValue.escapedText(in: content, of: table) {
+                    writer.write(text)
+                    continue
+                }
+                if !isEscaped(content) { quoted = quoted ?? field.range }
+            }
             do throws(JSONError) {
                 if let expected = try write(
-                    content, isQuoted: field.isQuoted, as: kinds[column], into: &writer)
+                    content, isQuoted: dialect.isQuoted(field), as: kinds[column], into: &writer)
                 {
-                    return "column \"\(columns[column])\" is no \(expected)"
+                    return ("column \"\(columns[column])\" is no \(expected)", nil)
                 }
             } catch {
-                return "column \"\(columns[column])\": \(error.reason)"
+                return ("column \"\(columns[column])\": \(error.reason)", nil)
             }
         }
-        return nil
+        return (nil, quoted)
     }
 
     /// Returns what the field should have been, if it isn't.
     private func write(
         _ field: UnsafeRawBufferPointer, isQuoted: Bool, as kind: ColumnKind, into writer: inout CBORWriter
     ) throws(JSONError) -> String? {
-        switch kind {
-        case .text: writer.write(utf8: field)
-        case .mixedText: try FieldValue.readText(field, of: delimiting.table, into: &writer)
-        case .spelled: try FieldValue.read(field, isQuoted: isQuoted, of: delimiting.table, into: &writer)
-        case .number, .boolean:
-            switch (FieldKind(field), kind) {
-            case (.integer, .number), (.number, .number), (.boolean, .boolean), (.null, _):
-                try FieldValue.read(field, isQuoted: false, of: delimiting.table, into: &writer)
-            default: return kind == .number ? "number" : "true or false"
+        func number(_ decimal: UInt8) throws(JSONError) -> Bool {
+            guard let number = LocalNumber.json(field, decimal: decimal) else { return false }
+            try number.withUnsafeBufferPointer { (content) throws(JSONError) in
+                try FieldValue.read(
+                    UnsafeRawBufferPointer(content), isQuoted: false, of: table, into: &writer)
             }
+            return true
+        }
+        switch (kind, FieldKind(field)) {
+        case (.text, _): writer.write(utf8: field)
+        case (.mixedText, _): try FieldValue.readText(field, of: table, into: &writer)
+        case (.spelled, _): try FieldValue.read(field, isQuoted: isQuoted, of: table, into: &writer)
+        case (_, .null), (.boolean, .boolean):
+            try FieldValue.read(field, isQuoted: false, of: table, into: &writer)
+        case (.boolean, _): return "true or false"
+        case (.localNumber(let decimal), _): if try !number(decimal) { return "number" }
+        case (.number, let found):
+            if let decimal = dialect.decimal { return try number(decimal) ? nil : "number" }
+            guard found.isNumber else { return "number" }
+            try FieldValue.read(field, isQuoted: false, of: table, into: &writer)
         }
         return nil
     }
@@ -170,4 +245,9 @@ struct DelimitedReader: RecordReader {
     private static func isUTF8(_ bytes: UnsafeRawBufferPointer) -> Bool {
         bytes.allSatisfy { $0 < 0x80 } || String(validating: bytes, as: UTF8.self) != nil
     }
+}
+
+extension DelimitedDialect {
+    /// Whether the field's quotes say that it is a text.
+    fileprivate func isQuoted(_ field: DelimitedScanner.Field) -> Bool { field.isQuoted && !ignoresQuotes }
 }

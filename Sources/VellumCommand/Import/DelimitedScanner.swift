@@ -1,24 +1,9 @@
 import StoreInspection
 
-/// Sendable value type. How the fields of a text file are separated.
-enum Delimiting: Sendable {
-    /// RFC 4180: commas; a field in quotes may hold commas, line breaks and, doubled, quotes.
-    case commas
-    /// IANA text/tab-separated-values: tabs; quotes are characters like any other.
-    case tabs
-
-    var byte: UInt8 {
-        switch self {
-        case .commas: UInt8(ascii: ",")
-        case .tabs: UInt8(ascii: "\t")
-        }
-    }
-
-    /// What spells them so.
-    var table: DelimitedText { self == .commas ? .commas : .tabs }
-}
-
 /// For one thread. Cuts CSV or TSV into rows of fields, holding one row at a time.
+///
+/// A row ends with a line feed, a carriage return, or both. Quotes within a field that doesn't begin with one are characters
+/// like any other (RFC 4180 leaves that open).
 struct DelimitedScanner {
     struct Field {
         let range: Range<Int>
@@ -39,25 +24,42 @@ struct DelimitedScanner {
         }
     }
 
+    /// A value has 1 GiB at most.
+    private static let longestRow = 1 << 30
+
     /// The content of all fields of the current row, unquoted.
     private(set) var text: [UInt8] = []
     private(set) var fields: [Field] = []
     /// The line that the current row began on, counted from 1.
     private(set) var rowLine = 0
-    /// Whether a line feed ended the current row, and not the end of the input.
+    /// Whether the end of a line ended the current row, and not the end of the input.
     private(set) var isAtEndOfLine = false
     private let input: InputBuffer
-    private let delimiting: Delimiting
-    /// The line that the next byte is on.
-    private var line = 1
+    private let delimiter: UInt8
+    /// -1: none.
+    private let quote: Int
+    private let trims: Bool
+    /// The line that the next byte is on, and the bytes of it before that.
+    private var line: Int
+    private var column = 0
+    /// Whether the last byte was a carriage return, which a line feed belongs to.
+    private var isBehindReturn = false
+    /// Where the latest quote opened a field.
+    private var opening = (line: 0, column: 0)
 
-    init(_ input: InputBuffer, _ delimiting: Delimiting) {
+    /// - Parameter line: the line that the input begins on.
+    init(_ input: InputBuffer, _ dialect: DelimitedDialect, line: Int = 1) {
         self.input = input
-        self.delimiting = delimiting
+        self.line = line
+        delimiter = dialect.delimiter
+        trims = dialect.trims
+        quote = if case .enclosing(let quote) = dialect.quoting { Int(quote) } else { -1 }
     }
 
     private enum State {
         case fieldStart, plain, quoted, quoteInQuoted
+        /// Spaces behind the closing quote.
+        case closed
         /// After a fault: nothing counts until the line ends.
         case skipping
     }
@@ -86,25 +88,46 @@ struct DelimitedScanner {
             while place < unread.count {
                 let byte = unread[place]
                 place += 1
-                isEmpty = false
-                if byte == UInt8(ascii: "\n") {
-                    line += 1
+                column += 1
+                if byte == 0x0a || byte == 0x0d {
+                    let isSecond = byte == 0x0a && isBehindReturn
+                    isBehindReturn = byte == 0x0d
+                    if !isSecond { line += 1 }
+                    column = 0
                     if state != .quoted {
+                        // The rest of the end of the line before.
+                        if isSecond, isEmpty {
+                            rowLine = line
+                            continue
+                        }
                         input.consume(place)
                         isAtEndOfLine = true
                         return finish(state, fieldStart, fault)
                     }
+                } else {
+                    isBehindReturn = false
                 }
+                isEmpty = false
                 state = step(byte, state, &fieldStart, &fault)
             }
             input.consume(unread.count)
+            guard text.count <= Self.longestRow else { throw tooLong() }
             guard try input.fill() else { break }
         }
         if isEmpty || Interruption.isRequested { return nil }
         if state == .quoted {
-            return .cut(reason: "the quote that opens here, or later in the row, is never closed")
+            return .cut(
+                reason:
+                    "the quote of field \(fields.count + 1), at byte \(opening.column) of line \(opening.line), "
+                    + "is never closed")
         }
         return finish(state, fieldStart, fault)
+    }
+
+    private func tooLong() -> CommandFailure {
+        CommandFailure(
+            "\(input.name):\(rowLine): this row has more than 1 GiB, and no value may; field \(fields.count + 1) "
+                + "may have a quote that is never closed", status: .nothing)
     }
 
     @inline(__always)
@@ -112,31 +135,33 @@ struct DelimitedScanner {
         _ byte: UInt8, _ state: State, _ fieldStart: inout Int, _ fault: inout String?
     ) -> State {
         switch state {
-        case .fieldStart where byte == UInt8(ascii: "\"") && delimiting == .commas:
+        case .fieldStart where Int(byte) == quote:
+            opening = (line, column)
             return .quoted
+        case .fieldStart where trims && byte == UInt8(ascii: " "): return .fieldStart
         case .fieldStart, .plain:
-            if byte == delimiting.byte {
+            if byte == delimiter {
                 endField(&fieldStart, isQuoted: false)
                 return .fieldStart
             }
             text.append(byte)
             return .plain
         case .quoted:
-            if byte == UInt8(ascii: "\"") { return .quoteInQuoted }
+            if Int(byte) == quote { return .quoteInQuoted }
             text.append(byte)
             return .quoted
-        case .quoteInQuoted:
-            if byte == UInt8(ascii: "\"") {
-                text.append(byte)
-                return .quoted
-            }
-            if byte == delimiting.byte {
+        case .quoteInQuoted where Int(byte) == quote:
+            text.append(byte)
+            return .quoted
+        case .quoteInQuoted, .closed:
+            if byte == delimiter {
                 endField(&fieldStart, isQuoted: true)
                 return .fieldStart
             }
-            // Of CRLF; the line feed comes next.
-            if byte == UInt8(ascii: "\r") { return .quoteInQuoted }
-            fault = "found text behind the closing quote of field \(fields.count + 1), expected a comma"
+            if trims, byte == UInt8(ascii: " ") { return .closed }
+            fault =
+                "found text behind the closing quote of field \(fields.count + 1), at byte \(column) of line "
+                + "\(line), expected the end of the field"
             return .skipping
         case .skipping:
             return .skipping
@@ -146,14 +171,12 @@ struct DelimitedScanner {
     private mutating func finish(_ state: State, _ fieldStart: Int, _ fault: String?) -> Row {
         if let fault { return .bad(reason: fault) }
         var fieldStart = fieldStart
-        if state == .plain || state == .fieldStart, text.count > fieldStart, text.last == UInt8(ascii: "\r") {
-            text.removeLast()
-        }
-        endField(&fieldStart, isQuoted: state == .quoteInQuoted)
+        endField(&fieldStart, isQuoted: state == .quoteInQuoted || state == .closed)
         return .fields
     }
 
     private mutating func endField(_ start: inout Int, isQuoted: Bool) {
+        if trims, !isQuoted { while text.count > start, text.last == UInt8(ascii: " ") { text.removeLast() } }
         fields.append(Field(range: start..<text.count, isQuoted: isQuoted))
         start = text.count
     }

@@ -24,23 +24,41 @@ extension FileFormat {
     }
 
     /// A reader of the input's records. A byte order mark before them is dropped.
-    func reader(of input: InputBuffer, isTextOnly: Bool) throws(CommandFailure) -> any RecordReader {
+    func reader(
+        of input: InputBuffer, isTextOnly: Bool, _ options: DelimitedDialect.Options = .init(),
+        wanted: [String] = []
+    ) throws(CommandFailure) -> any RecordReader {
         switch self {
-        case .ndjson: ValueReader(input)
-        case .json: ArrayReader(input)
-        case .csv: try DelimitedReader(input, .commas, isTextOnly: isTextOnly)
-        case .tsv: try DelimitedReader(input, .tabs, isTextOnly: isTextOnly)
+        case .ndjson: return ValueReader(input)
+        case .json: return ArrayReader(input)
+        case .csv, .tsv:
+            let usual = UInt8(ascii: self == .csv ? "," : "\t")
+            return try DelimitedReader(input, usual, isTextOnly: isTextOnly, options, wanted: wanted)
         }
     }
 }
 
 extension InputBuffer {
-    /// Drops a UTF-8 byte order mark. Throws if there is one of UTF-16.
+    /// Drops a UTF-8 byte order mark. Throws if the text is UTF-16 or UTF-32, with a mark or without one.
     func skipByteOrderMark() throws(CommandFailure) {
-        try fill(to: 3)
-        if unread.starts(with: [0xef, 0xbb, 0xbf]) { consume(3) }
-        if unread.starts(with: [0xff, 0xfe]) || unread.starts(with: [0xfe, 0xff]) {
-            throw CommandFailure("\(name) is UTF-16 text; convert it to UTF-8", status: .nothing)
+        try fill(to: 4)
+        if unread.starts(with: [0xef, 0xbb, 0xbf]) { return consume(3) }
+        guard let encoding = wideEncoding else { return }
+        throw CommandFailure(
+            "\(name) is \(encoding) text; convert it to UTF-8: iconv -f \(encoding) -t UTF-8",
+            status: .nothing)
+    }
+
+    /// Text in an ASCII alphabet has a zero byte beside each character there.
+    private var wideEncoding: String? {
+        if unread.starts(with: [0xff, 0xfe, 0, 0]) || unread.starts(with: [0, 0, 0xfe, 0xff]) {
+            return "UTF-32"
         }
+        if unread.starts(with: [0xff, 0xfe]) || unread.starts(with: [0xfe, 0xff]) { return "UTF-16" }
+        let pairs = min(unread.count, 512) / 2
+        let zeros = [0, 1].map { half in (0..<pairs).count { unread[2 * $0 + half] == 0 } }
+        if zeros[0] == 0, zeros[1] * 4 > pairs * 3 { return "UTF-16LE" }
+        if zeros[1] == 0, zeros[0] * 4 > pairs * 3 { return "UTF-16BE" }
+        return nil
     }
 }

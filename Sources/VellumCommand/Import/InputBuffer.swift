@@ -50,9 +50,18 @@ final class InputBuffer {
         }
     }
 
+    /// A buffer of these bytes alone.
+    init(sample: [UInt8], name: String) {
+        self.name = name
+        descriptor = -1
+        memory = .allocate(byteCount: max(1, sample.count), alignment: 1)
+        memory.copyBytes(from: sample)
+        end = sample.count
+    }
+
     deinit {
         memory.deallocate()
-        if descriptor != STDIN_FILENO { close(descriptor) }
+        if descriptor > STDIN_FILENO { close(descriptor) }
         if copy >= 0 { close(copy) }
     }
 
@@ -68,6 +77,7 @@ final class InputBuffer {
 
     /// Reads more behind the unread bytes. False at the end of the file, and when the program is asked to end.
     func fill() throws(CommandFailure) -> Bool {
+        guard descriptor >= 0 else { return false }
         try makeRoom()
         while !Interruption.isRequested {
             let count = read(descriptor, memory.baseAddress! + end, memory.count - end)

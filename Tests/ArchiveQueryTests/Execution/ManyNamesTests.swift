@@ -45,8 +45,11 @@ struct ManyNamesTests {
 
     @Test("finds the first column that a path begins with")
     func columnsOfPaths() {
+        let columns: [QueryProperty] = [
+            .named("b"), .path([.name("a"), .name("b")]), .named("a"), .named("b"),
+        ]
         let shape = RowShape(names: PropertyNames()).with(
-            columns: [.named("b"), .path([.name("a"), .name("b")]), .named("a"), .named("b")], hasEntry: true)
+            columns: columns, from: columns.map { _ in nil }, hasEntry: true)
         func column(_ property: QueryProperty) -> Int? {
             if case .column(let index, _) = shape.access(to: property) { index } else { nil }
         }

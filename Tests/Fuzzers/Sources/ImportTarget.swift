@@ -44,8 +44,9 @@ struct ImportTarget: FuzzTarget {
             case 0, 1: return try all(ValueReader(buffer))
             case 2, 3: return try all(ArrayReader(buffer))
             default:
-                let delimiting: Delimiting = format < 6 ? .commas : .tabs
-                var reader = try DelimitedReader(buffer, delimiting, isTextOnly: format % 2 == 1)
+                let delimiter = UInt8(ascii: format < 6 ? "," : "\t")
+                var reader = try DelimitedReader(
+                    buffer, delimiter, isTextOnly: format % 2 == 1, wanted: ["id"])
                 _ = try reader.decideKinds([], key: "id")
                 return try all(reader)
             }

@@ -1,0 +1,199 @@
+import StorageEngine
+import StoreInspection
+
+/// For one thread. Finds out from the first mebibyte of a file how its fields are separated and quoted.
+///
+/// The delimiter is the one that makes columns of the names that the command needs; without a header the one that gives each
+/// row as many fields. What fits several is refused. Files as `export` writes them come back equal.
+struct DialectDetection {
+    private static let mostRows = 100
+    private static let quotes = [UInt8(ascii: "\""), UInt8(ascii: "'")]
+
+    let dialect: DelimitedDialect
+    /// The choices that differ from the format, for a message.
+    private(set) var remarks: [String] = []
+    /// The line of the file that the rows begin on.
+    private(set) var firstLine = 1
+
+    private typealias Candidate = (dialect: DelimitedDialect, rows: Rows)
+
+    /// The rows of the sample in one dialect.
+    private struct Rows {
+        var fields: [[DelimitedScanner.Field]] = []
+        var texts: [[[UInt8]]] = []
+        var hasFault = false
+
+        var header: [[UInt8]] { texts.first ?? [] }
+        /// Whether all rows have as many fields.
+        var isEven: Bool { !hasFault && texts.allSatisfy { $0.count == header.count } }
+    }
+
+    /// - Parameters:
+    ///   - usual: the delimiter that the format says.
+    ///   - wanted: columns that there must be.
+    /// - Throws: if several delimiters fit.
+    init(
+        _ input: InputBuffer, usual: UInt8, _ options: DelimitedDialect.Options, wanted: [String]
+    ) throws(CommandFailure) {
+        try input.fill(to: InputBuffer.chunkBytes)
+        var usual = usual
+        var given = options.delimiter
+        if let (named, line, length) = Self.separatorLine(input.unread), !wanted.contains(line) {
+            input.consume(length)
+            firstLine = 2
+            if given == nil { remarks.append("the line \(line) names the delimiter") }
+            (usual, given) = (named, given ?? named)
+        }
+        var sample = Array(input.unread.prefix(InputBuffer.chunkBytes))
+        let isWhole = sample.count < InputBuffer.chunkBytes - 10
+        // Without the line that it ends within.
+        if !isWhole, let end = sample.lastIndex(of: 0x0a) { sample.removeLast(sample.count - end - 1) }
+        let delimiters =
+            given.map { [$0] } ?? [usual] + DelimitedDialect.byName.map(\.byte).filter { $0 != usual }
+        var candidates: [Candidate] = []
+        var best: [Candidate] = []
+        // Quotes of the second kind only where those of the first fit nothing.
+        for quote in options.quote.map({ [$0] }) ?? Self.quotes.map({ .enclosing($0) }) where best.isEmpty {
+            let found = try delimiters.map { (delimiter) throws(CommandFailure) in
+                let dialect = DelimitedDialect(delimiter: delimiter, quoting: quote, trims: options.trims)
+                return try Self.candidate(sample, isWhole, dialect, options.quote == nil, input.name)
+            }
+            candidates += found
+            best = found.filter { Self.fits($0.rows, options.header, wanted, $0.dialect) }
+        }
+        let isUsual = best.first?.dialect.delimiter == usual
+        guard best.count < 2 || (isUsual && options.header == .row) else {
+            let names = best.map { DelimitedDialect.name(of: $0.dialect.delimiter) }
+            throw CommandFailure(
+                "\(input.name): \(names.joined(separator: " or ")) may separate its fields; say --delimiter",
+                status: .usage)
+        }
+        // Where no candidate fits, an error names the columns.
+        let isNarrow = options.header == .row && candidates[0].rows.header.count < 2
+        let widest = candidates.prefix(delimiters.count).max { $0.rows.header.count < $1.rows.header.count }
+        var (dialect, found) = best.first ?? (isNarrow ? widest : nil) ?? candidates[0]
+        if !dialect.trims, Self.hasSpacedFields(found, dialect) {
+            var trimmed = dialect
+            trimmed.trims = true
+            let again = try Self.rows(sample, isWhole, trimmed, input.name)
+            if !again.hasFault {
+                (dialect, found) = (trimmed, again)
+                remarks.append("spaces around fields are removed")
+            }
+        }
+        if dialect.delimiter != usual, given == nil {
+            remarks.append("\(DelimitedDialect.name(of: dialect.delimiter)) separate its fields")
+        }
+        if options.quote == nil, case .enclosing(let quote) = dialect.quoting,
+            quote != Self.quotes[0] || dialect.delimiter == UInt8(ascii: "\t")
+        {
+            remarks.append("fields stand in the quotes \(String(UnicodeScalar(quote)))")
+        }
+        dialect.decimal = options.decimal
+        dialect.ignoresQuotes = options.decimal != nil
+        if Self.quotesAll(found, dialect) {
+            dialect.ignoresQuotes = true
+            remarks.append("all fields stand in quotes, so numbers in quotes are numbers")
+        }
+        self.dialect = dialect
+    }
+
+    /// `sep=;`, as spreadsheets write it; the line with its end, and what it says.
+    private static func separatorLine(_ text: UnsafeRawBufferPointer) -> (UInt8, String, length: Int)? {
+        let line = text.prefix(10).prefix { $0 != 0x0a && $0 != 0x0d }
+        var content = Array(line)
+        if content.first == quotes[0], content.last == quotes[0], content.count == 7 {
+            content = Array(content[1..<6])
+        }
+        guard content.count == 5, content.starts(with: "sep=".utf8), content[4] < 0x80 else { return nil }
+        var length = line.count
+        if length < text.count, text[length] == 0x0d { length += 1 }
+        if length < text.count, text[length] == 0x0a { length += 1 }
+        return (content[4], String(decoding: content, as: UTF8.self), length)
+    }
+
+    /// TSV has quotes around fields only where that reads its rows, and there are quotes that `export` doesn't write.
+    private static func candidate(
+        _ sample: [UInt8], _ isWhole: Bool, _ dialect: DelimitedDialect, _ isFree: Bool, _ name: String
+    ) throws(CommandFailure) -> Candidate {
+        let found = try rows(sample, isWhole, dialect, name)
+        guard dialect.delimiter == UInt8(ascii: "\t"), isFree, dialect.quoting == .enclosing(quotes[0]) else {
+            return (dialect, found)
+        }
+        let isForeign = hasForeignQuotes(sample)
+        if isForeign, found.isEven { return (dialect, found) }
+        var other = dialect
+        other.quoting = .escapes
+        let escaped = try rows(sample, isWhole, other, name)
+        return !isForeign || found.hasFault || escaped.isEven ? (other, escaped) : (dialect, found)
+    }
+
+    private static func rows(
+        _ sample: [UInt8], _ isWhole: Bool, _ dialect: DelimitedDialect, _ name: String
+    ) throws(CommandFailure) -> Rows {
+        var scanner = DelimitedScanner(InputBuffer(sample: sample, name: name), dialect)
+        var rows = Rows()
+        while rows.texts.count < mostRows, let row = try scanner.next() {
+            // The sample ends within it.
+            if !isWhole, !scanner.isAtEndOfLine, !rows.texts.isEmpty { break }
+            if row.fault != nil { rows.hasFault = true }
+            rows.fields.append(scanner.fields)
+            rows.texts.append(scanner.fields.map { Array(scanner.text[$0.range]) })
+        }
+        return rows
+    }
+
+    private static func fits(
+        _ rows: Rows, _ header: DelimitedDialect.Header, _ wanted: [String], _ dialect: DelimitedDialect
+    ) -> Bool {
+        switch header {
+        case .row:
+            let names = Set(rows.header.map { ExactText(DelimitedReader.name($0, dialect)) })
+            let trimmed = Set(rows.header.map { ExactText(DelimitedReader.name($0.trimmed, dialect)) })
+            return !wanted.isEmpty
+                && wanted.allSatisfy { names.contains(ExactText($0)) || trimmed.contains(ExactText($0)) }
+        case .none: return rows.header.count > 1 && rows.isEven
+        case .names(let names): return rows.header.count == names.count && rows.isEven
+        }
+    }
+
+    /// Whether fields of TSV begin with a quote that `export` doesn't write.
+    private static func hasForeignQuotes(_ sample: [UInt8]) -> Bool {
+        sample.split(whereSeparator: { $0 == UInt8(ascii: "\t") || $0 == 0x0a || $0 == 0x0d }).contains {
+            field in
+            guard field.first == quotes[0] else { return false }
+            return field.withUnsafeBytes { FieldValue.escapedText(in: $0, of: .tabs) } == nil
+        }
+    }
+
+    /// Whether a space stands before a field's quotes, or before each name but the first. `export` quotes such names.
+    private static func hasSpacedFields(_ rows: Rows, _ dialect: DelimitedDialect) -> Bool {
+        guard case .enclosing(let quote) = dialect.quoting else { return false }
+        let space = UInt8(ascii: " ")
+        let hasSpacedQuotes = zip(rows.fields, rows.texts).contains { fields, texts in
+            zip(fields, texts).contains { field, text in
+                !field.isQuoted && text.first == space && text.trimmed.first == quote
+            }
+        }
+        if hasSpacedQuotes { return true }
+        return rows.header.count > 1
+            && zip(rows.fields[0], rows.header).dropFirst().allSatisfy { !$0.isQuoted && $1.first == space }
+    }
+
+    /// Whether all fields stand in quotes, and one of the first row for no other reason: `export` would not quote it.
+    private static func quotesAll(_ rows: Rows, _ dialect: DelimitedDialect) -> Bool {
+        let all = rows.fields.joined()
+        guard !all.isEmpty, all.allSatisfy({ $0.isQuoted || $0.range.isEmpty }) else { return false }
+        return !dialect.isOfExport || dialect.quoting != .enclosing(quotes[0])
+            || rows.header.contains { !$0.withUnsafeBytes { FieldValue.needsQuotes($0, in: .commas) } }
+    }
+}
+
+extension [UInt8] {
+    /// Without spaces at either end.
+    var trimmed: [UInt8] {
+        let space = UInt8(ascii: " ")
+        let start = firstIndex { $0 != space } ?? endIndex
+        return Array(self[start..<((lastIndex { $0 != space } ?? start - 1) + 1)])
+    }
+}
