@@ -223,8 +223,10 @@ extension ArchiveEngine {
                 index.events.head,
             ]
         }
+        let wait = WriterWait(index)
         for attempt in 0..<5 {
             if attempt > 0 { cp_sleep(1_000_000 << Int64(attempt)) }
+            while index.sectionOwner != 0 { guard wait.goesOn() else { return nil } }
             let before = state()
             guard before[0] == 0 else { continue }
             let found = IndexChecker(self).found

@@ -1,16 +1,14 @@
-import CPlatform
-
 extension HashTable {
     /// The live entries with this tag: usually one; more if keys share the tag or several processes have the key in
     /// their memories. Repeats the search while chains are changing, and walks over all entries if the process that
     /// changes them was stopped.
     func liveEntries(ofTag tag: UInt32) -> [UInt32] {
-        for attempt in 0..<400 {
+        let wait = WriterWait(index)
+        repeat {
             let before = index.structureVersion
             let found = chainedEntries(ofTag: tag)
             if let found, before & 1 == 0, index.structureVersion == before { return found }
-            if attempt < 100 { cp_pause() } else { cp_sleep(10_000) }
-        }
+        } while wait.goesOn()
         return (0..<index.usedEntries).map { $0 + 1 }.filter { isLive($0, tag) }
     }
 

@@ -27,6 +27,9 @@ final class IndexMemory: @unchecked Sendable {
     /// Rung when there are events and someone waits. Set when the archive is opened, before other threads have this
     /// object.
     var doorbell: Doorbell?
+    /// The state of the change for which a reader last waited in vain (``WriterWait``); 0: none.
+    let stoppedState = Atomic<UInt64>(0)
+    let readerSleeps = Atomic<Int>(0)
 
     /// Access to the bytes, valid as long as this object.
     @inline(__always) var door: IndexDoor { IndexDoor(place, Unmanaged.passUnretained(self)) }

@@ -1,16 +1,8 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
 extension TouchRing {
     /// Uses that are not yet applied, for readers that show order and hits without the lock.
     func pending() -> PendingTouches {
         let drained = drained
-        var pending = PendingTouches(drained: drained)
+        var pending = PendingTouches(drained: drained, wait: WriterWait(index))
         var stamp = drained
         let end = min(taken, stamp &+ UInt64(IndexLayout.touchCells))
         while stamp < end {
@@ -35,24 +27,23 @@ extension TouchRing {
     @inline(__always)
     func lastUse(of number: UInt32, _ slot: EntrySlot<Right>, _ pending: PendingTouches) -> LastUse {
         guard let touches = pending[number] else { return LastUse(slot) }
-        return lastUse(slot, touches, drained: pending.drained)
+        return lastUse(slot, touches, pending)
     }
 
     @inline(never)
-    private func lastUse(_ slot: EntrySlot<Right>, _ touches: [PendingTouch], drained before: UInt64)
-        -> LastUse
-    {
+    private func lastUse(
+        _ slot: EntrySlot<Right>, _ touches: [PendingTouch], _ pending: PendingTouches
+    ) -> LastUse {
         // Applying a use sets the stamp first, then the rest; `drained` is advanced after the last of several. So a use
         // below `drained` is completely in the slot, unless a newer use is being applied.
-        for attempt in 0..<600 {
-            let told = max(before, drained)
+        pending.wait.restart()
+        while true {
+            let told = max(pending.drained, drained)
             let use = LastUse(slot)
-            if use.recency < told, slot.recency == use.recency { return use.adding(touches, tag: slot.tag) }
-            if attempt > 200 { usleep(50) } else if attempt > 10 { sched_yield() }
+            let isWhole = use.recency < told && slot.recency == use.recency
+            // If the process that applies the uses was stopped, the hits of this entry may lack one.
+            if isWhole || !pending.wait.goesOn() { return use.adding(touches, tag: slot.tag) }
         }
-        // After some tens of milliseconds the process that applies the uses must have been stopped in the middle, and
-        // not merely preempted.
-        return LastUse(slot).adding(touches, tag: slot.tag)
     }
 
     /// The same for an entry whose slot isn't filled yet.
@@ -74,9 +65,11 @@ struct PendingTouch {
 struct PendingTouches {
     /// All uses with stamps below this had been applied.
     let drained: UInt64
+    /// Bounds the time that one list waits for uses that are being applied.
+    fileprivate let wait: WriterWait
     private var touches: [UInt32: [PendingTouch]] = [:]
 
-    init(drained: UInt64) { self.drained = drained }
+    fileprivate init(drained: UInt64, wait: WriterWait) { (self.drained, self.wait) = (drained, wait) }
 
     /// The entries that were used.
     var numbers: Dictionary<UInt32, [PendingTouch]>.Keys { touches.keys }

@@ -244,7 +244,7 @@ extension ArchiveEngine {
     /// Looks until no chain changes meanwhile; `astray` if that doesn't come to be, or a chain stays broken. Each look after
     /// the first hundred may give a time slice away to every busy thread of the machine, so the clock ends them.
     private func lookUntilSettled(_ key: UnsafeRawBufferPointer, tag: UInt32) throws(StorageError) -> Walk {
-        let end = cp_monotonic_time() &+ ArchiveEngine.longestUnsettled
+        let wait = WriterWait(index, atMost: ArchiveEngine.longestUnsettled)
         var unreadable: Location?
         for attempt in 0..<400 {
             let before = index.structureVersion
@@ -264,13 +264,7 @@ extension ArchiveEngine {
                 default: return result
                 }
             }
-            if attempt < 100 {
-                cp_pause()
-            } else if cp_monotonic_time() < end {
-                sched_yield()
-            } else {
-                break
-            }
+            guard wait.goesOn() else { break }
         }
         return .astray
     }

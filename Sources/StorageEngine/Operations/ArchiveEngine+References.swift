@@ -1,13 +1,3 @@
-import CPlatform
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
 /// The content of a list of entries, and access to the frames that it names.
 extension ArchiveEngine {
     /// Every live entry with its last use, including pending ones. Needs no lock. Leaves out expired entries that have
@@ -62,7 +52,7 @@ extension ArchiveEngine {
     func undisturbed<Result, Failure: Error>(_ walk: () throws(Failure) -> Result) throws(Failure) -> Result {
         // So many undos in a row are more than people can do.
         for _ in 0..<200 {
-            let isStopped = index.returns & 1 != 0 && !isReturned()
+            let isStopped = isReturnStopped
             let returns = index.returns
             let result = try walk()
             if index.returns == returns, isStopped || returns & 1 == 0 { return result }
@@ -70,15 +60,13 @@ extension ArchiveEngine {
         return try walk()
     }
 
-    /// Whether an undo under way has ended, or ends within some milliseconds.
-    private func isReturned() -> Bool {
+    /// Whether an undo is under way whose process was stopped; waits for one that is not.
+    var isReturnStopped: Bool {
         let returns = index.returns
-        let end = cp_monotonic_time() &+ 10_000_000
-        while index.returns == returns {
-            guard cp_monotonic_time() < end else { return false }
-            usleep(50)
-        }
-        return true
+        guard returns & 1 != 0 else { return false }
+        let wait = WriterWait(index)
+        while index.returns == returns { guard wait.goesOn() else { return true } }
+        return false
     }
 
     private func references(

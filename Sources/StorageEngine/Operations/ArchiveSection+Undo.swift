@@ -180,6 +180,7 @@ extension ArchiveSection {
     /// whose keys were recorded again.
     private func giveBack(_ line: ChangingUndoLine, isAll: Bool, time: Int64) {
         index.beginReturn()
+        crashPoint(.returnBegun)
         line.undone = time
         line.undoer = UInt32(bitPattern: engine.pid)
         line.state = isAll ? .undone : .returning

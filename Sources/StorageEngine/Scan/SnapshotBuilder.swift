@@ -1,13 +1,5 @@
 import CPlatform
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
 /// Takes a snapshot of an archive without its lock, while others change it. It reads all slots of the index, which
 /// takes some time, and then uses the log to bring what it found to one moment.
 ///
@@ -44,8 +36,6 @@ struct SnapshotBuilder {
     private static let attempts = 200
     /// A single read may meet a slot that is half changed.
     private static let timesToBelieveDamage = 3
-    /// How long it waits for a running operation, in microseconds.
-    private static let patience: Int64 = 100_000
 
     func take() throws(StorageError) -> Result {
         var timesDamaged = 0
@@ -60,7 +50,9 @@ struct SnapshotBuilder {
                 // The log has advanced past a file that was to be read.
                 guard case .system(_, _, SystemCode.missing) = error else { throw error }
             }
-            if attempt > 3 { usleep(UInt32(min(attempt, 20)) * 100) }
+            // The process that changes the archive was stopped: the next attempt would find the same.
+            if attempt > SnapshotBuilder.timesToBelieveDamage, index.isWriterStopped { break }
+            if attempt > 3 { cp_sleep(Int64(min(attempt, 20)) * 100_000) }
         }
         guard !engine.isGone else { throw .closed(name: engine.name) }
         throw .busy(
@@ -77,6 +69,7 @@ struct SnapshotBuilder {
     /// Sets `isDamaged` if no process changes anything and the index names what the log doesn't have. `believesMissing`: a segment
     /// that isn't there, though the log reaches further back, is lost and not reclaimed; reading its entries throws.
     private func attemptOnce(_ isDamaged: inout Bool, believesMissing: Bool) throws(StorageError) -> Result? {
+        let isStopped = engine.isReturnStopped
         let returns = index.returns
         let segments = PinnedSegments(log)
         let first = engine.index.firstMessage
@@ -91,7 +84,7 @@ struct SnapshotBuilder {
             isDamaged = index.sectionOwner == 0 && engine.index.head == begin
             return nil
         }
-        guard index.returns == returns, returns & 1 == 0 else { return nil }
+        guard index.returns == returns, isStopped || returns & 1 == 0 else { return nil }
         // Either everything behind the first end is still there, or the log has advanced past it. If there was no log
         // at first, that can't be told.
         guard try pin(segments, upTo: end),
@@ -181,17 +174,9 @@ struct SnapshotBuilder {
 
     /// Repeats the question until the answer is yes, or the running operation takes too long.
     private func isSoon(_ isSo: () -> Bool) -> Bool {
-        for attempt in 0..<200 {
-            if isSo() { return true }
-            if attempt > 100 { sched_yield() } else { cp_pause() }
-        }
-        // Its thread may be waiting for a processor.
-        let end = Clock.boot() + SnapshotBuilder.patience
-        while Clock.boot() < end {
-            usleep(50)
-            if isSo() { return true }
-        }
-        return false
+        let wait = WriterWait(index)
+        while !isSo() { guard wait.goesOn() else { return false } }
+        return true
     }
 
     /// The end of the log for this snapshot: behind everything found in the index.

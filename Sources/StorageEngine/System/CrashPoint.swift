@@ -17,6 +17,8 @@ package enum CrashPoint: String, CaseIterable, Sendable {
     case markerRenamed, archiveFolderMade, descriptorWritten, descriptorRenamed, archiveRenamed
     // Looking up, when the slot has to be read
     case frameFound
+    // Applying a use
+    case touchBegun
     // Storing
     case putFrameWritten, putIndexChanged, putCommitted, evictionRemoved, entryNamed, recencyUnlinked,
         entryAllocated
@@ -29,7 +31,7 @@ package enum CrashPoint: String, CaseIterable, Sendable {
     // Removing many entries, and setting aside
     case removalFrameWritten, setAsideMarked, setAsideLinked, setAsideForgotten, superseded
     // Restoring
-    case restoreFrameWritten, broughtBack, restoreCommitted, restoreSettled, restoreRoomMade
+    case restoreFrameWritten, returnBegun, broughtBack, restoreCommitted, restoreSettled, restoreRoomMade
     // Deadlines, and entries that are in memory only
     case deadlineWritten, deadlineSet, residentRecorded
     // Messages

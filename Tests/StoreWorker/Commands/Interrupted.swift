@@ -47,6 +47,19 @@ extension WorkerCommand {
         say("done")
     }
 
+    /// `apply STORE ARCHIVE SEED POINT PASSING ENTRIES`: stores entries and reads each, then stores one more, by which the
+    /// accesses are applied; is stopped at that point.
+    func apply(_ arguments: WorkerArguments) throws {
+        guard let point = CrashPoint(rawValue: arguments.word(4)) else { exit(2) }
+        let archive = try Store.open(at: arguments.storePath).archive(
+            named: arguments.archiveName, orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        for key in 0..<arguments.number(6) { try archive.put([1], forKey: "\(key)") }
+        for key in 0..<arguments.number(6) { _ = try archive.access("\(key)") }
+        CrashPoint.arm(point, passing: arguments.number(5), signal: SIGSTOP)
+        try archive.put([1], forKey: "more")
+        say("done")
+    }
+
     /// `resize STORE ARCHIVE SEED LIMIT POINT PASSING`: dies at that point, if it comes past.
     func resize(_ arguments: WorkerArguments) throws {
         guard let point = CrashPoint(rawValue: arguments.word(5)) else { exit(2) }

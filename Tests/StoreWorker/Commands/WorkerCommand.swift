@@ -37,6 +37,8 @@ enum WorkerCommand: String {
     case peek
     /// Undoes the latest action, and is stopped at a named point.
     case undo
+    /// Stores and reads entries, and is stopped at a named point while the accesses are applied.
+    case apply
     /// Stores a value that others go for, and is stopped at a named point.
     case evict
     /// Changes a limit, and dies at a named point.
@@ -78,6 +80,7 @@ enum WorkerCommand: String {
             case .stop: try stop(arguments)
             case .peek: try peek(arguments)
             case .undo: try undo(arguments)
+            case .apply: try apply(arguments)
             case .evict: try evict(arguments)
             case .resize: try resize(arguments)
             case .smallDisk: try liveOnASmallDisk(arguments)

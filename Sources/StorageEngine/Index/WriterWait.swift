@@ -1,0 +1,107 @@
+import CPlatform
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// The bounded wait of one reader for a process that is in the middle of a change. Spins first, then yields the processor, then
+/// sleeps. For one thread.
+///
+/// A running process ends within microseconds what readers wait for. So a wait that ends in vain means that the process was stopped,
+/// and the memory of the index notes the state in which that was: readers don't wait again while the state lasts. One
+/// stopped process may be in the middle of changes to many archives; so waits for other processes are short for a second after one
+/// in vain.
+final class WriterWait {
+    private let door: IndexDoor
+    /// Nanoseconds left for all waits of this object.
+    private var left: Int64
+    private var attempts = 0
+    private var (state, begin, end) = (UInt64(0), Int64(0), Int64(0))
+
+    /// How long a reader waits in all, in nanoseconds.
+    private static let patience: Int64 = 20_000_000
+    private static let shortPatience: Int64 = 1_000_000
+    private static let caution: Int64 = 1_000_000_000
+    private static let spins = 100
+    private static let yields = 200
+    /// When a wait for another process last ended in vain, on the monotonic clock.
+    private static let lastInVain = Atomic<Int64>(-caution)
+
+    init<Right>(_ index: MappedIndex<Right>, atMost nanoseconds: Int64 = patience) {
+        door = index.memory
+        left = nanoseconds
+    }
+
+    /// Begins another wait, which gets the time that the previous ones have left.
+    func restart() {
+        if attempts > WriterWait.spins { left -= cp_monotonic_time() &- begin }
+        attempts = 0
+    }
+
+    /// Waits a moment. Returns `false` if the time is over or would be wasted.
+    func goesOn() -> Bool {
+        attempts += 1
+        guard attempts > WriterWait.spins else {
+            cp_pause()
+            return true
+        }
+        let now = cp_monotonic_time()
+        if attempts == WriterWait.spins + 1 { start(now) }
+        guard now < end else {
+            if end > begin, door.writerState == state { noteInVain(now) }
+            return false
+        }
+        if attempts <= WriterWait.yields {
+            sched_yield()
+        } else {
+            door.memory.readerSleeps.add(1, ordering: .relaxed)
+            cp_sleep(50_000)
+        }
+        return true
+    }
+
+    private func start(_ now: Int64) {
+        (state, begin, end) = (door.writerState, now, now)
+        guard door.memory.stoppedState.load(ordering: .relaxed) != state else { return }
+        let isRecent = now &- WriterWait.lastInVain.load(ordering: .relaxed) < WriterWait.caution
+        end += max(0, isRecent && !isOwn ? min(left, WriterWait.shortPatience) : left)
+    }
+
+    private func noteInVain(_ now: Int64) {
+        door.memory.stoppedState.store(state, ordering: .relaxed)
+        if owner != 0, !isOwn { WriterWait.lastInVain.store(now, ordering: .relaxed) }
+    }
+
+    private var owner: UInt64 { door.word64(IndexLayout.sectionOwnerOffset) }
+    /// Whether a thread of this process makes the change. It may lack a processor for a while, but isn't stopped.
+    private var isOwn: Bool { owner == UInt64(getpid()) }
+}
+
+extension IndexDoor {
+    /// A number that changes with every step of a change that readers may wait for. Never 0.
+    fileprivate var writerState: UInt64 {
+        var state: UInt64 = 0
+        for offset in [
+            IndexLayout.sectionOwnerOffset, IndexLayout.headOffset, IndexLayout.structureOffset,
+            IndexLayout.returnsOffset, IndexLayout.touchDrainedOffset, IndexLayout.sequenceOffset,
+        ] { state = (state ^ word64(offset)) &* 0x9E37_79B9_7F4A_7C15 &+ 1 }
+        return state | 1
+    }
+}
+
+extension MappedIndex {
+    /// Whether a reader has waited in vain for the change that is under way, and that has not proceeded since.
+    var isWriterStopped: Bool { memory.memory.stoppedState.load(ordering: .relaxed) == memory.writerState }
+}
+
+extension Archive {
+    /// How often this process has slept to wait for writers of the archive. For tests.
+    package func readerSleeps() throws(StorageError) -> Int {
+        try engine().withIndex { $0.memory.memory.readerSleeps.load(ordering: .relaxed) }
+    }
+}

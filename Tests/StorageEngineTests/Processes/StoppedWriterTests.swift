@@ -1,0 +1,105 @@
+#if DEBUG
+import Foundation
+import StorageEngine
+import TestSupport
+import Testing
+
+/// Readers beside a process that was stopped in the middle of a change: all their waits are counted, however many entries,
+/// keys and lists they read.
+@Suite(.oneAtATime) struct StoppedWriterTests {
+    /// Sleeps of 50 µs in 20 ms.
+    private static let mostSleeps = 400
+
+    private func stopped(
+        _ arguments: [String], in folder: TemporaryFolder
+    ) async throws -> (worker: Worker, observer: Archive) {
+        let worker = try Worker([arguments[0], folder.store, "A", "1"] + arguments.dropFirst(), in: folder)
+        try #require(try await worker.process.isStopped(within: 30), "\(worker.linesSoFar())")
+        return (worker, try Store.open(at: folder.store, mode: .readOnly).archive(named: "A"))
+    }
+
+    /// Does all reads twice; only the first one may wait.
+    private func expectOneWait(for archive: Archive, _ reads: [() throws -> Void]) throws {
+        try reads[0]()
+        let sleeps = try archive.readerSleeps()
+        #expect(sleeps <= StoppedWriterTests.mostSleeps)
+        for read in reads.dropFirst() + reads { try read() }
+        #expect(try archive.readerSleeps() == sleeps)
+    }
+
+    @Test("waits once for a writer that was stopped while it applies uses", arguments: [1, 20, 63])
+    func applyingUses(passing: Int) async throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let (worker, archive) = try await stopped(
+            ["apply", CrashPoint.touchBegun.rawValue, "\(passing)", "200"], in: folder)
+        let keys = (0..<200).map { "\($0)" }
+        try expectOneWait(
+            for: archive,
+            [
+                { () throws in
+                    let list = try archive.entries(order: .leastRecentFirst)
+                    #expect(try list.keys == keys)
+                    // The use that is being applied may be missing.
+                    #expect(list.count { $0.hits != 1 } <= 1)
+                },
+                { () throws in for key in keys { #expect(try archive.metadata(key) != nil) } },
+                { () throws in #expect(try archive.snapshot().count == 200) },
+                { () throws in #expect(try archive.status().entries == 200) },
+                { () throws in
+                    let scan = try archive.scan(.recency)
+                    while try scan.advance() { #expect(scan.hits <= 1) }
+                },
+            ])
+        worker.signal(SIGCONT)
+        #expect(try await worker.finish().lines == ["done"])
+        #expect(try archive.entries().count { $0.hits == 1 } == 200)
+    }
+
+    @Test("waits once for a writer that was stopped while it restores entries")
+    func restoring() async throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let writer = try Store.open(at: folder.store)
+            .archive(named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        for number in 0..<60 { try writer.put([1, 2, 3], forKey: "\(number)") }
+        let plan = try (0..<50).map { number in
+            PlannedEntry(
+                key: "\(number)", sequence: try #require(try writer.metadata("\(number)")?.sequence))
+        }
+        #expect(try writer.carryOut(.delete, on: plan).action != nil)
+        let (worker, archive) = try await stopped(["undo", CrashPoint.returnBegun.rawValue], in: folder)
+        try expectOneWait(
+            for: archive,
+            [
+                { () throws in
+                    #expect(try archive.status().entries == 10)
+                },
+                { () throws in #expect(try archive.entries().count == 10) },
+                { () throws in #expect(try archive.snapshot().count == 10) },
+            ])
+        worker.signal(SIGCONT)
+        #expect(try await worker.finish().lines == ["50"])
+        #expect(try archive.snapshot().count == 60)
+    }
+
+    @Test("waits once for a writer that was stopped while it changes chains, however many keys are looked up")
+    func changingChains() async throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let writer = try Store.open(at: folder.store)
+            .archive(named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        for number in 0..<2_000 { try writer.put([1, 2, 3], forKey: "\(number)") }
+        let (worker, archive) = try await stopped(["stop", CrashPoint.entryAllocated.rawValue], in: folder)
+        try expectOneWait(
+            for: archive,
+            [
+                { () throws in
+                    #expect(try archive.peek("missing") == nil)
+                },
+                { () throws in for number in 0..<500 { #expect(try archive.peek("missing \(number)") == nil) }
+                },
+                { () throws in #expect(try archive.entries().count == 2_000) },
+            ])
+        worker.signal(SIGKILL)
+        _ = try await worker.finish()
+    }
+}
+#endif
