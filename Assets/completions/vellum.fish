@@ -241,7 +241,7 @@ complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options 
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum get" s store' -s 's' -l 'store' -d 'The store\'s folder, or valkey://host:port of a server (default: $VELLUM_STORE, else that of the settings, else the only store in the caches folder).' -rfa '(__vellum_complete_directories)'
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_positional "vellum get" -eq 1' -fka '(__vellum_custom_completion ---completion get -- positional@0 (count (__vellum_tokens -pc)) (__vellum_tokens -tC))'
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_positional "vellum get" -eq 2' -fka '(__vellum_custom_completion ---completion get -- positional@1 (count (__vellum_tokens -pc)) (__vellum_tokens -tC))'
-complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum get" json' -l 'json' -d 'Print JSON on one line; a text becomes a string, other bytes a string of base64url.'
+complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum get" json' -l 'json' -d 'Print JSON on one line; texts and other bytes become strings.'
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum get" raw' -l 'raw' -d 'Print the stored bytes as they are.'
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum get" text' -l 'text' -d 'Print the characters of a text alone, also of one that is a string of JSON or CBOR.'
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum get" hex' -l 'hex' -d 'Print the stored bytes in hexadecimal.'

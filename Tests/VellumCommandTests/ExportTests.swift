@@ -24,6 +24,32 @@ struct ExportTests {
         }
     }
 
+    @Test(
+        "bytes and texts that look like them come back, as values and as names",
+        arguments: ["ndjson", "json", "csv", "tsv"])
+    func bytesComeBack(format: String) throws {
+        for (key, value) in [
+            ("a", #"{"b":"h'00ff'","t":"\\h'00ff'","u":"\\\\h''","n":[{"h'01'":"h''"}]}"#),
+            ("h'aa'", #"{"h'fe'":1,"\\h'fe'":2,"h'f'":"h'0'"}"#),
+        ] { try store.done("put", "A", key, input: value) }
+        let dump = try store.done("export", "A", "--with-keys").lines
+        #expect(dump[0].contains(#""b":"h'00ff'","t":"\\h'00ff'","u":"\\\\h''""#), "\(dump[0])")
+        let file = store.folder / ("out." + format)
+        try store.done("export", "A", file, "--with-keys")
+        let copy = try TestStore()
+        let result = try copy.done("import", "A", file, "--key", "key", "--value", "value")
+        #expect(result.errors.contains("read as bytes"))
+        #expect(try copy.done("export", "A", "--with-keys").lines == dump)
+        for key in ["a", "h'aa'"] {
+            let (archive, other) = try (
+                Store.open(at: store.path).archive(named: "A"), Store.open(at: copy.path).archive(named: "A")
+            )
+            #expect(try archive.peek(key) == other.peek(key), "\(key)")
+        }
+        let rows = try store.done("query", "A", "find @key = \"a\" | select b, t, u", "--csv").lines
+        #expect(rows == ["b,t,u", #"h'00ff',\h'00ff',\\h''"#])
+    }
+
     @Test func whatARowCannotHoldIsReportedAndLeftOut() throws {
         try store.done("put", "A", "object", input: "{\"a\":1}")
         try store.done("put", "A", "array", input: "[1]")

@@ -68,6 +68,26 @@ struct ServerCommandTests {
         #expect(none.errors.contains("no key \"nobody\" in db0"))
     }
 
+    @Test("bytes of a collection differ from every text, in each format")
+    func bytesOfCollections() async throws {
+        let machine = try await Machine()
+        let script = #"""
+            redis.call('HSET', 'mixed', 'caf\233', 'caf\233', 'Y2Fm6Q', "h'636166e9'")
+            redis.call('RPUSH', 'bytes', 'caf\233', "h'636166e9'")
+            """#
+        try machine.client.command("EVAL", script, "0")
+        let object = try JSON.object(machine.run("get", "db0", "mixed", "--json").text)
+        #expect(object as? [String: String] == ["h'636166e9'": "h'636166e9'", "Y2Fm6Q": #"\h'636166e9'"#])
+        #expect(
+            try machine.run("get", "db0", "bytes", "--json").lines == [#"["h'636166e9'","\\h'636166e9'"]"#])
+        let find = "find @key = \"mixed\""
+        for format in ["--json", "--csv"] {
+            let text = try machine.run("query", "db0", find, format, "--touch").text
+            #expect(text.contains("h'636166e9'") && text.contains("Y2Fm6Q"), "\(format): \(text)")
+            #expect(text.contains(#"\h'636166e9'"#), "\(format): \(text)")
+        }
+    }
+
     @Test func queriesKeysAndValues() async throws {
         let machine = try await Machine()
         let hashes = try machine.run("query", "db0", "find @type = \"hash\" | count", "--json")

@@ -190,7 +190,7 @@ package struct RecognizedValue: Sendable {
         return "not as its writer said"
     }
 
-    /// The value as JSON. A text becomes a string, bytes a string of base64url.
+    /// The value as JSON. A text becomes a string, bytes a string such as `h'00ff'`.
     package func json(_ layout: JSONLayout) throws(CBORError) -> [UInt8] {
         let result: Result<[UInt8], CBORError> = item.withUnsafeBytes { bytes in
             Result { () throws(CBORError) in

@@ -3,13 +3,15 @@
 /// CBOR that ``JSONTranscoder`` made from JSON becomes the same JSON value again. What JSON lacks becomes its
 /// nearest equivalent:
 /// - NaN and the infinities, `undefined` and simple values without a meaning: `null`;
-/// - byte strings: text in base64url without padding (RFC 8949, section 6.1);
+/// - byte strings: their hexadecimal digits as `h'636166e9'`; a text of that form gets a backslash before it, and one with
+///   backslashes before it another one, so that no text looks like bytes;
 /// - bignums and decimal fractions: the exact number. If it has more than 16,384 digits or an exponent beyond 64
 ///   bits, or if the tag's content is of the wrong kind: that content;
 /// - identifiers of 16 bytes (tag 37): their text, in capitals as Swift writes them;
 /// - every other tag: its content. So a date is its text (tag 0) or its number (tag 1);
 /// - map keys that are not text: the text of their JSON, so `{1: 2}` becomes `{"1":2}`. Arrays and maps as keys use
-///   diagnostic notation instead, because nested quoted JSON would double the backslashes at each level.
+///   diagnostic notation instead, because nested quoted JSON would double the backslashes at each level. Where two keys of a
+///   map would have the same text, such as `1` and `"1"`, all of its keys are in diagnostic notation: texts in quotes.
 ///
 /// Strings escape what RFC 8259 requires, and also the control characters from U+007F to U+009F (`JSONString`).
 /// Floats print as the shortest text that reads as the same `Double`, always with a point or an exponent.
@@ -25,6 +27,8 @@ public struct JSONPrinter {
     private(set) var isStopped = false
     /// Whether a map's key is being printed, which must become a string.
     private var isInKey = false
+    /// Whether maps up to the second offset may have keys that are neither texts nor byte strings.
+    private var (hasOtherKeys, checked) = (false, 0)
     /// Bytes of output that are handed on together.
     static let pieceBytes = 1 << 16
 
@@ -119,11 +123,12 @@ public struct JSONPrinter {
     }
 
     private mutating func printMap(count: Int?, depth: Int, indent: Int) throws(CBORError) {
+        let isDiagnostic = try repeatsNames(count: count, depth: depth)
         output.append(UInt8(ascii: "{"))
         var printed = 0
         while !reader.readEnd(count: count, read: printed) {
             beginElement(isFirst: printed == 0, indent: indent)
-            try printKey(depth: depth)
+            if isDiagnostic { try printDiagnostic(depth: depth) } else { try printKey(depth: depth) }
             output.append(UInt8(ascii: ":"))
             if layout == .pretty { output.append(UInt8(ascii: " ")) }
             if count == nil { try reader.expectValueAfterKey() }
@@ -132,6 +137,59 @@ public struct JSONPrinter {
         }
         endElements(isEmpty: printed == 0, indent: indent)
         output.append(UInt8(ascii: "}"))
+    }
+
+    /// Whether two keys of the map whose entries come next print the same. Only goes over them where keys of other kinds than texts
+    /// and byte strings are.
+    private mutating func repeatsNames(count: Int?, depth: Int) throws(CBORError) -> Bool {
+        if reader.offset >= checked {
+            var rest = reader
+            hasOtherKeys = try JSONPrinter.hasOtherKeys(&rest, .map(count: count), depth: depth)
+            checked = rest.offset
+        }
+        guard hasOtherKeys else { return false }
+        var keys = JSONPrinter(reader: reader, layout: .compact)
+        var names: Set<[UInt8]> = []
+        while !keys.reader.readEnd(count: count, read: names.count) {
+            keys.output = []
+            try keys.printKey(depth: depth)
+            guard names.insert(keys.output).inserted else { return true }
+            try keys.reader.skipItem()
+        }
+        return false
+    }
+
+    /// Goes over what is in an item whose head was read, up to the first such key.
+    private static func hasOtherKeys(
+        _ reader: inout CBORReader, _ head: CBORHead, depth: Int
+    ) throws(CBORError) -> Bool {
+        var read = 0
+        try reader.checkDepth(depth, at: reader.offset)
+        switch head {
+        case .bytes(let count), .text(let count):
+            guard let count else {
+                while !reader.readBreak() { try reader.skipItem() }
+                return false
+            }
+            _ = try reader.readContent(count: count)
+        case .tag: return try hasOtherKeys(&reader, try reader.readHead(), depth: depth + 1)
+        case .array(let count):
+            while !reader.readEnd(count: count, read: read) {
+                if try hasOtherKeys(&reader, try reader.readHead(), depth: depth + 1) { return true }
+                read += 1
+            }
+        case .map(let count):
+            while !reader.readEnd(count: count, read: read) {
+                // Major types 2 and 3 (RFC 8949, section 3.1).
+                guard !reader.isAtEnd, reader.bytes[reader.offset] >> 6 == 1 else { return true }
+                try reader.skipItem()
+                if count == nil { try reader.expectValueAfterKey() }
+                if try hasOtherKeys(&reader, try reader.readHead(), depth: depth + 1) { return true }
+                read += 1
+            }
+        default: break
+        }
+        return false
     }
 
     /// Prints a key of any kind as a string.
@@ -162,8 +220,14 @@ public struct JSONPrinter {
     private mutating func printText(count: Int?) throws(CBORError) {
         appendQuote()
         if let count {
-            try append(text: try reader.readUTF8(count: count))
+            let text = try reader.readUTF8(count: count)
+            appendEscape(of: text)
+            try append(text: text)
         } else {
+            var ahead = reader
+            if var text = try? ahead.readText(count: nil) {
+                text.withUTF8 { appendEscape(of: UnsafeRawBufferPointer($0)) }
+            }
             while let chunk = try reader.readChunk(of: .text) {
                 reader.offset -= chunk.count
                 try append(text: try reader.readUTF8(count: chunk.count))
@@ -173,25 +237,18 @@ public struct JSONPrinter {
     }
 
     private mutating func printBytes(count: Int?) throws(CBORError) {
-        append("\"")
+        append("\"h'")
         if let count {
             try append(bytes: try reader.readContent(count: count))
         } else {
-            // Chunks end anywhere, and groups of base64url are of three bytes.
-            var rest: [UInt8] = []
-            while let chunk = try reader.readChunk(of: .bytes) {
-                let missing = rest.isEmpty ? 0 : min(3 - rest.count, chunk.count)
-                rest += chunk[..<missing]
-                if rest.count == 3 { rest.withUnsafeBytes { Base64URL.append($0, to: &output) } }
-                if rest.count == 3 { rest = [] }
-                guard rest.isEmpty else { continue }
-                let end = chunk.count - (chunk.count - missing) % 3
-                try append(bytes: UnsafeRawBufferPointer(rebasing: chunk[missing..<end]))
-                rest = Array(chunk[end...])
-            }
-            rest.withUnsafeBytes { Base64URL.append($0, to: &output) }
+            while let chunk = try reader.readChunk(of: .bytes) { try append(bytes: chunk) }
         }
-        append("\"")
+        append("'\"")
+    }
+
+    /// Begins the spelling of a text that looks like bytes.
+    mutating func appendEscape(of text: UnsafeRawBufferPointer) {
+        if !isBare, ByteText.needsEscape(text) { append("\\\\") }
     }
 
     /// Appends the content of a string, which is valid UTF-8.
@@ -218,18 +275,17 @@ public struct JSONPrinter {
     mutating func append(bytes: UnsafeRawBufferPointer) throws(CBORError) {
         var place = 0
         while let end = pieceEnd(of: bytes, from: place) {
-            Base64URL.append(UnsafeRawBufferPointer(rebasing: bytes[place..<end]), to: &output)
+            Hexadecimal.append(UnsafeRawBufferPointer(rebasing: bytes[place..<end]), to: &output)
             place = end
             try handOn()
         }
-        Base64URL.append(UnsafeRawBufferPointer(rebasing: bytes[place...]), to: &output)
+        Hexadecimal.append(UnsafeRawBufferPointer(rebasing: bytes[place...]), to: &output)
     }
 
     /// Where the piece of a long string ends that begins at `place`; nil for the last one, and where no sink takes pieces.
     private func pieceEnd(of content: UnsafeRawBufferPointer, from place: Int) -> Int? {
         guard sink != nil, !isInKey, content.count - place > JSONPrinter.pieceBytes else { return nil }
-        // Whole groups of base64url.
-        return place + JSONPrinter.pieceBytes / 3 * 3
+        return place + JSONPrinter.pieceBytes
     }
 
     /// Gives the sink what has been printed so far.

@@ -1,4 +1,17 @@
 extension JSONScanner {
+    /// Reads a string, or the byte string that it spells.
+    @inline(__always)
+    mutating func spelled(into writer: inout CBORWriter) throws(JSONError) {
+        let start = writer.bytes.count
+        try string(into: &writer)
+        guard readsBytes, writer.bytes.last == UInt8(ascii: "'"),
+            case .text(var text)? = try? CBORReader.decode(Array(writer.bytes[start...])),
+            let value = text.withUTF8({ ByteText.value(of: UnsafeRawBufferPointer($0)) })
+        else { return }
+        writer.bytes.removeSubrange(start...)
+        writer.write(value)
+    }
+
     /// Reads a string. `place` moves from its opening quote to the byte after its closing quote.
     @inline(__always)
     mutating func string(into writer: inout CBORWriter) throws(JSONError) {

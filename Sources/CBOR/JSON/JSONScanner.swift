@@ -6,6 +6,8 @@ struct JSONScanner {
     var place: Int
     /// Nil: an object may have a name twice.
     var names: ObjectNames?
+    /// Whether strings that spell byte strings are read as these (``ByteText``).
+    var readsBytes = false
 
     init(_ text: UnsafeRawBufferPointer, at place: Int) {
         self.text = text
@@ -17,7 +19,7 @@ struct JSONScanner {
         skipWhitespace()
         guard place < text.count else { throw unexpected(.value) }
         switch text[place] {
-        case UInt8(ascii: "\""): try string(into: &writer)
+        case UInt8(ascii: "\""): try spelled(into: &writer)
         case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): try number(into: &writer)
         case UInt8(ascii: "{"): try object(into: &writer, depth: depth)
         case UInt8(ascii: "["): try array(into: &writer, depth: depth)
@@ -52,7 +54,7 @@ struct JSONScanner {
                     throw unexpected(count == 0 ? .keyOrEnd : .key)
                 }
                 let (start, written) = (place, writer.bytes.count)
-                try string(into: &writer)
+                try spelled(into: &writer)
                 if names?.add(writer.bytes, from: written) == false { throw repeatedName(from: start) }
                 guard skip(UInt8(ascii: ":")) else { throw unexpected(.colon) }
                 try value(into: &writer, depth: depth + 1)

@@ -6,7 +6,7 @@ package enum JSONSource: @unchecked Sendable {
     case json(UnsafeRawBufferPointer)
     /// UTF-8, which becomes a string.
     case text(UnsafeRawBufferPointer)
-    /// Bytes, which become a string of base64url.
+    /// Bytes, which become a string such as `h'00ff'`.
     case bytes(UnsafeRawBufferPointer)
 
     /// Bytes of it in memory.
@@ -50,13 +50,16 @@ package enum JSONSource: @unchecked Sendable {
                 do throws(JSONError) { try relayout.run() } catch {
                     throw CBORError(offset: error.offset, reason: .truncated)
                 }
-            case .text(let content), .bytes(let content):
+            case .text(let content):
                 printer.appendQuote()
-                if case .text = self {
-                    try printer.append(text: content)
-                } else {
-                    try printer.append(bytes: content)
-                }
+                printer.appendEscape(of: content)
+                try printer.append(text: content)
+                printer.appendQuote()
+            case .bytes(let content):
+                printer.appendQuote()
+                printer.append("h'")
+                try printer.append(bytes: content)
+                printer.append("'")
                 printer.appendQuote()
             }
             try printer.handOn()
@@ -161,6 +164,16 @@ private struct JSONRelayout {
 
     private mutating func string() throws(JSONError) {
         try print { (printer, _) throws(CBORError) in printer.appendQuote() }
+        if ["h".utf8.first, "\\".utf8.first].contains(scanner.text.dropFirst(scanner.place + 1).first) {
+            var ahead = scanner
+            scratch.removeAll()
+            try ahead.string(into: &scratch)
+            if case .text(var text)? = try? CBORReader.decode(scratch.bytes) {
+                try print { (printer, _) throws(CBORError) in
+                    text.withUTF8 { printer.appendEscape(of: UnsafeRawBufferPointer($0)) }
+                }
+            }
+        }
         scanner.place += 1
         while true {
             let start = scanner.place

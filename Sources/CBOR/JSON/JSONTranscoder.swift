@@ -30,14 +30,19 @@ public enum JSONTranscoder {
         try transcode(json, into: &writer, uniqueNames: false)
     }
 
-    /// - Parameter uniqueNames: whether an object with a name twice is refused.
+    /// - Parameters:
+    ///   - uniqueNames: whether an object with a name twice is refused.
+    ///   - readsBytes: whether strings are read as ``JSONPrinter`` spells byte strings: `h'636166e9'` as these, and such a text
+    ///     behind a backslash without it.
     package static func transcode(
-        _ json: UnsafeRawBufferPointer, into writer: inout CBORWriter, uniqueNames: Bool
+        _ json: UnsafeRawBufferPointer, into writer: inout CBORWriter, uniqueNames: Bool,
+        readsBytes: Bool = false
     ) throws(JSONError) {
         let length = writer.bytes.count
         do throws(JSONError) {
             var scanner = JSONScanner(json, at: 0)
             if uniqueNames { scanner.names = ObjectNames() }
+            scanner.readsBytes = readsBytes
             try scanner.value(into: &writer, depth: 0)
             try scanner.expectEnd()
         } catch {
@@ -79,11 +84,13 @@ public enum JSONTranscoder {
         try cbor(from: json, uniqueNames: false)
     }
 
-    /// - Parameter uniqueNames: whether an object with a name twice is refused.
-    package static func cbor(from json: [UInt8], uniqueNames: Bool) throws(JSONError) -> [UInt8] {
+    /// - Parameters: as of ``transcode(_:into:uniqueNames:readsBytes:)``.
+    package static func cbor(
+        from json: [UInt8], uniqueNames: Bool, readsBytes: Bool = false
+    ) throws(JSONError) -> [UInt8] {
         var writer = CBORWriter(capacity: json.count)
         try json.withRawBytes { text throws(JSONError) in
-            try transcode(text, into: &writer, uniqueNames: uniqueNames)
+            try transcode(text, into: &writer, uniqueNames: uniqueNames, readsBytes: readsBytes)
         }
         return writer.bytes
     }

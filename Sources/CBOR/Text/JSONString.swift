@@ -2,9 +2,9 @@
 ///
 /// Escapes quotes, backslashes and all control characters: those below U+0020, as RFC 8259 requires, and also
 /// U+007F to U+009F, which terminals would execute. Readers get the same string. Everything else stays UTF-8.
-enum JSONString {
+package enum JSONString {
     /// Appends the text with quotes around it. `text` must be valid UTF-8.
-    static func append(_ text: UnsafeRawBufferPointer, to output: inout [UInt8]) {
+    package static func append(_ text: UnsafeRawBufferPointer, to output: inout [UInt8]) {
         output.append(UInt8(ascii: "\""))
         append(content: text, to: &output)
         output.append(UInt8(ascii: "\""))

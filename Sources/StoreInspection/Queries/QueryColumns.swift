@@ -116,7 +116,7 @@ package struct QueryColumns {
         var nested: [QueryProperty] = []
         for row in waiting {
             for entry in QueryColumns.value(of: row)?.asMap ?? CBORMap() {
-                guard let name = entry.key.asString else { continue }
+                let name = entry.key.memberName
                 let isNested = entry.value.asMap != nil || entry.value.asArray != nil
                 if isNested { nested.append(.named(name)) } else { plain.append(.named(name)) }
             }
@@ -136,8 +136,8 @@ package struct QueryColumns {
     private mutating func noteOthers(_ row: QueryRow, _ value: CBORValue?) {
         if grows, QueryColumns.isOther(row), columns?.contains(.value) == false { add(.value) }
         for entry in value?.asMap ?? CBORMap() {
-            guard leftOut.count < QueryColumns.mostLeftOut, let name = entry.key.asString else { return }
-            let property = QueryProperty.named(name)
+            guard leftOut.count < QueryColumns.mostLeftOut else { return }
+            let property = QueryProperty.named(entry.key.memberName)
             guard !isShownByParts(property), known.insert(property).inserted else { continue }
             if grows, columns?.count(where: { $0 != .value }) ?? 0 < most ?? .max {
                 add(.property(property))
@@ -209,6 +209,16 @@ extension QueryProperty {
     }
 }
 
+extension CBORMap {
+    /// The member whose name, of another kind than text, is spelled in this way.
+    fileprivate func member(named name: String) -> CBORValue? {
+        first { member in
+            member.key.asString.map { ByteText.spelling(of: $0) != $0 } != false
+                && member.key.memberName == name
+        }?.value
+    }
+}
+
 extension CBORValue {
     /// The values of a map by their keys; of two values of one key the first.
     fileprivate static func members(of map: CBORMap) -> [CBORValue: CBORValue] {
@@ -228,7 +238,7 @@ extension CBORValue {
     private func part(_ steps: ArraySlice<QueryProperty.Step>) -> CBORValue? {
         steps.reduce(Optional(self)) { value, step in
             switch step {
-            case .name(let name): value?.asMap?[key: .text(name)]
+            case .name(let name): value?.asMap.flatMap { $0[key: .text(name)] ?? $0.member(named: name) }
             case .index(let index): value?.asArray.flatMap { $0.indices.contains(index) ? $0[index] : nil }
             case .each: nil
             }

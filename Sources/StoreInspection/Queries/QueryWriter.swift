@@ -98,6 +98,9 @@ private struct QueryArray: QueryWriter {
 /// Why rows can't be written in a format; one line.
 package struct QueryFormatError: Error, CustomStringConvertible {
     package let description: String
+
+    fileprivate static let repeatedName = QueryFormatError(
+        description: "an object has two members of one name, which a table can't hold; write JSON")
 }
 
 /// Columns that the query names are written as they come; whole entries are kept until the last one, for only then the
@@ -144,7 +147,9 @@ private struct QueryDelimited: QueryWriter {
                 try CBORValue.text(key).encoded.withUnsafeBytes { key in
                     try (bytes ?? []).withUnsafeBytes { value in
                         let object = ObjectFields(value)
-                        var cells = [key] + table.row(of: object ?? ObjectFields()).cells
+                        let row = table.row(of: object ?? ObjectFields())
+                        guard row.isWhole else { throw QueryFormatError.repeatedName }
+                        var cells = [key] + row.cells
                         if hasOthers { cells.append(object == nil && bytes != nil ? value : nil) }
                         try text.write(cells, mixed: mixed, to: output)
                     }
@@ -186,12 +191,19 @@ package struct QueryTabs: QueryWriter {
     private func write(_ item: UnsafeRawBufferPointer?) throws(SourceError) {
         guard let item else { return }
         // Texts and what is nested may be long.
-        guard item.count >= 1 << 16, (0x60..<0xc0).contains(item[0]) else {
+        guard item.count >= 1 << 16, (0x60..<0xc0).contains(item[0]), !QueryTabs.isSpelled(item) else {
             let cell = Cell(item: Array(item))
             if case .text("") = cell { return try output.write("\"\"") }
             return try output.write(cell.plain)
         }
         try write(long: item, isBare: item[0] < 0x80)
+    }
+
+    /// Whether it is a text that looks like bytes.
+    private static func isSpelled(_ item: UnsafeRawBufferPointer) -> Bool {
+        var reader = CBORReader(item)
+        guard case .text(let count?)? = try? reader.readHead() else { return false }
+        return (try? reader.readContent(count: count)).map(ByteText.needsEscape) ?? false
     }
 
     private func write(long item: UnsafeRawBufferPointer, isBare: Bool) throws(SourceError) {

@@ -32,7 +32,7 @@ package enum Cell: Sendable {
     package init(bytes: UInt64?) { self = bytes.map(Cell.bytes) ?? .absent }
     package init(_ time: Timestamp?) { self = time.map(Cell.time) ?? .absent }
 
-    /// One CBOR item: texts and numbers are these, and what can't be read is absent.
+    /// One CBOR item: texts and numbers are these, byte strings are their spelling (``ByteText``), and what can't be read is absent.
     package init(item: [UInt8]?) {
         self = .absent
         guard let item, let first = item.first else { return }
@@ -45,7 +45,8 @@ package enum Cell: Sendable {
             } else if let json = Cell.json(item) {
                 self = .number(json)
             }
-        case 0x60..<0x80: if case .text(let text)? = try? CBORReader.decode(item) { self = .text(text) }
+        case 0x40..<0x80:
+            if let value = try? CBORReader.decode(item) { self = .text(value.memberName) }
         case 0xf6, 0xf7: break
         default: self = .item(item)
         }

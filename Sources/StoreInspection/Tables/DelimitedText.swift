@@ -88,13 +88,13 @@ package struct DelimitedText: Sendable {
             isBare = !FieldValue.needsEscape(content, in: self)
             isQuoted = isQuoted || !isBare || FieldValue.needsQuotes(content, in: self)
             if isBare { head = String(decoding: content.prefix(4), as: UTF8.self) }
-        // The first of its characters that a spreadsheet knows.
-        case .bytes(let content): head = content[0] >> 2 == 62 ? "-" : ""
+        case .bytes: break
         case .cbor, .json: (isBare, isQuoted) = (false, true)
         }
         let isFormula = keepsFromFormulas && Self.isFormula(head)
         isQuoted = hasQuotes && (isQuoted || isFormula)
         try output.write((isQuoted ? "\"" : "") + (isFormula ? "'" : ""))
+        if case .text(let content) = source, isBare, ByteText.needsEscape(content) { try output.write("\\") }
         let quote = UInt8(ascii: "\"")
         try output.write(source, isBare: isBare) { piece in
             isQuoted ? piece.flatMap { $0 == quote ? [$0, $0] : [$0] } : Array(piece)
@@ -115,7 +115,7 @@ package struct DelimitedText: Sendable {
     /// Of a large value nothing is made but its text.
     private func append(_ item: [UInt8], isQuoted: Bool, to output: inout [UInt8]) throws(CBORError) {
         if Cell.isText(item), case .text(let text) = try CBORReader.decode(item) {
-            return appendText(text, isQuoted: isQuoted, to: &output)
+            return appendText(ByteText.spelling(of: text), isQuoted: isQuoted, to: &output)
         }
         let json = try JSONPrinter.text(of: item)
         switch json.utf8.first {

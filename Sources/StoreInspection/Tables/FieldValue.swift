@@ -10,6 +10,7 @@ import CBOR
 /// | a number as JSON spells it, without quotes | the number; but `007` and `+1` are text |
 /// | a whole JSON array or object, in quotes or not | the array or object; none if an object in it has a name twice |
 /// | a JSON string, within quotes of its own, that escapes a text which would be read as one of the above | that text |
+/// | `h'636166e9'`, in quotes or not | the byte string of these hexadecimal digits; behind a backslash: that text without it |
 /// | anything else, and all else in quotes | text |
 ///
 /// TSV has no quotes, so there the escape is for numbers, words, empty texts, tabs, line ends and what begins with a quote as well.
@@ -44,6 +45,8 @@ package enum FieldValue {
         }
         if let escaped = escapedText(in: field, of: table) {
             writer.write(escaped)
+        } else if let value = ByteText.value(of: field) {
+            writer.write(value)
         } else {
             writer.write(utf8: field)
         }

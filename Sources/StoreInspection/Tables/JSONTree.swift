@@ -98,14 +98,8 @@ package indirect enum JSONTree: Sendable {
 
     /// The text as a JSON string, in quotes.
     static func append(_ text: String, to output: inout [UInt8]) {
-        var item = CBORWriter(capacity: text.utf8.count + 9)
-        item.write(text)
-        item.bytes.withUnsafeBytes { bytes in
-            // A text that was just written is well-formed, so this can't fail; were it to, null is still JSON.
-            if (try? JSONPrinter.print(bytes, into: &output)) == nil {
-                output.append(contentsOf: "null".utf8)
-            }
-        }
+        var text = text
+        text.withUTF8 { JSONString.append(UnsafeRawBufferPointer($0), to: &output) }
     }
 
     static func string(_ text: String) -> String {

@@ -3,8 +3,8 @@ import StorageEngine
 
 /// The properties of a CBOR map where they lie, valid as long as its bytes. Of a nested value only the beginning is read.
 package struct ObjectFields {
-    /// In order; no name where the key is no text.
-    package var fields: [(name: String?, item: UnsafeRawBufferPointer)] = []
+    /// In order. A name that is no text is spelled as JSON spells it.
+    package var fields: [(name: String, item: UnsafeRawBufferPointer)] = []
 
     package init() {}
 
@@ -20,8 +20,7 @@ package struct ObjectFields {
             guard case .map(let count) = try reader.readHead() else { return nil }
             while count.map({ fields.count < $0 }) ?? !reader.readBreak() {
                 let key = try readItem()
-                let name = key[0] >> 5 == 3 ? try CBORReader.decode(key).asString : nil
-                fields.append((name, try readItem()))
+                fields.append((try CBORReader.decode(key).memberName, try readItem()))
             }
         } catch { return nil }
     }
@@ -53,7 +52,7 @@ package struct PropertyColumns {
         var previous: Int? = hasKnown(object) || seen.isEmpty ? nil : last
         for field in object.fields {
             properties += 1
-            guard let name = field.name else { continue }
+            let name = field.name
             if let known = places[ExactText(name)] {
                 previous = known
                 note(field.item, known)
@@ -84,7 +83,7 @@ package struct PropertyColumns {
     }
 
     private func hasKnown(_ object: ObjectFields) -> Bool {
-        object.fields.contains { field in field.name.map { places[ExactText($0)] != nil } ?? false }
+        object.fields.contains { places[ExactText($0.name)] != nil }
     }
 
     /// The columns of all names so far.
@@ -114,7 +113,7 @@ package struct PropertyTable: Sendable {
         var cells = [UnsafeRawBufferPointer?](repeating: nil, count: names.count)
         var isWhole = true
         for field in object.fields {
-            guard let name = field.name, let column = columns[ExactText(name)], cells[column] == nil else {
+            guard let column = columns[ExactText(field.name)], cells[column] == nil else {
                 isWhole = false
                 continue
             }

@@ -78,7 +78,7 @@ package struct EditableValue: Sendable {
         let item: [UInt8]
         do throws(JSONError) {
             // Readers would take the one or the other, and queries both.
-            item = try JSONTranscoder.cbor(from: edited, uniqueNames: true)
+            item = try JSONTranscoder.cbor(from: edited, uniqueNames: true, readsBytes: form != .json)
         } catch {
             let place = EditableValue.place(of: error.offset, in: edited)
             throw SourceError("Line \(place.line), column \(place.column): \(error.reason).")
@@ -103,7 +103,9 @@ package struct EditableValue: Sendable {
 
     /// - Throws: what the JSON would lose.
     private static func json(of value: RecognizedValue) throws(SourceError) -> [UInt8] {
-        guard let json = try? value.json(.pretty), let again = try? JSONTranscoder.cbor(from: json) else {
+        guard let json = try? value.json(.pretty),
+            let again = try? JSONTranscoder.cbor(from: json, uniqueNames: false, readsBytes: true)
+        else {
             throw SourceError("Its CBOR has no JSON that can be read back.")
         }
         guard again != value.item else { return json }
@@ -119,13 +121,12 @@ package struct EditableValue: Sendable {
         func note(_ loss: String) { if !found.contains(loss) { found.append(loss) } }
         func look(_ value: CBORValue) {
             switch value {
-            case .bytes: note("byte strings")
             case .undefined, .simple: note("undefined values")
             case .float(let number) where !number.isFinite: note("numbers that aren't finite")
             case .array(let items): items.forEach(look)
             case .map(let map):
                 for entry in map.entries {
-                    if entry.key.asString == nil { note("keys that aren't texts") }
+                    if entry.key.asString == nil, entry.key.asBytes == nil { note("keys that aren't texts") }
                     look(entry.value)
                 }
             case .tagged(2...4, _): break

@@ -73,8 +73,7 @@ package struct ValueTree: Sendable {
             }
         case .map(let map):
             for entry in map.entries {
-                let name = entry.key.asString ?? ValueTree.describe(entry.key).text
-                append(entry.value, name: name, depth: depth + 1, parent: index)
+                append(entry.value, name: entry.key.memberName, depth: depth + 1, parent: index)
             }
         default: break
         }

@@ -23,7 +23,7 @@ struct GetCommand: ParsableCommand {
     @Argument(help: "The entry's key.", completion: .keys)
     var key: String
 
-    @Flag(help: "Print JSON on one line; a text becomes a string, other bytes a string of base64url.")
+    @Flag(help: "Print JSON on one line; texts and other bytes become strings.")
     var json = false
 
     @Flag(help: "Print the stored bytes as they are.")

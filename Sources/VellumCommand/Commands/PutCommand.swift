@@ -73,7 +73,7 @@ struct PutCommand: ParsableCommand {
             return (bytes, .text)
         }
         do throws(JSONError) {
-            return (try JSONTranscoder.cbor(from: bytes, uniqueNames: true), .cbor)
+            return (try JSONTranscoder.cbor(from: bytes, uniqueNames: true, readsBytes: true), .cbor)
         } catch {
             let problem =
                 if case .repeatedName = error.reason { "is refused" } else { "is not a JSON document" }

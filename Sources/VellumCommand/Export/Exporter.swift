@@ -72,7 +72,10 @@ struct Exporter {
 
     private func json(_ key: String, _ source: JSONSource) -> JSONTree {
         let json = JSONTree.source(source)
-        return wrapsKeys ? .object([(Self.keyName, .text(key)), (Self.valueName, json)]) : json
+        guard wrapsKeys else { return json }
+        // As a record spells it, which an import reads.
+        let key = JSONTree.cell(Cell(item: CBORValue.text(key).encoded))
+        return .object([(Self.keyName, key), (Self.valueName, json)])
     }
 
     /// A row an object, under the names of all properties that any object has. Reads every value twice.
@@ -176,8 +179,8 @@ struct Exporter {
         progress?.finish()
         if changed > 0 {
             Narration.complain(
-                "\(Figures.count(changed, "value has", "values have")) dates, bytes or numbers that aren't finite: an "
-                    + "import makes numbers, texts and null of them, which a typed program may not read; "
+                "\(Figures.count(changed, "value has", "values have")) dates or numbers that aren't finite, or are "
+                    + "bytes alone: an import makes numbers, null and CBOR of them, which a typed program may not read; "
                     + "dump and backup keep them")
         }
         if !isSilent, elsewhere > 0 {

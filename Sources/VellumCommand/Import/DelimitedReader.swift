@@ -193,7 +193,7 @@ struct DelimitedReader: RecordReader {
             guard Self.isUTF8(content) else {
                 return ("column \"\(columns[column])\" is not valid UTF-8", nil)
             }
-            writer.write(columns[column])
+            writeName(of: column, into: &writer)
             if dialect.quoting == .escapes, content.first == UInt8(ascii: "\"") {
                 if kinds[column] == .text, let text = FieldValue.escapedText(in: content, of: table) {
                     writer.write(text)
@@ -212,6 +212,13 @@ struct DelimitedReader: RecordReader {
             }
         }
         return (nil, quoted)
+    }
+
+    /// Writes the text or the bytes that a column's name spells.
+    private func writeName(of column: Int, into writer: inout CBORWriter) {
+        var name = columns[column]
+        let value = isTextOnly ? nil : name.withUTF8 { ByteText.value(of: UnsafeRawBufferPointer($0)) }
+        if let value { writer.write(value) } else { writer.write(name) }
     }
 
     /// Returns what the field should have been, if it isn't.

@@ -25,6 +25,9 @@ extension Importer.Outcome {
                 + "\(Figures.count(replaced, "record", "records")) in place of an entry of the same key"
         }
         if evicted > 0 { text += "; \(Figures.count(evicted, "entry", "entries")) evicted" }
+        if byteStrings > 0 {
+            text += "; \(Figures.count(byteStrings, "text", "texts")) of the form h'00ff' read as bytes"
+        }
         if skipped > 0 { text += "; \(Figures.count(skipped, "record", "records")) skipped" }
         if isCut { text += "; the input ended within a record" }
         if isStopped { text += "; stopped" }

@@ -7,6 +7,8 @@ struct Importer {
     struct Outcome {
         var imported = 0
         var skipped = 0
+        /// Strings and fields that spell byte strings, and were read as these.
+        var byteStrings = 0
         /// The input ended within a record.
         var isCut = false
         /// Sum of the imported values' sizes in bytes.
@@ -38,6 +40,7 @@ struct Importer {
                 case .stored(let bytes):
                     outcome.imported += 1
                     outcome.bytes += UInt64(bytes)
+                    outcome.byteStrings += cbor.withUnsafeBytes { JSONForms(of: $0).byteStrings }
                 case .bad(let reason): fault = (line, reason)
                 }
             case .bad(let line, let reason):

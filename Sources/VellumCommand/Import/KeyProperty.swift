@@ -67,6 +67,7 @@ struct KeyProperty: Sendable {
         case .map: "an object"
         case .boolean: "a boolean"
         case .null: "null"
+        case .bytes: "bytes"
         case .float, .tag: "a number with a fraction or exponent"
         default: "of another kind"
         }

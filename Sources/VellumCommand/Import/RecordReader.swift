@@ -21,7 +21,7 @@ extension RecordReader {
     func transcode(_ json: UnsafeRawBufferPointer, line: Int, into writer: inout CBORWriter) -> ImportRecord {
         writer.removeAll()
         do throws(JSONError) {
-            try JSONTranscoder.transcode(json, into: &writer, uniqueNames: true)
+            try JSONTranscoder.transcode(json, into: &writer, uniqueNames: true, readsBytes: true)
             return .value(line: line)
         } catch {
             return .bad(line: line, reason: "\(error.reason), at byte \(error.offset + 1)")

@@ -1,0 +1,61 @@
+/// Byte strings as text: `h'636166e9'`, as in diagnostic notation (RFC 8949, section 8). A text of this form, also with backslashes
+/// before it, gets one more backslash where both may occur. So each spelling stands for one value. Stateless.
+package enum ByteText {
+    /// The spelling of a byte string.
+    package static func spelling(of bytes: some Sequence<UInt8>) -> String {
+        var output: [UInt8] = []
+        Array(bytes).withUnsafeBytes { append($0, to: &output) }
+        return String(decoding: output, as: UTF8.self)
+    }
+
+    static func append(_ bytes: UnsafeRawBufferPointer, to output: inout [UInt8]) {
+        output.append(contentsOf: "h'".utf8)
+        Hexadecimal.append(bytes, to: &output)
+        output.append(UInt8(ascii: "'"))
+    }
+
+    /// Whether a text has to be spelled with one more backslash.
+    package static func needsEscape(_ text: UnsafeRawBufferPointer) -> Bool {
+        guard text.last == UInt8(ascii: "'"), let first = text.first,
+            first == UInt8(ascii: "h") || first == UInt8(ascii: "\\")
+        else { return false }
+        let form = text.drop { $0 == UInt8(ascii: "\\") }
+        guard form.count >= 3, form.count % 2 == 1, form.starts(with: "h'".utf8) else { return false }
+        return form.dropFirst(2).dropLast().allSatisfy { digit($0) != nil }
+    }
+
+    /// The spelling of a text.
+    package static func spelling(of text: String) -> String {
+        var text = text
+        return text.withUTF8 { needsEscape(UnsafeRawBufferPointer($0)) } ? "\\" + text : text
+    }
+
+    /// The value of a spelling; `nil`: the text itself.
+    package static func value(of spelling: UnsafeRawBufferPointer) -> CBORValue? {
+        guard needsEscape(spelling) else { return nil }
+        guard spelling.first == UInt8(ascii: "h") else {
+            return .text(String(decoding: spelling.dropFirst(), as: UTF8.self))
+        }
+        let digits = spelling.dropFirst(2).dropLast().compactMap(digit)
+        return .bytes(stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] })
+    }
+
+    private static func digit(_ character: UInt8) -> UInt8? {
+        switch character {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): character - UInt8(ascii: "a") + 10
+        default: nil
+        }
+    }
+}
+
+extension CBORValue {
+    /// The value as the name of an object's member: a text, or the spelling of another value.
+    package var memberName: String {
+        switch self {
+        case .text(let text): ByteText.spelling(of: text)
+        case .bytes(let bytes): ByteText.spelling(of: bytes)
+        default: json()
+        }
+    }
+}
