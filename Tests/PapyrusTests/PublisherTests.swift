@@ -47,6 +47,43 @@ import Combine
         cancellable.cancel()
     }
 
+    @Test("sends the state between a save and a delete that follows at once", arguments: [true, false])
+    func stateBetweenTwoChanges(waitsForFirst: Bool) async throws {
+        let store = store
+        let found = Found<[Car]>()
+        let cancellable = store.objects(type: Car.self).publisher().sink { found.add($0) }
+        if waitsForFirst { #expect(try await eventually { found.all.count == 1 }) }
+        await store.save(Car(id: "a"))
+        await store.delete(id: "a", of: Car.self)
+        #expect(try await eventually { found.all.count >= 3 })
+        #expect(found.all == [[], [Car(id: "a")], []])
+        cancellable.cancel()
+    }
+
+    @Test("a stream has the state between a save and a delete before its first value is read")
+    func streamOfStateBetweenTwoChanges() async throws {
+        var values = store.objects(type: Car.self).stream().makeAsyncIterator()
+        await store.save(Car(id: "a"))
+        await store.delete(id: "a", of: Car.self)
+        #expect(try await values.next() == [])
+        #expect(try await values.next() == [Car(id: "a")])
+        #expect(try await values.next() == [])
+    }
+
+    @Test("sends an object's state between two changes")
+    func objectBetweenTwoChanges() async throws {
+        let store = store
+        let (found, ends) = (Found<String>(), Found<Bool>())
+        await store.save(Car(id: "a", model: "old"))
+        let cancellable = store.object(id: "a", of: Car.self).publisher().sink(
+            receiveCompletion: { _ in ends.add(true) }, receiveValue: { found.add($0.model) })
+        await store.save(Car(id: "a", model: "new"))
+        await store.delete(id: "a", of: Car.self)
+        #expect(try await eventually { ends.all == [true] })
+        #expect(found.all == ["old", "new"])
+        withExtendedLifetime(cancellable) {}
+    }
+
     private struct Other: Papyrus {
         let id: Int
     }

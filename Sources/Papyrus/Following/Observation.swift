@@ -20,6 +20,8 @@ final class Observation<Value>: @unchecked Sendable {
         var events: EventSequence.Iterator
         /// All events before this number had happened when the next reading begins.
         var position: UInt64
+        /// All events before this number are in the last reading.
+        var seen: UInt64
         /// The last reading that was returned, without its value; `nil` before the first.
         var latest: Reading<Void>?
         /// The earliest time of the next reading.
@@ -40,13 +42,26 @@ final class Observation<Value>: @unchecked Sendable {
     private let core: StoreCore
     private let read: TwoStepReading<Value>
     private let lock = NSLock()
-    /// Guarded by `lock`.
+    // Guarded by `lock`.
     private var stage = Stage.none
+    /// A state that was fixed when a change of this process had ended, before the next one.
+    private var held: Held?
+    /// The interest of the last reading; `nil` before the first.
+    private var interest: KeyInterest?
+    /// Whether a task awaits the next value.
+    private var isAwaited = false
+
+    private struct Held {
+        var position: UInt64
+        var value: @Sendable () throws -> Reading<Value>
+    }
 
     init(core: StoreCore, read: @escaping TwoStepReading<Value>) {
         self.core = core
         self.read = read
     }
+
+    deinit { core.lane.remove(self) }
 
     /// A new observation of the same query.
     func another() -> Observation { Observation(core: core, read: read) }
@@ -71,6 +86,7 @@ final class Observation<Value>: @unchecked Sendable {
                 return Stage.begun(following, try read(view))
             }
             put(try begun ?? .begun(nil, read(nil)))
+            core.lane.add(self)
         } catch {
             // `next()` tries again, and throws the error if it persists.
         }
@@ -80,23 +96,29 @@ final class Observation<Value>: @unchecked Sendable {
         let position = try ObservationLane.position(in: archive)
         return Following(
             archive: archive, events: try archive.follow(from: position).makeAsyncIterator(),
-            position: position)
+            position: position, seen: position)
     }
 
     /// The next value; `nil` when the task is cancelled.
     func next() async throws -> Carried<Value>? {
+        lock.withLock { isAwaited = true }
+        defer { lock.withLock { isAwaited = false } }
         while !Task.isCancelled {
             do {
                 var following: Following
                 switch take() {
                 case .begun(let archive, let first): return try await value(first, archive)
-                case .none: following = try await open()
+                case .none:
+                    following = try await open()
+                    core.lane.add(self)
+                    _ = takeHeld(after: .max)
                 case .empty(let latest):
                     following = try await open()
-                    following.latest = latest
+                    (following.latest, following.seen) = (latest, 0)
                 case .following(let present):
                     following = present
-                    guard try await waitForNews(&following) else { return nil }
+                    let isBehind = lock.withLock { held != nil } || following.seen < following.position
+                    if !isBehind, try await !waitForNews(&following) { return nil }
                 }
                 let news = try await news(&following)
                 put(.following(following))
@@ -123,6 +145,7 @@ final class Observation<Value>: @unchecked Sendable {
         _ first: @escaping @Sendable () throws -> Reading<Value>, _ following: Following?
     ) async throws -> Carried<Value> {
         let reading = try await core.lane.inTurn(first).value
+        lock.withLock { interest = reading.interest }
         if var following {
             following.latest = reading.withoutValue()
             put(.following(following))
@@ -136,8 +159,10 @@ final class Observation<Value>: @unchecked Sendable {
     /// cancelled.
     private func waitForNews(_ following: inout Following) async throws -> Bool {
         let interest = following.latest?.interest
-        guard let batch = try await following.events.next(concerning: interest) else { return false }
-        following.position = batch.next
+        repeat {
+            guard let batch = try await following.events.next(concerning: interest) else { return false }
+            following.position = batch.next
+        } while following.position <= following.seen
         return true
     }
 
@@ -145,9 +170,18 @@ final class Observation<Value>: @unchecked Sendable {
     private func news(_ following: inout Following) async throws -> Carried<Value>? {
         if following.pause > .now { try await Task.sleep(until: following.pause) }
         let start = ContinuousClock.now
-        let reading = try await core.lane.read(following.archive, after: following.position) { [read] in
-            try read($0)()
-        }.value
+        let reading: Reading<Value>
+        if let held = takeHeld(after: following.seen) {
+            reading = try await core.lane.inTurn(held.value).value
+            following.seen = held.position
+        } else {
+            let position = following.position
+            reading = try await core.lane.read(following.archive, after: position) { [read] in
+                try read($0)()
+            }.value
+            following.seen = max(position, following.seen)
+        }
+        lock.withLock { interest = reading.interest }
         // Pauses in proportion to the time of the reading, because of several changes only the last one matters.
         let end = ContinuousClock.now
         following.pause = end + min(.milliseconds(40), (end - start) * 2)
@@ -160,9 +194,30 @@ final class Observation<Value>: @unchecked Sendable {
         return Carried(value: reading.value)
     }
 
+    private func takeHeld(after seen: UInt64) -> Held? {
+        lock.withLock {
+            defer { held = nil }
+            return held.flatMap { $0.position > seen ? $0 : nil }
+        }
+    }
+
     /// Begins the observation, and returns its values as they are requested.
     func stream() -> AsyncThrowingStream<Value, any Error> {
         begin()
         return AsyncThrowingStream { try await self.next()?.value }
+    }
+}
+
+extension Observation: StateHolder {
+    func wants(_ changes: ChangedKeys) -> Bool {
+        lock.withLock {
+            guard held == nil, let interest else { return held == nil }
+            return isAwaited && changes.concern(interest)
+        }
+    }
+
+    func hold(_ view: ArchiveView, at position: UInt64) throws {
+        let held = Held(position: position, value: try read(view))
+        lock.withLock { self.held = held }
     }
 }

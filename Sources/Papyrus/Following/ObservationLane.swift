@@ -23,6 +23,14 @@ final class ArchiveView {
 /// value, at a later time and on another thread. The view is `nil` if there is no archive, and so no object.
 typealias TwoStepReading<Value> = @Sendable (ArchiveView?) throws -> @Sendable () throws -> Reading<Value>
 
+/// Keeps a state of the archive for its next value.
+protocol StateHolder: AnyObject, Sendable {
+    /// Whether it holds none, its next value or the first one is awaited, and such a change may concern it.
+    func wants(_ changes: ChangedKeys) -> Bool
+    /// `position`: all events before it are in the state.
+    func hold(_ view: ArchiveView, at position: UInt64) throws
+}
+
 /// Runs the readings of all observers of a store, one after the other. Safe from any thread.
 final class ObservationLane: @unchecked Sendable {
     private struct Recent {
@@ -62,6 +70,45 @@ final class ObservationLane: @unchecked Sendable {
             }
         }
         return Carried(value: try result.value.get())
+    }
+
+    // MARK: Changes of this process
+
+    private struct Holder {
+        weak var holder: (any StateHolder)?
+    }
+
+    private struct Offers {
+        var holders: [ObjectIdentifier: Holder] = [:]
+        /// Changes before this event were offered.
+        var position: UInt64 = 0
+        var pause = ContinuousClock.now
+    }
+
+    private let offers = Guarded(Offers())
+
+    func add(_ holder: any StateHolder) {
+        offers.withLock { $0.holders[ObjectIdentifier(holder)] = Holder(holder: holder) }
+    }
+
+    func remove(_ holder: any StateHolder) {
+        offers.withLock { _ = $0.holders.removeValue(forKey: ObjectIdentifier(holder)) }
+    }
+
+    /// Has the observations that the latest change concerns hold the present state, each at most one: so they return it even if
+    /// another change follows at once. Takes at most a twentieth of the time.
+    func offer(_ archive: Archive) throws {
+        let start = ContinuousClock.now
+        let (holders, before) = offers.withLock { offers in
+            (start < offers.pause ? [] : offers.holders.values.compactMap(\.holder), offers.position)
+        }
+        guard !holders.isEmpty else { return }
+        let position = try ObservationLane.position(in: archive)
+        let changes = ChangedKeys(try archive.events(from: min(before, position)))
+        let view = viewToBegin(archive, at: position)
+        for holder in holders where holder.wants(changes) { try holder.hold(view, at: position) }
+        let end = ContinuousClock.now
+        offers.withLock { ($0.position, $0.pause) = (position, end + (end - start) * 20) }
     }
 
     // MARK: Beginnings

@@ -13,18 +13,28 @@ private struct MergeMark: Codable {
 extension StoreCore {
     private static let patience = 1_000
 
+    /// Calls `body` with the archive, and has observations keep the state that it leaves.
+    private func change<Value>(creates: Bool = true, _ body: (Archive) throws -> Value) throws -> Value? {
+        try withArchive(creates: creates) { archive in
+            let value = try body(archive)
+            // The change is done, whatever becomes of the observations, which read the state later then.
+            try? lane.offer(archive)
+            return value
+        }
+    }
+
     func save(_ objects: [WrittenObject]) throws {
         guard !objects.isEmpty else { return }
         var batch = Batch()
         for object in objects { batch.put(object) }
-        _ = try withArchive { try $0.apply(batch) }
+        _ = try change { try $0.apply(batch) }
     }
 
     func delete(_ keys: [String]) throws {
         guard !keys.isEmpty else { return }
         var batch = Batch()
         for key in keys { batch.delete(key) }
-        _ = try withArchive(creates: false) { try $0.apply(batch) }
+        _ = try change(creates: false) { try $0.apply(batch) }
     }
 
     /// Stores the objects, and deletes the type's other objects for which `isIncluded` returns true; `nil` means all
@@ -39,7 +49,7 @@ extension StoreCore {
         let stored = StoredType.of(type)
         let kept = Set(objects.map { ExactText($0.key) })
         let mark = MergeMark(type: stored.name, merged: Date())
-        _ = try withArchive(creates: !objects.isEmpty) { archive in
+        _ = try change(creates: !objects.isEmpty) { archive in
             for _ in 0..<StoreCore.patience {
                 let before = SeenEntry(key: stored.mark, sequence: try archive.sequence(of: stored.mark))
                 var others = try StoreCore.versions(
@@ -103,13 +113,13 @@ extension StoreCore {
             try merge([], type: type, journal: journal, into: nil)
         } catch let error as StorageError {
             guard case .batchTooLarge = error else { throw error }
-            _ = try withArchive(creates: false) { try $0.deleteEntries(ofOwner: StoredType.of(type).name) }
+            _ = try change(creates: false) { try $0.deleteEntries(ofOwner: StoredType.of(type).name) }
         }
     }
 
     /// Deletes everything atomically.
     func reset() throws {
-        _ = try withArchive(creates: false) { try $0.deleteAll() }
+        _ = try change(creates: false) { try $0.deleteAll() }
     }
 }
 
