@@ -1,3 +1,4 @@
+import Foundation
 import StorageEngine
 
 /// Why a call on an archive failed. Each description is one line that says what happened and what to do. Failures
@@ -34,6 +35,14 @@ public enum ArchiveError: Error {
     case otherKind(archive: String, is: ArchiveKind, wanted: ArchiveKind)
     /// The factory has already returned archives of its store, so it can't move to another one.
     case storeInUse(path: String, wanted: String)
+}
+
+/// The published library's name of ``ArchiveError``, for code that names the type. Its cases are this library's.
+public typealias VellumError = ArchiveError
+
+extension ArchiveError: LocalizedError {
+    /// The same as ``description``.
+    public var errorDescription: String? { description }
 }
 
 extension ArchiveError: CustomStringConvertible {

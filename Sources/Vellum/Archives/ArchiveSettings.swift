@@ -2,17 +2,14 @@ import Logging
 import StorageEngine
 
 extension ArchiveRequest {
-    static let defaultMemorySize = 1.megaByte
-    static let defaultDiskSize = 2.megaByte
-
     /// The configuration of a new archive.
-    func configuration(typeName: String) -> ArchiveConfiguration {
+    func configuration(typeName: String, defaults: (memory: Int, disk: Int)) -> ArchiveConfiguration {
         let kind = kind ?? .cache
         let isUnlimited = kind == .collection && diskSize <= 0
         return ArchiveConfiguration(
             kind: kind,
-            diskLimit: isUnlimited ? nil : UInt64(diskSize > 0 ? diskSize : Self.defaultDiskSize),
-            memoryLimit: UInt64(memorySize > 0 ? memorySize : Self.defaultMemorySize), typeName: typeName,
+            diskLimit: isUnlimited ? nil : UInt64(max(0, diskSize > 0 ? diskSize : defaults.disk)),
+            memoryLimit: UInt64(max(0, memorySize > 0 ? memorySize : defaults.memory)), typeName: typeName,
             durability: durability ?? .process)
     }
 }

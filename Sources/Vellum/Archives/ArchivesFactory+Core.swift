@@ -7,6 +7,7 @@ extension ArchivesFactory {
     /// and to reopen. Safe from any thread.
     package final class Core: Sendable {
         private let opened: Guarded<Opened>
+        let defaults = Guarded((memory: 1.megaByte, disk: 2.megaByte))
         private let sharedLogger = Guarded(Logger(label: "vellum") { _ in SwiftLogNoOpLogHandler() })
 
         private struct Opened {
@@ -70,7 +71,8 @@ extension ArchivesFactory {
             _ request: ArchiveRequest, named name: String
         ) throws -> ArchiveManager<Object> {
             let archive = try reopen(
-                named: name, request.configuration(typeName: Object.archiveTypeName))
+                named: name,
+                request.configuration(typeName: Object.archiveTypeName, defaults: defaults.withLock { $0 }))
             let manager = ArchiveManager<Object>(try ArchiveHandle(archive, request, self))
             let isFirst = opened.withLock { opened in
                 guard opened.archives[ExactText(name)] == nil else { return false }

@@ -51,6 +51,18 @@ public final class ArchivesFactory: Sendable {
         set { core.logger = newValue }
     }
 
+    /// Limit in bytes for the objects in each process's memory, of archives that are created without one; at first 1 megabyte.
+    public var defaultMaxMemorySize: Int {
+        get { core.defaults.withLock { $0.memory } }
+        set { core.defaults.withLock { $0.memory = newValue } }
+    }
+
+    /// Limit in bytes for the objects on disk, of caches that are created without one; at first 2 megabytes.
+    public var defaultMaxDiskSize: Int {
+        get { core.defaults.withLock { $0.disk } }
+        set { core.defaults.withLock { $0.disk = newValue } }
+    }
+
     /// The archive of a type, named ``Archivable/archiveName`` in this store. Further calls return the same object.
     ///
     /// Sizes apply when the archive is created in this store. An existing archive keeps its own; if the sizes here
@@ -63,10 +75,10 @@ public final class ArchivesFactory: Sendable {
     ///
     /// - Parameters:
     ///   - type: the type of the objects.
-    ///   - memorySize: limit for the encoded objects in each process's memory, in bytes; 0 or less means 1
-    ///     megabyte.
-    ///   - diskSize: limit for the encoded objects on disk, for all processes together, in bytes; 0 or less means 2
-    ///     megabytes. A collection has no such limit.
+    ///   - memorySize: limit for the encoded objects in each process's memory, in bytes; 0 or less means
+    ///     ``defaultMaxMemorySize``.
+    ///   - diskSize: limit for the encoded objects on disk, for all processes together, in bytes; 0 or less means
+    ///     ``defaultMaxDiskSize``. A collection has no such limit.
     /// - Throws: ``StorageError`` if the store or the archive can't be opened; ``ArchiveError/nameInUse(archive:by:wanted:)``
     ///   if the archive of that name holds objects of another type.
     public func archives<Object: Archivable & Sendable>(
@@ -92,8 +104,8 @@ public final class ArchivesFactory: Sendable {
     ///   - type: the type of the objects.
     ///   - name: 1 to 80 bytes of UTF-8, for types with several archives; `nil`: the type's
     ///     ``Archivable/archiveName``.
-    ///   - memorySize: limit for the objects in each process's memory, in bytes; 0 or less means 1 megabyte.
-    ///   - diskSize: limit for the objects on disk, in bytes; 0 or less means 2 megabytes.
+    ///   - memorySize: limit for the objects in each process's memory, in bytes; 0 or less means ``defaultMaxMemorySize``.
+    ///   - diskSize: limit for the objects on disk, in bytes; 0 or less means ``defaultMaxDiskSize``.
     ///   - kind: `cache`, which evicts its least recently used objects to keep its limit, or `collection`, which
     ///     keeps all objects until they are deleted and has no disk limit; `nil`: that of the existing archive,
     ///     `cache` for a new one.

@@ -20,6 +20,9 @@ public protocol ArchiveAccess<Object> {
 }
 
 extension ArchiveAccess {
+    /// The type of the objects, by the published library's name.
+    public typealias Archive = Object
+
     /// Stores the object as ``record(_:)`` does.
     public func update(_ object: Object) { record(object) }
 }

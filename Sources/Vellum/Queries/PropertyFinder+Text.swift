@@ -19,6 +19,9 @@ extension PropertyFinder where Wrapped == String {
 
     /// Matches if the regular expression matches anywhere in the text; `^` and `$` match the text's start and end.
     ///
+    /// Pattern and text are compared in composed form (NFC): `"^.$"` matches `"é"` however it is stored, and a pattern for a
+    /// combining mark alone finds none that its letter composes with. The empty pattern matches every text, also the empty one.
+    ///
     /// The pattern has the syntax of `NSRegularExpression`, and is compiled once. An invalid pattern matches
     /// nothing, and is logged once. A text that takes longer than 100 milliseconds to match, which a pattern such
     /// as `(a+)+$` can cause, counts as no match, and the query's first such text is logged.

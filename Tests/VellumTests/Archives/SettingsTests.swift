@@ -24,6 +24,26 @@ import Vellum
         #expect(messages.all.count == 2, "who says nothing wants nothing else")
     }
 
+    @Test("new archives have the factory's default limits, and existing ones keep theirs")
+    func defaultLimits() throws {
+        let factory = store.factory()
+        #expect(factory.defaultMaxMemorySize == 1.megaBytes && factory.defaultMaxDiskSize == 2.megaBytes)
+        factory.defaultMaxMemorySize = 3_000
+        factory.defaultMaxDiskSize = 4_000
+        let notes = try factory.archives(for: Note.self)
+        #expect(notes.maxMemorySize == 3_000 && notes.maxDiskSize == 4_000)
+        let others = try factory.archives(for: Note.self, named: "others", trySetMaxDiskSize: 5_000)
+        #expect(others.maxMemorySize == 3_000 && others.maxDiskSize == 5_000)
+        #expect(try store.factory().archives(for: Note.self).maxDiskSize == 4_000)
+    }
+
+    @Test("the published names are the types of this library")
+    func publishedNames() {
+        #expect(ArchiveManager<Note>.Archive.self == Note.self)
+        let error: any Error = VellumError.noText
+        #expect(error.localizedDescription == "the bytes are not UTF-8")
+    }
+
     @Test func settingsAreAppliedIfWanted() throws {
         let first = try store.factory().archives(
             for: Note.self, trySetMaxMemorySize: 1_000, trySetMaxDiskSize: 2_000)
