@@ -73,10 +73,11 @@ struct Exporter {
     private func json(_ key: String, _ source: JSONSource) -> JSONTree {
         let json = JSONTree.source(source)
         guard wrapsKeys else { return json }
-        // As a record spells it, which an import reads.
-        let key = JSONTree.cell(Cell(item: CBORValue.text(key).encoded))
-        return .object([(Self.keyName, key), (Self.valueName, json)])
+        return .object([(Self.keyName, Self.record(key)), (Self.valueName, json)])
     }
+
+    /// A key as a record spells it and an import reads it.
+    static func record(_ key: String) -> JSONTree { .cell(Cell(item: CBORValue.text(key).encoded)) }
 
     /// A row an object, under the names of all properties that any object has. Reads every value twice.
     func writeTable(_ text: DelimitedText) throws -> Outcome {

@@ -63,8 +63,8 @@ struct ServerExport {
                 return nil
             }
             return .object([
-                (Exporter.keyName, .text(key)), ("type", .text(dump.type)),
-                ("expires", dump.expires.map { .count($0) } ?? .printed(Array("null".utf8))),
+                (Exporter.keyName, Exporter.record(key)), ("type", .text(dump.type)),
+                ("expires", dump.expires.map { .count($0) } ?? .cell(.absent)),
                 ("dump", .text(Data(dump.bytes).base64EncodedString())),
             ])
         }
@@ -73,8 +73,9 @@ struct ServerExport {
             throw SourceError(problem)
         }
         if let doubt = value.doubt { Narration.complain("\(TerminalSafe.quoted(key)): \(doubt)") }
-        let json = JSONTree.printed(try RecognizedValue(value.bytes, encoding: value.encoding).json(.compact))
-        return wrapsKeys ? .object([(Exporter.keyName, .text(key)), (Exporter.valueName, json)]) : json
+        let json = JSONTree.cell(.item(RecognizedValue(value.bytes, encoding: value.encoding).item))
+        return wrapsKeys
+            ? .object([(Exporter.keyName, Exporter.record(key)), (Exporter.valueName, json)]) : json
     }
 }
 
@@ -131,9 +132,13 @@ final class ServerImport {
         return reason.map { .bad("\(TerminalSafe.quoted(name)): \($0)") } ?? .stored(bytes: bytes.count)
     }
 
-    /// A text as it is, anything else as JSON.
+    /// A text and bytes as they are, anything else as JSON.
     private static func bytes(of item: UnsafeRawBufferPointer) throws -> [UInt8] {
-        if case .text(let text) = try CBORReader.decode(Array(item)) { return Array(text.utf8) }
+        switch try CBORReader.decode(Array(item)) {
+        case .text(let text): return Array(text.utf8)
+        case .bytes(let bytes): return bytes
+        default: break
+        }
         var json: [UInt8] = []
         try JSONPrinter.print(item, into: &json)
         return json
