@@ -69,8 +69,6 @@ let package = Package(
                 // The system's own curses has wide characters under the plain name.
                 .linkedLibrary("ncurses", .when(platforms: [.macOS])),
             ]),
-        // Of the program alone: it replaces the C library's functions for memory.
-        .target(name: "CMemory"),
         .target(name: "CBOR", swiftSettings: strict),
         .target(name: "StorageEngine", dependencies: ["CPlatform"], swiftSettings: strict),
         .target(name: "ArchiveQuery", dependencies: ["StorageEngine", "CBOR"], swiftSettings: strict),
@@ -146,7 +144,7 @@ let package = Package(
             name: "VellumCommand",
             dependencies: [
                 "StorageEngine", "ArchiveQuery", "CBOR", "TerminalKit", "TerminalCurses", "StoreInspection",
-                "ServerInspection", "BrowserCore", "CMemory",
+                "ServerInspection", "BrowserCore",
                 .target(name: "VellumValkey", condition: .when(traits: ["ValkeyTLS"])),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "TOMLKit", package: "TOMLKit"),

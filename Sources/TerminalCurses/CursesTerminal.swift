@@ -238,8 +238,11 @@ private func closeDescriptor(_ descriptor: Int32) {
     close(descriptor)
 }
 
-/// Stateless; safe from any thread and in a signal handler.
-package enum TerminalGuard {
-    /// Gives the terminal back as it was, for a process that ends without closing it.
-    package static func restore() { cnc_guard_restore() }
+/// Stateless; safe from any thread.
+package enum ExhaustedMemory {
+    /// Ends the process with `status` and one line on standard error when an allocation fails, instead of Swift's trap. The
+    /// terminal is restored. `cleanup` is called before that and must not allocate.
+    package static func endsProcess(status: Int32, cleanup: @convention(c) () -> Void) {
+        cnc_end_when_exhausted(status, cleanup)
+    }
 }

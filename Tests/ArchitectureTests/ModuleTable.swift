@@ -13,7 +13,6 @@ struct ModuleTable {
         var allowed: [String: Set<String>] = [
             "CPlatform": [],
             "CNcurses": [],
-            "CMemory": [],
             "CBOR": [],
             "StorageEngine": ["CPlatform"],
             "ArchiveQuery": ["StorageEngine", "CBOR"],

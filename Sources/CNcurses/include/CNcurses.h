@@ -79,6 +79,13 @@ void cnc_guard_disarm(void);
 /// Does that now, unless it has been done. Safe in a signal handler.
 void cnc_guard_restore(void);
 
+// MARK: Exhausted memory
+
+/// From now on the process ends with this status when an allocation fails: Swift would stop it with a trap. `cleanup`, which may
+/// not allocate, is called first; then the terminal is restored and one line is written to standard error. Replaces the C
+/// library's `malloc`, so only programs may link it. Has no effect without glibc and under sanitizers.
+void cnc_end_when_exhausted(int status, void (*cleanup)(void));
+
 // MARK: Signals
 
 /// Signals since the last call of cnc_take_signals.

@@ -1,4 +1,3 @@
-import CMemory
 import StoreInspection
 import TerminalCurses
 
@@ -10,12 +9,9 @@ import Glibc
 
 /// Stateless; safe from any thread. What the C library keeps of memory that was freed.
 enum ProcessMemory {
-    /// Has the program end with a sentence and a status where it gets no memory, instead of a trap of Swift's.
+    /// Ends the program with a sentence and a status when an allocation fails.
     static func endsWhenExhausted() {
-        cm_end_when_exhausted(CInt(ExitStatus.storeFailure.rawValue)) {
-            WholeFile.removeUnfinished()
-            TerminalGuard.restore()
-        }
+        ExhaustedMemory.endsProcess(status: ExitStatus.storeFailure.rawValue) { WholeFile.removeUnfinished() }
     }
 
     /// Has blocks of a megabyte and more given back as soon as they are freed. Otherwise glibc's threshold grows with each that is,

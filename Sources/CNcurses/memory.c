@@ -1,6 +1,6 @@
 #define _GNU_SOURCE 1
 
-#include "CMemory.h"
+#include "CNcurses.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -9,11 +9,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-static void (*restore_before)(void);
+static void (*cleanup_before_end)(void);
 static volatile int status_when_exhausted = -1;
 
-void cm_end_when_exhausted(int status, void (*restore)(void)) {
-    restore_before = restore;
+void cnc_end_when_exhausted(int status, void (*cleanup)(void)) {
+    cleanup_before_end = cleanup;
     status_when_exhausted = status;
 }
 
@@ -45,10 +45,11 @@ static char *append_number(char *place, uint64_t number) {
     return place;
 }
 
-// Nothing here allocates. The program's own functions at exit aren't called: they may wait for what this thread holds.
+// Allocates nothing. Skips the program's exit handlers: they may wait for a lock of this thread.
 static void *exhausted(size_t bytes) {
     if (status_when_exhausted < 0) return NULL;
-    if (restore_before) restore_before();
+    if (cleanup_before_end) cleanup_before_end();
+    cnc_guard_restore();
     char line[256];
     char *end = append(line, "vellum: out of memory: ");
     end = append_number(end, bytes);
