@@ -1,6 +1,5 @@
 import Foundation
 import StoreInspection
-import TestSupport
 import Testing
 
 @Suite("private files") struct PrivateFileTests {
@@ -10,8 +9,8 @@ import Testing
 
     @Test("removes the folder of a killed process, and none that is in use, kept or someone else's")
     func abandonedFolders() throws {
-        let folder = try TemporaryFolder()
-        let parent = folder.path
+        let parent = FileManager.default.temporaryDirectory.path + "/vellum-private-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: parent) }
         func make(_ name: String, _ mode: Int) throws {
             try FileManager.default.createDirectory(
                 atPath: parent + "/" + name, withIntermediateDirectories: true,
