@@ -35,16 +35,3 @@ import Testing
         withExtendedLifetime(used) {}
     }
 }
-
-/// A folder that is removed with this object.
-private final class TemporaryFolder {
-    let path: String
-
-    init() throws {
-        let url = FileManager.default.temporaryDirectory.appendingPathComponent("vellum-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
-        path = url.path
-    }
-
-    deinit { try? FileManager.default.removeItem(atPath: path) }
-}
