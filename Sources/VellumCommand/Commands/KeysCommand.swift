@@ -78,6 +78,8 @@ struct KeysCommand: ParsableCommand {
         let places = (reverse ? order.reversed : order).positions(in: listing, now: now)
         for row in 0..<places.count {
             let index = places.index(atRow: row)
+            // Memory answers about as slowly as so many rows are written.
+            if row + 8 < places.count { entries.prefetch(at: places.index(atRow: row + 8)) }
             guard left > 0 || (isFiltered && !isAnyMeant) else { break }
             if prefix != nil || pattern != nil, let key = try entries.soundKey(at: index),
                 !key.utf8.starts(with: (prefix ?? "").utf8) || pattern?.matches(key) == false
