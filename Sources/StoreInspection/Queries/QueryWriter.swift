@@ -269,7 +269,8 @@ package struct QueryTable: QueryWriter {
 
     private var titles: [Column] {
         let names = columns.titles.map(TerminalText.sanitized)
-        let capitals = names.map { $0.uppercased() }
+        // Names that are bytes stay as they are spelled everywhere.
+        let capitals = names.map { ByteText.spelling(of: $0) == $0 ? $0.uppercased() : $0 }
         // Names that differ in nothing else stay as they are, and those that look alike get numbers.
         let titles = Set(capitals).count == capitals.count ? capitals : names.distinct { $0 }
         return zip(columns.titles, titles).enumerated().map { index, name in
