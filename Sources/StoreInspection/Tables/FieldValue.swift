@@ -37,7 +37,7 @@ package enum FieldValue {
     ) throws(JSONError) {
         if mayBeContainer(field) {
             do throws(JSONError) {
-                return try JSONTranscoder.transcode(field, into: &writer, uniqueNames: true)
+                return try JSONTranscoder.transcode(field, into: &writer, uniqueNames: true, readsBytes: true)
             } catch {
                 // What is no JSON as a whole is a text, whatever stands in it twice.
                 if case .repeatedName = error.reason, isContainer(field) { throw error }

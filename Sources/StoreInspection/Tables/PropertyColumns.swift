@@ -72,7 +72,7 @@ package struct PropertyColumns {
     /// By the first byte (RFC 8949, section 3).
     private mutating func note(_ item: UnsafeRawBufferPointer, _ place: Int) {
         switch item.first ?? 0 {
-        case 0x60..<0x80: withTexts.insert(place)
+        case 0x40..<0x80: withTexts.insert(place)
         case 0x80..<0xc0: break
         case 0x00..<0x40, 0xf4...0xf6, 0xf9...0xfb: withOthers.insert(place)
         // What is printed as a text, a number or null.
