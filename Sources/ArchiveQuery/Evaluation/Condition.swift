@@ -220,7 +220,7 @@ final class Relation: Condition {
         var result = Truth.no
         var others = KindSet()
         try row.forEachItem(left) { (item) throws(RowFault) in
-            others.formUnion(row.kindsWithoutElements)
+            if left.isMany { others.formUnion(row.kindsWithoutElements) }
             try row.forEachItem(right) { (other) throws(RowFault) in
                 result = try Truth.joined(result, isConjunction: false) { () throws(RowFault) in
                     try test(item, other, row)
