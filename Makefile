@@ -172,7 +172,7 @@ install: $(if $(and $(SUDO_USER),$(wildcard $(BINARY))),,build) install-files ##
 install-files:
 	$(INSTALL) -d "$(DESTDIR)$(PREFIX)/bin" "$(DESTDIR)$(PREFIX)/share/vellum/demo"
 	$(INSTALL) -m 755 "$(BINARY)" "$(DESTDIR)$(PREFIX)/bin/vellum"
-	$(INSTALL) -m 644 Assets/demo/* "$(DESTDIR)$(PREFIX)/share/vellum/demo"
+	$(INSTALL) -m 644 Assets/demo/LICENSE.md "$(DESTDIR)$(PREFIX)/share/vellum/demo"
 	$(INSTALL) -d "$(DESTDIR)$(PREFIX)/share/man/man1"
 	$(INSTALL) -m 644 Assets/man/vellum.1 "$(DESTDIR)$(PREFIX)/share/man/man1/vellum.1"
 	$(INSTALL) -d "$(DESTDIR)$(PREFIX)/share/bash-completion/completions"

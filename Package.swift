@@ -62,6 +62,7 @@ let package = Package(
     ],
     targets: [
         .target(name: "CPlatform"),
+        .target(name: "CDemoData"),
         .target(
             name: "CNcurses", cSettings: commit,
             linkerSettings: [
@@ -144,7 +145,7 @@ let package = Package(
             name: "VellumCommand",
             dependencies: [
                 "StorageEngine", "ArchiveQuery", "CBOR", "TerminalKit", "TerminalCurses", "StoreInspection",
-                "ServerInspection", "BrowserCore",
+                "ServerInspection", "BrowserCore", "CDemoData",
                 .target(name: "VellumValkey", condition: .when(traits: ["ValkeyTLS"])),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "TOMLKit", package: "TOMLKit"),
@@ -231,7 +232,8 @@ let package = Package(
         .testTarget(
             name: "VellumCommandTests",
             dependencies: [
-                "VellumCommand", "StoreInspection", "StorageEngine", "ArchiveQuery", "CBOR", "Nest",
+                "VellumCommand", "StoreInspection", "StorageEngine", "ArchiveQuery", "CBOR", "TerminalKit",
+                "Nest",
                 "Papyrus", "Cities", "ServerSupport", "TestSupport",
             ],
             swiftSettings: strict),

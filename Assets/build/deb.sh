@@ -35,7 +35,7 @@ mkdir -p "$root/usr/share/zsh/vendor-completions"
 mv "$root/usr/share/zsh/site-functions/_vellum" "$root/usr/share/zsh/vendor-completions/"
 rmdir "$root/usr/share/zsh/site-functions"
 # The file of copyrights says it.
-rm "$root/usr/share/vellum/demo/LICENSE.md"
+rm -r "$root/usr/share/vellum"
 
 {
     echo "vellum ($version) unstable; urgency=medium"
@@ -61,7 +61,8 @@ gzip -9nc Assets/CHANGELOG.md >"$root/usr/share/doc/vellum/NEWS.gz"
     echo " 2014-2026 Apple Inc. and the Swift project authors (Swift's libraries, ArgumentParser)"
     echo "License: Expat and Apache-2.0-with-Swift-exception"
     echo
-    echo "Files: usr/share/vellum/demo/*"
+    # The cities of the demonstration, inside the program.
+    echo "Files: Assets/demo/*"
     echo "Copyright: GeoNames, https://www.geonames.org"
     echo "License: CC-BY-4.0"
     echo

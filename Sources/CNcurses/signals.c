@@ -31,11 +31,14 @@ enum { ENDING = sizeof ending / sizeof *ending, NOTICED = sizeof noticed / sizeo
 static struct sigaction ending_before[ENDING], noticed_before[NOTICED];
 static volatile sig_atomic_t installed;
 
+enum { CNC_MOST_ROWS = 1000, CNC_MOST_COLUMNS = 4000 };
+
 bool cnc_window_size(int descriptor, int *rows, int *columns) {
     struct winsize size;
     if (ioctl(descriptor, TIOCGWINSZ, &size) != 0 || size.ws_row == 0 || size.ws_col == 0) return false;
-    *rows = size.ws_row;
-    *columns = size.ws_col;
+    // Curses counts in 16 bits, and a frame takes memory for each cell. The rest of a larger terminal stays blank.
+    *rows = size.ws_row < CNC_MOST_ROWS ? size.ws_row : CNC_MOST_ROWS;
+    *columns = size.ws_col < CNC_MOST_COLUMNS ? size.ws_col : CNC_MOST_COLUMNS;
     return true;
 }
 

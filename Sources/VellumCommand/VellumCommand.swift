@@ -1,3 +1,4 @@
+import ArchiveQuery
 import ArgumentParser
 import StorageEngine
 import StoreInspection
@@ -46,6 +47,7 @@ struct VellumCommand: ParsableCommand {
     static func main() {
         StandardDescriptors.occupy()
         ProcessMemory.endsWhenExhausted()
+        Interruption.leaveCrashesToTheSystem()
         Interruption.endAtOnce()
         Interruption.takeLongFilesAsErrors()
         ProcessLimits.raiseOpenFiles()
@@ -59,7 +61,7 @@ struct VellumCommand: ParsableCommand {
     private static func run() -> ExitStatus {
         do {
             var command = try parseAsRoot(ProgramArguments.read())
-            Figures.usesUTC.store(Configuration.current.times.value == .utc, ordering: .relaxed)
+            QueryTimeZone.usesUTC.store(Configuration.current.times.value == .utc, ordering: .relaxed)
             // These say themselves what can't be used of the settings, the workload's parent has done so.
             if !(command is BrowseCommand || command is ConfigCommand || command is WorkloadCommand) {
                 ConfigurationReport.complain()

@@ -13,6 +13,7 @@ struct ModuleTable {
         var allowed: [String: Set<String>] = [
             "CPlatform": [],
             "CNcurses": [],
+            "CDemoData": [],
             "CBOR": [],
             "StorageEngine": ["CPlatform"],
             "ArchiveQuery": ["StorageEngine", "CBOR"],

@@ -57,7 +57,7 @@ struct InstallationTests {
             try files() == [
                 "bin/vellum", "share/man/man1/vellum.1", "share/bash-completion/completions/vellum",
                 "share/zsh/site-functions/_vellum", "share/fish/vendor_completions.d/vellum.fish",
-                "share/vellum/demo/cities.ndjson", "share/vellum/demo/LICENSE.md",
+                "share/vellum/demo/LICENSE.md",
             ])
         #expect(try mode("bin/vellum") == 0o755 && mode("share/man/man1/vellum.1") == 0o644)
         let program = prefix + "/bin/vellum"
@@ -137,7 +137,7 @@ struct InstallationTests {
                 "usr/share/doc/vellum/NEWS.gz",
                 "usr/share/doc/vellum/changelog.gz", "usr/share/doc/vellum/copyright",
                 "usr/share/fish/vendor_completions.d/vellum.fish", "usr/share/lintian/overrides/vellum",
-                "usr/share/man/man1/vellum.1.gz", "usr/share/vellum/demo/cities.ndjson",
+                "usr/share/man/man1/vellum.1.gz",
                 "usr/share/zsh/vendor-completions/_vellum",
             ])
         for entry in entries {

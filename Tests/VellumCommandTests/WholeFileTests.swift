@@ -19,7 +19,7 @@ import Testing
         try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: file)
         let link = store.folder / "link.ndjson"
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "file.ndjson")
-        try store.done("export", "A", link)
+        try store.done("export", "A", link, "--force")
         #expect(content(file) == "0\n1\n2\n")
         #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "file.ndjson")
         let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
@@ -34,10 +34,32 @@ import Testing
     func ownersStay() throws {
         let file = try store.folder.file("file.ndjson", "old")
         #expect(chown(file, 12_345, 54_321) == 0)
-        try store.done("export", "A", file)
+        try store.done("export", "A", file, "--force")
         #expect(content(file) == "0\n1\n2\n")
         let facts = try FileManager.default.attributesOfItem(atPath: file)
         #expect(facts[.ownerAccountID] as? Int == 12_345 && facts[.groupOwnerAccountID] as? Int == 54_321)
+    }
+
+    @Test(
+        "a file that exists is replaced only with --force or a yes",
+        arguments: [
+            ["export", "A", "$FILE"], ["query", "A", "count", "--output", "$FILE"], ["dump", "$FILE"],
+        ])
+    func existingFiles(arguments: [String]) throws {
+        let file = try store.folder.file("file.ndjson", "old")
+        let words = arguments.map { $0 == "$FILE" ? file : $0 } + ["--store", store.path]
+        #expect(try Vellum.run(words).status == 2)
+        let (answer, _) = try PseudoTerminal.run(words.joined(separator: " "), input: "n\n")
+        #expect(answer == 1 && content(file) == "old")
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: store.folder.path).sorted() == [
+                "file.ndjson", "store",
+            ])
+        #expect(
+            try PseudoTerminal.run(words.joined(separator: " "), input: "y\n").0 == 0
+                && content(file) != "old")
+        _ = try store.folder.file("file.ndjson", "old")
+        #expect(try Vellum.run(words + ["--force"]).status == 0 && content(file) != "old")
     }
 
     /// What broke: it was said to be damaged.

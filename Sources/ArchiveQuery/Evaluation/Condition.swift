@@ -176,9 +176,9 @@ extension Condition {
             return IntegerComparison(name, relation, number, sight)
         case (.property(let name, [], _), .text(let text)) where relation == .equal:
             return TextEquality(name, TextValue(text), sight)
-        case (_, .date(let microseconds)):
+        case (_, .date), (_, .localDate):
             // Parses a text only once to see whether it is a date.
-            let date = StoredItem.date(microseconds: microseconds)
+            guard case .date(let date) = value else { preconditionFailure("no date") }
             return PropertyCondition(access, notingItself: sight) { item in
                 if case .text(let text) = item, let stored = DateText.date(text) {
                     sight.note(.date)

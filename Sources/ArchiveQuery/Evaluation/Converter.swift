@@ -29,7 +29,7 @@ final class Converter: RowFunction {
         let result: StoredItem? =
             switch conversion {
             case .number: item.asNumber.map { .number($0) }
-            case .date: item.date.map { .date($0) }
+            case .date: item.asDate.map { .date($0) }
             case .text: item.asText.map { .string($0) }
             case .bool: item.asBoolean.map { .boolean($0) }
             }
@@ -56,6 +56,9 @@ extension StoredItem {
         default: withText { NumberValue(wholeText: $0) }
         }
     }
+
+    /// In a conversion digits alone are no number but a date.
+    fileprivate var asDate: Double? { withText { DateText.date($0, takesDigits: true) } ?? date }
 
     fileprivate var asText: String? {
         switch self {

@@ -80,8 +80,9 @@ extension QueryMetadata {
         case .size: .number(.integer(Int128(entry.valueBytes)))
         case .created: Self.date(entry.created)
         case .accessed: Self.date(entry.accessed)
-        case .idle: Self.seconds(entry.accessed, now)
-        case .age: Self.seconds(entry.created, now)
+        // An entry from the future, by another machine's clock, has no negative age.
+        case .idle: Self.seconds(min(entry.accessed, now), now)
+        case .age: Self.seconds(min(entry.created, now), now)
         case .expires: entry.expires.map(Self.date) ?? .absent
         case .ttl: entry.expires.map { Self.seconds(now, $0) } ?? .absent
         case .hits: .number(.integer(Int128(entry.hits)))

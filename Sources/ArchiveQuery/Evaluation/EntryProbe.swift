@@ -35,7 +35,10 @@ package final class EntryProbe {
         let (names, answers) = (PropertyNames(), QueryAnswers())
         var shape = RowShape(names: names)
         shape.answers = answers
-        let (compiled, text) = (try condition.condition(shape, answers), condition.description)
+        let text = condition.description
+        let compiled = try QueryClock.$running.withValue(QueryClock(now: now, zone: .local)) { [shape] in
+            Result { () throws(QueryError) in try condition.condition(shape, answers) }
+        }.get()
         self.init(cursor, names, answers, (compiled, answers.undecided(text)), properties, now)
     }
 

@@ -86,8 +86,8 @@ extension QueryLiteral {
         case .null: []
         case .boolean: .boolean
         case .integer, .unsigned, .number, .exact, .duration, .size: .number
-        case .text(let text): DateText.microseconds(text.utf8) == nil ? .text : [.text, .date]
-        case .date: .date
+        case .text(let text): TextValue(text).date == nil ? .text : [.text, .date]
+        case .date, .localDate: .date
         }
     }
 }

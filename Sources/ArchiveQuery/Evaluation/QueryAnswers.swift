@@ -156,7 +156,7 @@ private enum KindAdvice {
         case (.number, .text) where !property.isMetadata: "number(\(property)) reads texts as numbers"
         case (.number, .text): "texts stand in \"…\""
         case (.text, .number): "numbers stand without quotes"
-        case (.date, .number): "seconds since 1970 are the date 1970-01-01 + \(property)"
+        case (.date, .number): "seconds since 1970 are the date 1970-01-01Z + \(property)"
         default: nil
         }
     }

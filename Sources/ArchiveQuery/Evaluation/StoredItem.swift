@@ -77,8 +77,7 @@ enum StoredItem {
                 try reader.skipItem()
                 return other
             }
-            let moment = DateText.microseconds(try reader.readContent(count: count))
-            return moment.map { .date(date(microseconds: $0)) } ?? other
+            return DateText.date(try reader.readContent(count: count)).map(StoredItem.date) ?? other
         case 1, 1001:
             guard let date = try reader.readDate() else { return other }
             return .date(date.timeIntervalSinceReferenceDate)

@@ -172,7 +172,10 @@ final class QueryExecution {
         let deadline = ContinuousClock.now + .milliseconds(20)
         // Each is used by one thread at a time, and by this one only before and after.
         nonisolated(unsafe) let members = members
-        SharedWork.each(members.count) { members[$0].work(until: deadline, room: room) }
+        let running = QueryClock.running
+        SharedWork.each(members.count) { number in
+            QueryClock.$running.withValue(running) { members[number].work(until: deadline, room: room) }
+        }
         for member in members { if let failure = member.failure { throw failure } }
         try tell()
     }

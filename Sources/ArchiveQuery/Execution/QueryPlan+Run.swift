@@ -23,20 +23,27 @@ extension QueryPlan {
         over source: some QuerySource, options: QueryOptions = QueryOptions(),
         _ body: (PassingRow) throws -> Bool
     ) throws -> QueryReport {
-        try withoutActuallyEscaping(body) { body in
-            let clock = ContinuousClock()
-            let start = clock.now
-            let cursor = try keys.map(source.cursor(forKeys:)) ?? source.cursor(in: order)
-            let preparation = start.duration(to: clock.now)
-            let execution = try QueryExecution(self, cursor, options: options, body: body)
-            var report = try execution.run()
-            if options.looksForMistakes, keys == nil, report.valuesRead > 0 {
-                report.warnings += try execution.missingProperties.lines(of: source, options)
-            }
-            report.preparation = preparation
-            report.duration = start.duration(to: clock.now)
-            return report
+        try QueryClock.$running.withValue(QueryClock(now: options.now, zone: options.timeZone)) {
+            try withoutActuallyEscaping(body) { try run(over: source, options, $0) }
         }
+    }
+
+    private func run(
+        over source: some QuerySource, _ options: QueryOptions, _ body: @escaping (PassingRow) throws -> Bool
+    ) throws -> QueryReport {
+        let clock = ContinuousClock()
+        let start = clock.now
+        let cursor = try keys.map(source.cursor(forKeys:)) ?? source.cursor(in: order)
+        let preparation = start.duration(to: clock.now)
+        let execution = try QueryExecution(self, cursor, options: options, body: body)
+        var report = try execution.run()
+        report.dates = QueryClock.running?.dates ?? []
+        if options.looksForMistakes, keys == nil, report.valuesRead > 0 {
+            report.warnings += try execution.missingProperties.lines(of: source, options)
+        }
+        report.preparation = preparation
+        report.duration = start.duration(to: clock.now)
+        return report
     }
 
     /// Runs the query and returns all rows. Memory grows with the result.

@@ -23,8 +23,10 @@ public struct QueryOptions {
     /// passed on by the caller's thread alone. A sum of numbers with decimals may differ in its last digit between different
     /// numbers of threads.
     public var mostThreads: Int?
-    /// The time that ages and remaining lifetimes are computed from.
+    /// The time that ages and remaining lifetimes are computed from, and dates such as `now` and `today`.
     public var now = Timestamp.now()
+    /// The time zone of `today` and of all dates without one, in the query and in stored texts.
+    public var timeZone = QueryTimeZone.local
     /// Called after every thousand entries, or sooner if more than 50 milliseconds have passed; by the caller's thread. While
     /// several threads work, called some fifty times a second. Returning false ends the query with ``QueryError/cancelled``.
     public var progress: ((QueryProgress) -> Bool)?
@@ -120,6 +122,8 @@ public struct QueryReport: Sendable, Hashable {
     public var duration = Duration.zero
     /// The stages in order.
     public var stages: [Stage] = []
+    /// The dates of the query that its clock and time zone decide, each with its moment: `today is 2026-01-31T00:00:00+01:00`.
+    public var dates: [String] = []
     /// Warnings about the result for a person, one line each.
     public var warnings: [String] = []
     /// Of these, the lines that only report values of kinds that a condition, an aggregate or a sort isn't for. The other warnings

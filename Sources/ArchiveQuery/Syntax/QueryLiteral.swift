@@ -20,14 +20,16 @@ public enum QueryLiteral: Sendable, Hashable {
     case duration(microseconds: Int64)
     /// `10KB`, `2MiB`: compares as a number of bytes.
     case size(bytes: UInt64)
-    /// A time in microseconds since 1970-01-01 00:00 UTC, in the years 1 to 9999.
+    /// A time in microseconds since 1970-01-01 00:00 UTC, in the years 0 to 9999.
     case date(microseconds: Int64)
+    /// `today - 3d`, or a date without a zone: a moment that the query's clock and time zone decide.
+    case localDate(QueryDate)
 
     /// Whether values of its kind have an order.
     var isOrdered: Bool {
         switch self {
         case .null, .boolean: false
-        case .integer, .unsigned, .number, .exact, .text, .duration, .size, .date: true
+        case .integer, .unsigned, .number, .exact, .text, .duration, .size, .date, .localDate: true
         }
     }
 }

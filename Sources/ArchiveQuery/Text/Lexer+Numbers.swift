@@ -63,19 +63,58 @@ extension Lexer {
 
     // MARK: Dates
 
-    /// Scans a date. Returns nil, with nothing consumed, if this can't be one.
+    /// Scans a date. Returns nil, with nothing consumed, if this can't be one. A comma ends it, because it may stand in a list.
     private mutating func scanDate() -> Token.Kind? {
-        guard (0..<4).allSatisfy({ byte(ahead: $0).isDigit }), byte(ahead: 4) == UInt8(ascii: "-"),
-            byte(ahead: 5).isDigit
-        else { return nil }
+        guard isDate else { return nil }
         let start = offset
-        while offset < bytes.count, bytes[offset].isDatePart { offset += 1 }
-        // In a query no dot or comma follows a date, but in a copied sentence one may.
-        guard let moment = DateText.microseconds(bytes[start..<offset]) else {
+        takeDateParts()
+        while let end = extent(ofDateFrom: start) { offset = end }
+        let text = bytes[start..<offset]
+        guard let date = text.withUnsafeBytes({ DateText.read($0) }), let moment = date.moment(in: .utc),
+            DateText.literals.contains(moment)
+        else {
             return .invalid(
                 "not a date; write 2026-01-31, 2026-01-31T09:05:00Z or 2026-01-31T09:05:00.5+02:00")
         }
+        guard date.offset != nil else {
+            return .literal(.localDate(QueryDate(written: String(decoding: text, as: UTF8.self))))
+        }
         return .literal(.date(microseconds: moment))
+    }
+
+    /// Whether the token is a date: four digits with `-` or `W` and a digit behind them, or seven or eight before a `T`.
+    private var isDate: Bool {
+        var digits = 0
+        while digits < 9, byte(ahead: digits).isDigit { digits += 1 }
+        let following = byte(ahead: digits + 1)
+        switch byte(ahead: digits) {
+        case UInt8(ascii: "-"): return digits == 4 && (following.isDigit || following == UInt8(ascii: "W"))
+        case UInt8(ascii: "W"): return digits == 4 && following.isDigit
+        case UInt8(ascii: "T"), UInt8(ascii: "t"): return (7...8).contains(digits) && following.isDigit
+        default: return false
+        }
+    }
+
+    private mutating func takeDateParts() {
+        while offset < bytes.count, bytes[offset].isDatePart { offset += 1 }
+    }
+
+    /// Where a date continues behind a space with `12:00`, `+02:00` or `UTC`, or in brackets; nil if this is its end.
+    private func extent(ofDateFrom start: Int) -> Int? {
+        guard byte() == 0x20 || byte() == UInt8(ascii: "[") else { return nil }
+        var next = self
+        next.offset += 1
+        if byte() == 0x20 {
+            next.takeDateParts()
+        } else {
+            next.offset = (bytes[offset...].firstIndex(of: UInt8(ascii: "]")) ?? offset) + 1
+        }
+        let part = bytes[offset..<next.offset]
+        // Without a colon it may be a number that is subtracted.
+        guard byte() != 0x20 || part.contains(UInt8(ascii: ":")) || part.elementsEqual(" UTC".utf8),
+            bytes[start..<next.offset].withUnsafeBytes({ DateText.read($0) }) != nil
+        else { return nil }
+        return next.offset
     }
 }
 

@@ -11,11 +11,12 @@ extension Parser {
     /// A property, or a calculation with properties.
     mutating func expression() throws(QuerySyntaxError) -> QueryProperty {
         let start = token
-        guard case .property(let property) = try operand(.left) else {
+        switch try operand(.left) {
+        case .property(let property): return property
+        case let value:
             throw QuerySyntaxError(
-                range: start.range, found: start.shown, expected: [.property], advice: nil)
+                range: start.range, found: start.shown, expected: [.property], advice: value.dateAdvice)
         }
-        return property
     }
 
     mutating func operand(_ side: Side) throws(QuerySyntaxError) -> QueryOperand {
@@ -71,6 +72,11 @@ extension Parser {
     private mutating func joined(
         _ left: QueryOperand, _ sign: QueryOperator, _ right: QueryOperand, at place: Token
     ) throws(QuerySyntaxError) -> QueryOperand {
+        if case (.value(let date), .value(let length)) = (left, right),
+            let shifted = date.shifted(sign, length)
+        {
+            return .value(shifted)
+        }
         operators += 1
         let advice: String? =
             operators > Self.maximumDepth
@@ -105,7 +111,11 @@ extension Parser {
             advance()
             return .value(literal)
         }
-        guard case .right(let isOrdered) = side else { return .property(try property()) }
+        guard case .right(let isOrdered) = side else {
+            guard let dateWord else { return .property(try property()) }
+            advance()
+            return .value(.localDate(dateWord))
+        }
         note(isOrdered ? .orderedValue : .value)
         if let literal {
             if isOrdered, !literal.isOrdered { throw failure() }
@@ -129,6 +139,12 @@ extension Parser {
 }
 
 extension QueryOperand {
+    /// Advice for a date where a property is expected.
+    var dateAdvice: String? {
+        guard case .value(.localDate(let date)) = self, QueryDate(word: "\(date)") != nil else { return nil }
+        return "\(date) is a date; a property of that name is written \"\(date)\""
+    }
+
     /// Why the value can't be used in a calculation.
     fileprivate var objection: String? {
         switch self {

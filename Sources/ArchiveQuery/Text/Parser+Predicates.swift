@@ -71,7 +71,7 @@ extension Parser {
     private mutating func comparison(_ left: QueryOperand) throws(QuerySyntaxError) -> QueryPredicate {
         compared = if case .property(let property) = left { property } else { nil }
         if let relation = acceptRelation() { return try comparison(left, relation) }
-        guard case .property(let property) = left else { throw failure() }
+        guard case .property(let property) = left else { throw failure(advice: left.dateAdvice) }
         if accept("not") { return .not(try wordComparison(property)) }
         if accept("is") { return try presence(of: property) }
         return try wordComparison(property)
@@ -90,7 +90,7 @@ extension Parser {
         case (.value, .value):
             throw QuerySyntaxError(
                 range: start.range, found: start.shown, expected: [.property],
-                advice: "a condition is about a property")
+                advice: left.dateAdvice ?? "a condition is about a property")
         }
     }
 
@@ -263,20 +263,43 @@ extension Parser {
         note(.value)
         guard let literal = literal else { throw failure(advice: unquotedAdvice) }
         advance()
-        return literal
+        return shifted(literal)
     }
 
     private mutating func orderedValue() throws(QuerySyntaxError) -> QueryLiteral {
         note(.orderedValue)
         guard let literal = literal, literal.isOrdered else { throw failure(advice: unquotedAdvice) }
         advance()
-        return literal
+        return shifted(literal)
+    }
+
+    /// The date with the durations that follow, as in `today - 3d`; other values unchanged.
+    private mutating func shifted(_ literal: QueryLiteral) -> QueryLiteral {
+        var date = literal
+        while case .symbol(let symbol) = token.kind, let sign = QueryOperator(rawValue: symbol.rawValue),
+            case .literal(let length) = following.kind, let shifted = date.shifted(sign, length)
+        {
+            advance()
+            advance()
+            date = shifted
+        }
+        return date
+    }
+
+    /// The date that the next word is, unless it begins a path.
+    var dateWord: QueryDate? {
+        guard case .word(let word) = token.kind, let date = QueryDate(word: word) else { return nil }
+        switch following.kind {
+        case .symbol(.dot), .symbol(.openBracket): return nil
+        default: return date
+        }
     }
 
     var literal: QueryLiteral? {
         switch token.kind {
         case .literal(let literal): literal
         case .quoted(let text): .text(text)
+        case .word where dateWord != nil: dateWord.map { .localDate($0) }
         case .word where token.isWord("true"): .boolean(true)
         case .word where token.isWord("false"): .boolean(false)
         case .word where token.isWord("null"): .null

@@ -147,6 +147,7 @@ extension QueryOperand {
 
     fileprivate func text(_ isCompared: Bool, isIn place: Place) -> String {
         switch self {
+        case .value(.localDate(let date)) where !date.shifts.isEmpty && place != .sum: return "(\(date))"
         case .value(let value): return value.description
         case .property(let property):
             let text = property.text(isCompared: isCompared)
@@ -175,6 +176,7 @@ extension QueryLiteral: CustomStringConvertible {
         case .duration(let microseconds): return DurationText.text(microseconds: microseconds)
         case .size(let bytes): return SizeText.text(bytes)
         case .date(let microseconds): return DateText.text(microseconds: microseconds)
+        case .localDate(let date): return date.description
         }
     }
 }
@@ -194,7 +196,7 @@ enum QueryText {
     static func name(_ name: String) -> String {
         let bytes = Array(name.utf8)
         guard let first = bytes.first, first.isWordStart, bytes.allSatisfy({ $0.isWordPart && $0 < 0x80 }),
-            !reserved.contains(name.lowercased())
+            !reserved.contains(name.lowercased()), QueryDate(word: name) == nil
         else { return quoted(name) }
         return name
     }

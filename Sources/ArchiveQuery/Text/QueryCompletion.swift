@@ -61,8 +61,13 @@ extension QueryPipeline {
         var parser = Parser(Array(bytes[..<start]))
         _ = parser.pipeline()
         let known = parser.compared.flatMap(values)
-        let candidates = parser.expected.flatMap {
+        var candidates = parser.expected.flatMap {
             Self.candidates($0, properties: properties, behind: path, values: known)
+        }
+        let takesDates =
+            known?.contains { $0.kind.contains(.date) } ?? parser.compared.map(\.mayBeDate) ?? false
+        if takesDates, parser.expected.contains(where: { $0 == .value || $0 == .orderedValue }) {
+            candidates += QueryDate.words.map { Candidate(text: $0, kind: .word) }
         }
         return candidates.enumerated().filter {
             if isText, $1.kind != .value { return false }
@@ -131,6 +136,12 @@ extension QueryPipeline {
         case .count, .percent: return [Candidate(text: expectation.name, kind: .placeholder)]
         case .end: return []
         }
+    }
+}
+
+extension QueryProperty {
+    fileprivate var mayBeDate: Bool {
+        if case .metadata(let metadata) = self { metadata.kind == .date } else { true }
     }
 }
 

@@ -166,7 +166,25 @@ private enum SwiftSource {
         case .size(let bytes): return String(bytes)
         case .date(let microseconds):
             return "Date(timeIntervalSince1970: \(Double(microseconds) / 1_000_000))"
+        case .localDate(let date): return try source(date)
         }
+    }
+
+    /// The words stay what they are: moments of each run, in the time zone of the program.
+    private static func source(_ date: QueryDate) throws(SwiftSourceUnavailable) -> String {
+        var start = "Date()"
+        var isDay = false
+        switch date.base {
+        case .now: break
+        case .written: return try literal(.date(microseconds: QueryClock.moment(of: date)))
+        case .day(let distance):
+            isDay = true
+            start = "Calendar.current.startOfDay(for: Date())"
+            let days = distance + date.parts(isDay: true).days
+            if days != 0 { start = "Calendar.current.date(byAdding: .day, value: \(days), to: \(start))!" }
+        }
+        let seconds = Double(date.parts(isDay: isDay).microseconds) / 1_000_000
+        return seconds == 0 ? start : "\(start).addingTimeInterval(\(seconds))"
     }
 
     private static func quoted(_ text: String) -> String { QueryText.quoted(text) { "\\u{\($0)}" } }

@@ -128,7 +128,7 @@ extension Store {
         var making = configuration
         // Without syncs until everything is there; then one.
         making.durability = .process
-        let copy = try target.archive(named: name, orCreate: making)
+        let copy = try target.archive(named: name, orCreate: making, isCopy: true)
         defer { copy.close() }
         let engine = try copy.engine()
         var damaged = RepeatedLines(snapshot.damagedPlaces.map(\.description))

@@ -26,7 +26,7 @@ extension Store {
     package func copyVersion(
         ofArchive name: String, to target: Store, as newName: String, progress: (BackupProgress) -> Bool
     ) throws(StorageError) -> (report: BackupReport, version: ArchiveVersion)? {
-        try ArchiveName.validate(newName)
+        try ArchiveName.validate(new: newName)
         guard target.mode == .readWrite else { throw .readOnly(operation: "copy to \"\(newName)\"") }
         let isTaken = try target.hasArchive(newName)
         guard !isTaken else { throw target.isTaken(newName) }

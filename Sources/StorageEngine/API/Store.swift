@@ -314,6 +314,13 @@ public final class Store: Sendable {
     public func archive(
         named name: String, orCreate configuration: ArchiveConfiguration
     ) throws(StorageError) -> Archive {
+        try archive(named: name, orCreate: configuration, isCopy: false)
+    }
+
+    /// - Parameter isCopy: whether an archive of that name exists in another store, so that the name is not a new one.
+    package func archive(
+        named name: String, orCreate configuration: ArchiveConfiguration, isCopy: Bool
+    ) throws(StorageError) -> Archive {
         try ArchiveName.validate(name)
         var attempts = 0
         while true {
@@ -322,6 +329,7 @@ public final class Store: Sendable {
                 return try cached(name) { () throws(StorageError) in
                     if try hasArchive(name) { return }
                     guard mode == .readWrite else { throw .noSuchArchive(name: name, store: path) }
+                    if !isCopy { try ArchiveName.validate(new: name) }
                     try configuration.validate()
                     // Without the marker no other process opens the store, and what is recorded would be lost.
                     try requireMarker()

@@ -107,6 +107,18 @@ package enum ArchiveName {
         }
     }
 
+    /// The same for the name of a new archive. Archives that were made before this rule stay usable.
+    static func validate(new name: String) throws(StorageError) {
+        try validate(name)
+        let refused = name.unicodeScalars.first { scalar in
+            let kinds: [Unicode.GeneralCategory] = [.control, .lineSeparator, .paragraphSeparator]
+            return scalar.properties.isBidiControl || kinds.contains(scalar.properties.generalCategory)
+        }
+        guard let refused else { return }
+        let number = String(refused.value, radix: 16, uppercase: true)
+        throw .invalidArchiveName(reason: "it holds the control character U+\(number); use another name")
+    }
+
     /// Letters, digits, `-` and `_` stay; every other byte becomes `%` and two hexadecimal digits.
     package static func folder(for name: String) -> String {
         var folder = ""

@@ -118,6 +118,7 @@ package struct QueryExplanation: Sendable {
             "looked at   \(Figures.count(report.visited, "entry", "entries")); read \(values), "
                 + Figures.bytes(UInt64(report.bytesRead)),
         ]
+        lines += report.dates.map { "date        \($0)" }
         if gone > 0 { lines.append("gone        \(Figures.count(gone, "entry", "entries")), or expired") }
         if report.unreadable > 0 { lines.append("unreadable  \(Figures.count(report.unreadable))") }
         if report.givenUp > 0 { lines.append("given up    \(Figures.count(report.givenUp))") }
@@ -152,7 +153,8 @@ package struct QueryExplanation: Sendable {
         }
         let order = plan.keys != nil ? "keys" : plan.order.rawValue
         return .object([
-            ("query", .text(plan.pipeline.description)), ("order", .text(order)),
+            ("query", .text(plan.pipeline.description)), ("dates", .array(report.dates.map { .text($0) })),
+            ("order", .text(order)),
             ("readsValues", .flag(plan.readsValues)), ("visited", .count(report.visited)),
             ("valuesRead", .count(report.valuesRead)), ("bytesRead", .count(report.bytesRead)),
             ("unreadable", .count(report.unreadable)), ("givenUp", .count(report.givenUp)),

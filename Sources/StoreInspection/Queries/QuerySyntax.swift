@@ -7,6 +7,7 @@ package enum QuerySyntax {
         ("find name icontains \"san\" | count", "how many have it in their name, in either case"),
         ("sort population desc | limit 10", "the ten greatest"),
         ("find @idle > 1h | sort @size desc", "not used for an hour, the largest first"),
+        ("find @created >= today - 3d", "recorded today or on the three days before"),
         ("select name, population / 1000 as thousands", "these columns alone"),
         ("group by countrycode | count, sum population", "figures of each group"),
         ("find tags has any [\"a\", \"b\"]", "lists that hold one of them"),
@@ -43,7 +44,7 @@ package enum QuerySyntax {
 
     private static let values = [
         "5, 1.5, \"text\", true, false, null", "500ms, 90s, 5m, 1h30m, 3d; 10KB, 2MiB",
-        "2026-01-31, 2026-01-31T09:05:00Z",
+        "2026-01-31, 2026-01-31 09:05, 2026-01-31T09:05:00Z; now, today, yesterday, tomorrow; today - 3d, now - 2h",
     ]
 
     private static let properties = [

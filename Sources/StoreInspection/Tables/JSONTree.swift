@@ -1,4 +1,5 @@
 import CBOR
+import TerminalKit
 
 /// Sendable value type. JSON of what the program itself has to say: the one writer of its objects.
 package indirect enum JSONTree: Sendable {
@@ -96,10 +97,11 @@ package indirect enum JSONTree: Sendable {
     /// On a line of its own.
     package func writeLine(to output: OutputWriter) throws(SourceError) { try write(to: output, end: "\n") }
 
-    /// The text as a JSON string, in quotes.
+    /// The text as a JSON string, in quotes. Characters that act on a terminal or a line are escaped.
     static func append(_ text: String, to output: inout [UInt8]) {
-        var text = text
-        text.withUTF8 { JSONString.append(UnsafeRawBufferPointer($0), to: &output) }
+        var (text, json) = (text, [UInt8]())
+        text.withUTF8 { JSONString.append(UnsafeRawBufferPointer($0), to: &json) }
+        output += TerminalSafe.column(json: String(decoding: json, as: UTF8.self)).utf8
     }
 
     static func string(_ text: String) -> String {

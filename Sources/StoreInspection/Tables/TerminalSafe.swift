@@ -5,8 +5,7 @@ package enum TerminalSafe {
     /// A key or name within a sentence, on one line wherever it goes.
     package static func quoted(_ text: String) -> String { "\"\(TerminalText.sanitized(text))\"" }
 
-    /// A text as a column of a line: control characters and line separators, which would end the column or the line, are
-    /// spelled as ``TerminalText`` does.
+    /// A text as a column of a line: what ``TerminalText/isControl(_:)`` names is spelled as ``TerminalText`` does.
     package static func column(_ text: String) -> String { escaping(text, TerminalText.escape) }
 
     /// The same of JSON, as JSON spells them: it stays what it is.
@@ -15,15 +14,9 @@ package enum TerminalSafe {
     }
 
     private static func escaping(_ text: String, _ escape: (Unicode.Scalar) -> String) -> String {
-        func ends(_ scalar: Unicode.Scalar) -> Bool {
-            switch scalar.value {
-            case ..<0x20, 0x7f..<0xa0, 0x2028, 0x2029: true
-            default: false
-            }
-        }
-        guard text.unicodeScalars.contains(where: ends) else { return text }
+        guard text.unicodeScalars.contains(where: TerminalText.isControl) else { return text }
         return text.unicodeScalars.reduce(into: "") { result, scalar in
-            if ends(scalar) {
+            if TerminalText.isControl(scalar) {
                 result += escape(scalar)
             } else {
                 result.unicodeScalars.append(scalar)

@@ -1,3 +1,4 @@
+import ArchiveQuery
 import CBOR
 import StorageEngine
 
@@ -107,11 +108,8 @@ package struct ValueTree: Sendable {
     /// Seconds since 1970 as `2026-01-31 12:09:41.25 UTC`; nil for times that no calendar goes to.
     private static func moment(_ seconds: Double) -> String? {
         guard abs(seconds) < 1e11 else { return nil }
-        let moment = Timestamp(seconds: seconds)
-        let rest = (moment.microseconds % 1_000_000 + 1_000_000) % 1_000_000
-        var fraction = rest == 0 ? "" : "." + String(1_000_000 + rest).dropFirst()
-        while fraction.hasSuffix("0") { fraction.removeLast() }
-        return Figures.utc(moment) + fraction + " UTC"
+        let text = DateText.text(microseconds: Timestamp(seconds: seconds).microseconds)
+        return text.dropLast().split(separator: "T").joined(separator: " ") + " UTC"
     }
 
     private static func describe(_ value: CBORValue) -> (text: String, kind: Kind) {

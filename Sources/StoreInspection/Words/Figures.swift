@@ -1,13 +1,5 @@
+import ArchiveQuery
 import StorageEngine
-import Synchronization
-
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Musl)
-import Musl
-#else
-import Glibc
-#endif
 
 /// Numbers as people read them, in both faces. Stateless; safe to call from any thread.
 package enum Figures {
@@ -176,31 +168,20 @@ package enum Figures {
     // For people in the time zone of the process; nothing that programs read goes through these.
 
     /// A moment, to the second: `2026-01-31 12:09:41`.
-    package static func date(_ time: Timestamp) -> String {
-        localParts(of: time).map { date($0) + " " + clockText($0) } ?? seconds(time)
-    }
+    package static func date(_ time: Timestamp) -> String { "\(local(time).day) \(Figures.time(time))" }
 
     /// The time of day of a moment: `12:09:41`.
-    package static func time(_ time: Timestamp) -> String {
-        localParts(of: time).map(clockText) ?? seconds(time)
-    }
+    package static func time(_ time: Timestamp) -> String { String(local(time).clock.prefix(8)) }
 
     /// The time of day to the millisecond: `09:05:00.123`.
     package static func clock(_ time: Timestamp) -> String {
-        guard let clock = localParts(of: time) else { return seconds(time) }
-        return clockText(clock) + "." + String(1000 + parts(of: time).rest / 1000).dropFirst()
+        let rest = (time.microseconds % 1_000_000 + 1_000_000) % 1_000_000
+        return Figures.time(time) + "." + String(1000 + rest / 1000).dropFirst()
     }
 
     /// A moment and how long ago it was: `2026-01-31 12:09:41, 4m 12s ago`.
     package static func moment(_ time: Timestamp, now: Timestamp) -> String {
         "\(date(time)), \(ago(time, now: now))"
-    }
-
-    /// A moment in UTC, for values: their dates are the same for everybody.
-    package static func utc(_ time: Timestamp) -> String {
-        var clock = time_t(parts(of: time).seconds)
-        var parts = tm()
-        return gmtime_r(&clock, &parts) == nil ? seconds(time) : date(parts) + " " + clockText(parts)
     }
 
     /// `1.92 of 2 MB`: both in the limit's unit, so that they can be compared.
@@ -209,34 +190,11 @@ package enum Figures {
         return "\(Figures.bytes(bytes, inUnitOf: limit)) of \(Figures.bytes(limit))"
     }
 
-    /// Rounded down, so that the rest is 0 or more.
-    private static func parts(of time: Timestamp) -> (seconds: Int64, rest: Int64) {
-        let (seconds, rest) = time.microseconds.quotientAndRemainder(dividingBy: 1_000_000)
-        return rest < 0 ? (seconds - 1, rest + 1_000_000) : (seconds, rest)
+    /// In the zone that the setting says.
+    private static func local(_ time: Timestamp) -> (day: Substring, clock: Substring) {
+        let parts = DateText.local(microseconds: time.microseconds).split(separator: "T")
+        return (parts[0], parts[1])
     }
-
-    /// Whether people are shown moments in UTC instead of in the zone of the process. Safe from any thread.
-    package static let usesUTC = Atomic<Bool>(false)
-
-    /// Nil for a year that doesn't fit the calendar's own type.
-    private static func localParts(of time: Timestamp) -> tm? {
-        var clock = time_t(parts(of: time).seconds)
-        var parts = tm()
-        let isThere =
-            usesUTC.load(ordering: .relaxed)
-            ? gmtime_r(&clock, &parts) != nil : localtime_r(&clock, &parts) != nil
-        return isThere ? parts : nil
-    }
-
-    private static func date(_ parts: tm) -> String {
-        "\(Int(parts.tm_year) + 1900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday))"
-    }
-
-    private static func clockText(_ parts: tm) -> String {
-        "\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec))"
-    }
-
-    private static func two(_ number: Int32) -> String { (number < 10 ? "0" : "") + String(number) }
 }
 
 extension Timestamp {

@@ -113,6 +113,14 @@ package enum TerminalText {
         return String(result)
     }
 
+    /// Whether the scalar would act on a terminal, a line or the direction of its text: controls (C0, DEL, C1), line and paragraph
+    /// separators, and the controls of direction. Never in an archive's name, and escaped in all output.
+    package static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+        if scalar.value < 0x300 { return scalar.value < 0x20 || (0x7f..<0xa0).contains(scalar.value) }
+        if scalar.properties.isBidiControl { return true }
+        return [.lineSeparator, .paragraphSeparator].contains(scalar.properties.generalCategory)
+    }
+
     /// The visible escape of a scalar.
     package static func escape(_ scalar: Unicode.Scalar) -> String {
         switch scalar.value {
@@ -168,9 +176,7 @@ package enum TerminalText {
         base: Unicode.Scalar?
     ) -> Bool {
         let value = scalar.value
-        if value < 0x300 {
-            return value < 0x20 || (0x7f..<0xa0).contains(value) || value == 0xad
-        }
+        if value < 0x300 { return isControl(scalar) || value == 0xad }
         switch value {
         case 0x200c, 0x200d:
             // Joiners shape emoji and the scripts beyond ASCII; after ASCII or each other they only hide.
@@ -192,7 +198,7 @@ package enum TerminalText {
         let properties = scalar.properties
         if properties.isDefaultIgnorableCodePoint || properties.isNoncharacterCodePoint { return true }
         switch properties.generalCategory {
-        case .control, .lineSeparator, .paragraphSeparator: return true
+        case .lineSeparator, .paragraphSeparator: return true
         case .format: return TextWidth.width(of: scalar) == 0
         case .nonspacingMark, .enclosingMark: return previous == nil
         default: return previous == nil && TextWidth.width(of: scalar) == 0

@@ -22,7 +22,8 @@ struct DemoCommand: ParsableCommand {
             a second, where what is missed and then recorded counts as two. It has phases, which graphs show: \
             steady, a scan over all cities, steady, a burst, steady, and City with a third of its limit. The log Journal \
             tells of it in words; see vellum tail Journal --follow. The collection Country is left alone by the workload: \
-            there is time to try delete and undo in it.
+            there is time to try delete and undo in it. The cities are from GeoNames (https://www.geonames.org), licensed under \
+            CC BY 4.0.
 
             Without the browser, progress goes to standard error and the closing figures of the four caches to standard output.
             """)

@@ -14,7 +14,8 @@ struct DumpCommand: ParsableCommand {
 
             The file is a sequence of CBOR items (RFC 8742): a map with vellumDump (the version, 1) and files (their number), \
             for each file of the backup a map with path, crc32c and bytes, and a map with end (their number again). It gets its name \
-            when it is whole, and takes the place of another of that name. Damaged entries are reported and left out, with exit code 3.
+            when it is whole. If a file of that name exists, the command asks before it replaces it, and needs --force without a \
+            terminal. Damaged entries are reported and left out, with exit code 3.
 
             Example: vellum dump - City | ssh host vellum restore - /srv/store
             """)
@@ -27,13 +28,16 @@ struct DumpCommand: ParsableCommand {
     @Argument(help: "The archives (default: all).", completion: .archives)
     var archives: [WordList] = []
 
+    @Flag(help: "Replace a file that exists, without asking.")
+    var force = false
+
     func run() throws {
         if file == "-", OutputWriter().isTerminal {
             throw CommandFailure("a dump is bytes, and no text for a terminal; name a file", status: .usage)
         }
         let source = try store.openForLooking()
         Interruption.collect()
-        let whole = try WholeFile.toWrite(file)
+        let whole = try WholeFile.toWrite(file, force: force)
         defer { whole?.discard() }
         let folder = try TemporaryFolder()
         defer { folder.remove() }

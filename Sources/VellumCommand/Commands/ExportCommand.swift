@@ -12,7 +12,8 @@ struct ExportCommand: ParsableCommand {
             The least recently used comes first, so that import makes the same order again; values come back equal. \
             Where values don't hold their keys, export --with-keys and import --key key --value value keep them.
 
-            A file gets its name when it is whole; until then, and whenever the export fails, what was there stays.
+            A file gets its name when it is whole; until then, and whenever the export fails, what was there stays. If a file of that name exists, \
+            the command asks before it replaces it, and needs --force without a terminal.
 
             Texts and other bytes that aren't documents become JSON strings. A row of CSV or TSV holds only an object; others \
             are reported and left out, with exit code 1, as are damaged entries, with exit code 3. In these a nested array or \
@@ -59,6 +60,9 @@ struct ExportCommand: ParsableCommand {
     @Flag(help: "In CSV: put an apostrophe before texts that a spreadsheet would carry out as formulas.")
     var spreadsheet = false
 
+    @Flag(help: "Replace a file that exists, without asking.")
+    var force = false
+
     mutating func validate() throws {
         if spreadsheet, (format ?? FileFormat(fileName: file)) != .csv {
             throw ValidationError("--spreadsheet is for --format csv")
@@ -73,7 +77,7 @@ struct ExportCommand: ParsableCommand {
         }
         let archive = try store.openForLooking().archive(named: archive)
         try archive.requireEntries()
-        let whole = try WholeFile.toWrite(file)
+        let whole = try WholeFile.toWrite(file, force: force)
         defer { whole?.discard() }
         let format = try format ?? FileFormat.toWrite(file)
         let output = whole?.output ?? OutputWriter()

@@ -88,14 +88,14 @@ struct StatsCommand: ParsableCommand {
         let connection = ServerConnection(server)
         let output = OutputWriter()
         Interruption.collect()
-        var before: (figures: ServerFigures, time: Timestamp)?
+        var before: (figures: ServerFigures, moment: Double)?
         repeat {
-            let now = (figures: try connection.figures(), time: Timestamp.now())
+            let now = (figures: try connection.figures(), moment: MonotonicClock.seconds())
             if watch, let before {
                 try ServerText.write(
-                    now.figures, since: before.figures, now.time, before.time, json, to: output)
+                    now.figures, since: before.figures, seconds: now.moment - before.moment, json, to: output)
             } else if !watch {
-                try ServerText.write(now.figures, at: now.time, json: json, to: output)
+                try ServerText.write(now.figures, at: .now(), json: json, to: output)
             }
             try output.flush()
             before = now

@@ -11,8 +11,8 @@ struct WorkloadCommand: ParsableCommand {
 
     @OptionGroup var store: StoreArguments
 
-    @Argument(help: "The file of cities.", completion: .file())
-    var data: String
+    @Argument(help: "The file of cities (default: those in the program).", completion: .file())
+    var data: String?
 
     @Option(help: "Operations a second.")
     var rate: Int

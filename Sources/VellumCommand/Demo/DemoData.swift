@@ -1,4 +1,5 @@
 import CBOR
+import CDemoData
 import StorageEngine
 
 /// Sendable value type. What the demonstration works with: cities of the GeoNames database.
@@ -30,9 +31,9 @@ struct DemoData: Sendable {
         return text
     }
 
-    /// Reads an NDJSON file of cities, all of which must be well-formed.
-    init(path: String) throws(CommandFailure) {
-        let input = try InputBuffer(path: path)
+    /// Reads an NDJSON file of cities, all of which must be well-formed; without a path those in the program.
+    init(path: String?) throws(CommandFailure) {
+        let input = try path.map(InputBuffer.init(path:)) ?? Self.embedded
         var reader = ValueReader(input)
         var writer = CBORWriter()
         var taken: Set<String> = []
@@ -43,7 +44,7 @@ struct DemoData: Sendable {
                 let name = Self.text("name", of: writer.bytes)
             else {
                 throw CommandFailure(
-                    "\(path) is not the demonstration's file of cities", status: .storeFailure)
+                    "\(input.name) is not the demonstration's file of cities", status: .storeFailure)
             }
             var key = "city:\(country):\(name)"
             if !taken.insert(key).inserted { key += ":\(number)" }
@@ -51,6 +52,13 @@ struct DemoData: Sendable {
             values.append(writer.bytes)
             bytes += writer.bytes.count
         }
-        guard !keys.isEmpty else { throw CommandFailure("\(path) holds no cities", status: .storeFailure) }
+        guard !keys.isEmpty else {
+            throw CommandFailure("\(input.name) holds no cities", status: .storeFailure)
+        }
+    }
+
+    private static var embedded: InputBuffer {
+        InputBuffer(
+            sample: Array(UnsafeBufferPointer(start: demo_cities, count: demo_cities_size)), name: "the program")
     }
 }

@@ -17,7 +17,7 @@ final class WorkloadProcess {
     /// `removesStore`: the child removes the store when it ends. `isSilent`: its complaints are dropped, for the terminal
     /// belongs to the browser.
     init(
-        store: String, dataPath: String, rate: Int, seed: UInt64, removesStore: Bool, isSilent: Bool
+        store: String, dataPath: String?, rate: Int, seed: UInt64, removesStore: Bool, isSilent: Bool
     ) throws(CommandFailure) {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { throw CommandFailure("pipe", errno: errno, status: .storeFailure) }
@@ -29,7 +29,7 @@ final class WorkloadProcess {
         var arguments = [DemoFile.executable, WorkloadCommand.name, "--store", store]
         arguments += ["--rate", String(rate), "--seed", String(seed)]
         if removesStore { arguments.append("--remove-store") }
-        arguments += ["--", dataPath]
+        if let dataPath { arguments += ["--", dataPath] }
         var pid: pid_t = 0
         let code = Self.spawn(arguments, input: child, isSilent: isSilent, &pid)
         guard code == 0 else {

@@ -18,12 +18,23 @@ extension FileFormat {
 
 extension WholeFile {
     /// The file that a command writes, which gets its name when it is complete; nil for standard output.
-    static func toWrite(_ path: String) throws(CommandFailure) -> WholeFile? {
+    /// - Parameter force: replaces a file that is there without asking.
+    static func toWrite(_ path: String, force: Bool) throws(CommandFailure) -> WholeFile? {
         guard path != "-" else { return nil }
+        let isThere = replacesFile(at: path)
+        let whole: WholeFile
         do throws(SourceError) {
-            return try WholeFile(at: path, replaces: true)
+            whole = try WholeFile(at: path, replaces: isThere || force)
         } catch {
             throw CommandFailure(error.description, status: .usage)
         }
+        guard isThere, !force else { return whole }
+        guard Confirmation.isPossible else {
+            throw CommandFailure("\(path) exists; pass --force to replace it", status: .usage)
+        }
+        guard Confirmation.ask("Replace \(path)?") else {
+            throw CommandFailure("\(path) was not replaced", status: .nothing)
+        }
+        return whole
     }
 }

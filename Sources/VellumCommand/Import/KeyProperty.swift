@@ -68,6 +68,7 @@ struct KeyProperty: Sendable {
         case .boolean: "a boolean"
         case .null: "null"
         case .bytes: "bytes"
+        case .float(let number) where number == 0 && number.sign == .minus: "negative zero (-0)"
         case .float, .tag: "a number with a fraction or exponent"
         default: "of another kind"
         }

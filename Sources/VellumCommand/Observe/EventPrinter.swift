@@ -64,6 +64,7 @@ struct EventPrinter {
                 ("count", .count(lost)),
             ]).writeLine(to: output)
         case .tabs:
+            let name = TerminalSafe.column(name)
             try output.write("\(Figures.seconds(time))\t\(name)\t\(Self.lost)\t\t\t\t\t\(lost)\n")
         case .table:
             try output.write(

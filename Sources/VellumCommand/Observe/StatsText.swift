@@ -63,7 +63,7 @@ enum StatsText {
 
     /// For a pipe.
     static func plain(_ sample: ArchiveSample) -> String {
-        let name = sample.status.name
+        let name = TerminalSafe.column(sample.status.name)
         var text = ""
         for member in sample.members.dropFirst() {
             text += "\(name)\t\(member.name)\t\(member.value.plain)\n"

@@ -34,6 +34,7 @@ struct FoundEntries {
             if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
             throw CommandFailure(error.description, status: .usage)
         }
+        for date in report.dates { Narration.say(date) }
         for warning in report.warnings { Narration.complain(warning) }
         if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
         guard report.damaged == 0 else {

@@ -24,6 +24,9 @@ struct QueryOutput: ParsableArguments {
             valueName: "file"), completion: .file())
     var output: String?
 
+    @Flag(help: "Replace a file that exists, without asking.")
+    var force = false
+
     /// The query of the file, if one was named.
     func text() throws(CommandFailure) -> String? {
         guard let file else { return nil }
@@ -38,7 +41,7 @@ struct QueryOutput: ParsableArguments {
 
     func begin() throws(CommandFailure) -> WholeFile? {
         guard let output else { return nil }
-        return try WholeFile.toWrite(output)
+        return try WholeFile.toWrite(output, force: force)
     }
 
     /// Nil: what fits where it goes to.

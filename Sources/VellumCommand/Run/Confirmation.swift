@@ -1,3 +1,5 @@
+import TerminalKit
+
 #if canImport(Darwin)
 import Darwin
 #else
@@ -11,7 +13,7 @@ enum Confirmation {
 
     /// Only `y` and `yes` are a yes.
     static func ask(_ question: String) -> Bool {
-        Narration.write(question + " [y/N] ")
+        Narration.write(TerminalText.sanitized(question) + " [y/N] ")
         guard let answer = readLine()?.lowercased() else { return false }
         return answer == "y" || answer == "yes"
     }

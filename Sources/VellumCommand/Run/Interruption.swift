@@ -35,6 +35,15 @@ enum Interruption {
     /// program.
     static func takeLongFilesAsErrors() { signal(SIGXFSZ, SIG_IGN) }
 
+    /// Crashes end the program as the system does it, without the runtime's backtrace, which asks for commands on a terminal.
+    /// `SWIFT_BACKTRACE` in the environment keeps it.
+    static func leaveCrashesToTheSystem() {
+        guard SystemText.environment("SWIFT_BACKTRACE") == nil else { return }
+        for number in [SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV] where !isIgnored(number) {
+            signal(number, SIG_DFL)
+        }
+    }
+
     /// SIGINT ends the program at once with status 130. A reader that goes away ends it by SIGPIPE, quietly, even if
     /// the parent process ignores that signal.
     static func endAtOnce() {

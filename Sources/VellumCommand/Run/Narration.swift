@@ -52,9 +52,9 @@ enum Narration {
         }
     }
 
+    /// Also in a pipe or a file, which a terminal may show later.
     private static func harmless(_ text: String) -> String {
-        guard isTerminal else { return text }
-        return text.split(separator: "\n", omittingEmptySubsequences: false)
+        text.split(separator: "\n", omittingEmptySubsequences: false)
             .map { TerminalText.sanitized(String($0)) }
             .joined(separator: "\n")
     }

@@ -116,6 +116,7 @@ struct ServerChange {
                 if Interruption.isRequested { return [] }
                 throw CommandFailure(error.description, status: .usage)
             }
+            for date in report.dates { Narration.say(date) }
             for warning in report.warnings { Narration.complain(warning) }
             if report.damaged > 0 {
                 throw CommandFailure(

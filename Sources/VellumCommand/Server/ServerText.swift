@@ -29,18 +29,17 @@ enum ServerText {
 
     /// What happened between two looks, a second.
     static func write(
-        _ now: ServerFigures, since before: ServerFigures, _ time: Timestamp, _ former: Timestamp,
-        _ json: Bool,
+        _ now: ServerFigures, since before: ServerFigures, seconds: Double, _ json: Bool,
         to output: OutputWriter
     ) throws {
-        let seconds = max(1e-3, time.seconds(since: former))
+        let seconds = max(1e-3, seconds)
         // A server that was started anew counts from 0.
         func rate(_ counter: KeyPath<ServerFigures, UInt64>) -> Double {
             let (new, old) = (now[keyPath: counter], before[keyPath: counter])
             return Double(new >= old ? new - old : new) / seconds
         }
         let cells: [(name: String, value: Cell)] = [
-            ("time", .time(time)),
+            ("time", .time(.now())),
             ("entries", .count(UInt64(clamping: now.databases.reduce(0) { $0 + $1.keys }))),
             ("memoryBytes", .bytes(now.memory)), ("hits", .rate(rate(\.hits))),
             ("misses", .rate(rate(\.misses))),

@@ -63,7 +63,7 @@ struct MistakeTests {
         (
             "find opened > 2026-01-31",
             [
-                "opened > 2026-01-31: opened is a number, not a date; seconds since 1970 are the date 1970-01-01 + opened"
+                "opened > 2026-01-31: opened is a number, not a date; seconds since 1970 are the date 1970-01-01Z + opened"
             ]
         ),
         ("find name > population", ["name > population: the two are never of one kind"]),

@@ -96,13 +96,24 @@ struct ListSource: QuerySource {
 
 extension ListSource {
     /// The keys of the rows that a query gives.
-    func keys(_ query: String, location: String = #fileID) throws -> [String] {
-        try QueryPlan(QueryPipeline(query)).rows(of: self).rows.map { $0.entry?.key ?? "-" }
+    func keys(
+        _ query: String, zone: QueryTimeZone = .utc, now: Timestamp = .now(), location: String = #fileID
+    ) throws -> [String] {
+        try rows(query, zone, now).map { $0.entry?.key ?? "-" }
+    }
+
+    private func rows(_ query: String, _ zone: QueryTimeZone, _ now: Timestamp) throws -> [QueryRow] {
+        var options = QueryOptions()
+        options.timeZone = zone
+        options.now = now
+        return try QueryPlan(QueryPipeline(query)).rows(of: self, options: options).rows
     }
 
     /// The rows of columns that a query gives, as JSON.
-    func columns(_ query: String) throws -> [[String]] {
-        try QueryPlan(QueryPipeline(query)).rows(of: self).rows.map { row in
+    func columns(
+        _ query: String, zone: QueryTimeZone = .utc, now: Timestamp = .now()
+    ) throws -> [[String]] {
+        try rows(query, zone, now).map { row in
             try row.columns.map { try $0.map { try JSONPrinter.text(of: $0) } ?? "-" }
         }
     }

@@ -119,8 +119,17 @@ struct RandomQuery {
                     "9007199254740993.0", "-1e400", "1.0e-400", "18446744073709551616",
                     "-9223372036854775809",
                 ])) ?? .null
+        case 9: localDate()
         default: .text(text())
         }
+    }
+
+    private mutating func localDate() -> QueryLiteral {
+        let text = pick([
+            "now", "today - 3d", "yesterday + 90m - 1ms", "2026-01-31", "2026-01-31 09:05:00.25 + 1w",
+        ])
+        guard case .compare(_, _, let literal)? = try? QueryPredicate("a = \(text)") else { return .null }
+        return literal
     }
 
     mutating func text() -> String {

@@ -1,0 +1,77 @@
+import StorageEngine
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Sendable value type; safe to use from any thread. The time zone of dates that are written without one, in queries and in stored
+/// texts.
+///
+/// A time that the clocks skip or show twice counts from the offset before the change: 02:30 of a skipped hour is 03:30, and of a
+/// repeated hour it is the first.
+public struct QueryTimeZone: Sendable {
+    /// Seconds east of Greenwich at a moment.
+    let offset: @Sendable (_ secondsSince1970: Int64) -> Int
+
+    /// Creates a zone of these offsets from UTC, in seconds, positive in the east and less than a day. Called for each date without a
+    /// zone, from several threads.
+    public init(offset: @escaping @Sendable (_ secondsSince1970: Int64) -> Int) { self.offset = offset }
+
+    /// Coordinated Universal Time.
+    public static let utc = QueryTimeZone { _ in 0 }
+
+    /// The zone of this process, which `TZ` in its environment sets.
+    public static let local = QueryTimeZone { seconds in
+        var clock = time_t(seconds)
+        var parts = tm()
+        guard !usesUTC.load(ordering: .relaxed), localtime_r(&clock, &parts) != nil else { return 0 }
+        return Int(parts.tm_gmtoff)
+    }
+
+    /// Whether ``local`` is UTC instead, by a setting of the program. Safe from any thread.
+    package static let usesUTC = Atomic<Bool>(false)
+
+    /// The moment at which clocks show this time, both in seconds since 1970.
+    func seconds(ofWall wall: Int64) -> Int64 {
+        let (before, after) = (offset(wall - 86_400), offset(wall + 86_400))
+        for candidate in [before, after] where offset(wall - Int64(candidate)) == candidate {
+            return wall - Int64(candidate)
+        }
+        return wall - Int64(before)
+    }
+}
+
+/// The moment and the zone of a query that runs: `now` in it, and the zone of dates without one.
+final class QueryClock: Sendable {
+    private let now: Timestamp
+    private let zone: QueryTimeZone
+    private let resolved = Mutex<[String]>([])
+
+    init(now: Timestamp, zone: QueryTimeZone) {
+        self.now = now
+        self.zone = zone
+    }
+
+    /// The clock of the query that runs on this thread.
+    @TaskLocal static var running: QueryClock?
+
+    static var zone: QueryTimeZone { running?.zone ?? .local }
+
+    /// The dates whose moments were needed, each with its moment: `today is 2026-01-31T00:00:00+01:00`.
+    var dates: [String] { resolved.withLock { $0 } }
+
+    /// Microseconds since 1970.
+    static func moment(of date: QueryDate) -> Int64 {
+        let clock = running ?? QueryClock(now: .now(), zone: .local)
+        let moment = date.moment(at: clock.now, in: clock.zone)
+        let offset = clock.zone.offset(DateText.floorDivide(moment, 1_000_000).0)
+        let line = "\(date) is " + DateText.text(microseconds: moment, offset: offset)
+        clock.resolved.withLock { if !$0.contains(line) { $0.append(line) } }
+        return moment
+    }
+}
