@@ -450,7 +450,7 @@ _vellum_put() {
 
 _vellum_query() {
     repeating_flags=()
-    non_repeating_flags=(--json --csv --spreadsheet --explain --touch --version -h --help)
+    non_repeating_flags=(--json --csv --spreadsheet --force --explain --touch --version -h --help)
     repeating_options=()
     non_repeating_options=(-s --store --file --format --output --memory --temp)
     __vellum_offer_flags_options 2
@@ -996,7 +996,7 @@ _vellum_import() {
 
 _vellum_export() {
     repeating_flags=()
-    non_repeating_flags=(--with-keys --lossless --touch --spreadsheet --version -h --help)
+    non_repeating_flags=(--with-keys --lossless --touch --spreadsheet --force --version -h --help)
     repeating_options=()
     non_repeating_options=(-s --store --format --where)
     __vellum_offer_flags_options 2
@@ -1141,7 +1141,7 @@ _vellum_backup() {
 
 _vellum_dump() {
     repeating_flags=()
-    non_repeating_flags=(--version -h --help)
+    non_repeating_flags=(--force --version -h --help)
     repeating_options=()
     non_repeating_options=(-s --store)
     __vellum_offer_flags_options -1

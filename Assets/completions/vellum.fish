@@ -37,7 +37,7 @@ function __vellum_parse_tokens -S
         case 'put'
             __vellum_parse_subcommand 3 's/store=' 'text' 'raw' 'expires=' 'memory-expires=' 'owner=' 'kind=' 'disk=' 'memory=' 'version' 'h/help'
         case 'query'
-            __vellum_parse_subcommand 2 's/store=' 'json' 'csv' 'spreadsheet' 'file=' 'format=' 'output=' 'explain' 'touch' 'memory=' 'temp=' 'version' 'h/help'
+            __vellum_parse_subcommand 2 's/store=' 'json' 'csv' 'spreadsheet' 'file=' 'format=' 'output=' 'force' 'explain' 'touch' 'memory=' 'temp=' 'version' 'h/help'
         case 'shell'
             __vellum_parse_subcommand 1 's/store=' 'version' 'h/help'
         case 'rm'
@@ -71,7 +71,7 @@ function __vellum_parse_tokens -S
         case 'import'
             __vellum_parse_subcommand 2 's/store=' 'key=' 'value=' 'format=' 'text' 'types=+' 'delimiter=' 'quote=' 'decimal=' 'trim' 'header=' 'strict' 'lossless' 'overwrite' 'write' 'expires=' 'memory-expires=' 'owner=' 'kind=' 'disk=' 'memory=' 'version' 'h/help'
         case 'export'
-            __vellum_parse_subcommand 2 's/store=' 'format=' 'where=' 'with-keys' 'lossless' 'touch' 'spreadsheet' 'version' 'h/help'
+            __vellum_parse_subcommand 2 's/store=' 'format=' 'where=' 'with-keys' 'lossless' 'touch' 'spreadsheet' 'force' 'version' 'h/help'
         case 'append'
             __vellum_parse_subcommand 2 's/store=' 'whole' 'disk=' 'keep-old' 'version' 'h/help'
         case 'tail'
@@ -83,7 +83,7 @@ function __vellum_parse_tokens -S
         case 'backup'
             __vellum_parse_subcommand -r 2 's/store=' 'version' 'h/help'
         case 'dump'
-            __vellum_parse_subcommand -r 2 's/store=' 'version' 'h/help'
+            __vellum_parse_subcommand -r 2 's/store=' 'force' 'version' 'h/help'
         case 'restore'
             __vellum_parse_subcommand 2 'version' 'h/help'
         case 'doctor'
@@ -269,6 +269,7 @@ complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options 
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum query" file' -l 'file' -d 'Read the query from this file; - for standard input.' -rF
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum query" format' -l 'format' -d 'Print the rows as this: json is one array, ndjson an object a line.' -rfka 'table json ndjson csv tsv'
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum query" output' -l 'output' -d 'Write to this file, which gets its name when it is whole; its name tells the format.' -rF
+complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum query" force' -l 'force' -d 'Replace a file that exists, without asking.'
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum query" explain' -l 'explain' -d 'Print how the query was carried out instead of its rows; with --json as one object.'
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum query" touch' -l 'touch' -d 'Read values of a server although that counts there as a use of every key (before version 7.2).'
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum query" memory' -l 'memory' -d 'What the query may keep in memory before it takes temporary files.' -rfka ''
@@ -417,6 +418,7 @@ complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options 
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum export" lossless' -l 'lossless' -d 'For servers: write type, expiry time and the server\'s own form (DUMP) of each key; import --lossless restores them.'
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum export" touch' -l 'touch' -d 'Read values of a server although that counts there as a use of every key (before version 7.2).'
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum export" spreadsheet' -l 'spreadsheet' -d 'In CSV: put an apostrophe before texts that a spreadsheet would carry out as formulas.'
+complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum export" force' -l 'force' -d 'Replace a file that exists, without asking.'
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum export" version' -l 'version' -d 'Show the version.'
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum export" h help' -s 'h' -l 'help' -d 'Show help information.'
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum append" s store' -s 's' -l 'store' -d 'The store\'s folder, or valkey://host:port of a server (default: $VELLUM_STORE, else that of the settings, else the only store in the caches folder).' -rfa '(__vellum_complete_directories)'
@@ -452,6 +454,7 @@ complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options 
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum dump" s store' -s 's' -l 'store' -d 'The store\'s folder, or valkey://host:port of a server (default: $VELLUM_STORE, else that of the settings, else the only store in the caches folder).' -rfa '(__vellum_complete_directories)'
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_positional "vellum dump" -eq 1' -F
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_positional "vellum dump" -ge 2' -fka '(__vellum_custom_completion ---completion dump -- positional@1 (count (__vellum_tokens -pc)) (__vellum_tokens -tC))'
+complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum dump" force' -l 'force' -d 'Replace a file that exists, without asking.'
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum dump" version' -l 'version' -d 'Show the version.'
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum dump" h help' -s 'h' -l 'help' -d 'Show help information.'
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_positional "vellum restore" -eq 1' -F
