@@ -37,7 +37,6 @@ package enum DateText {
         }
         var cursor = DateCursor(text: text)
         guard let day = cursor.day() else { return nil }
-        if cursor.isAtEnd, cursor.isBasic, !takesDigits { return nil }
         var written = Written(day: day)
         if cursor.takeTimeSeparator() {
             guard let time = cursor.time() else { return nil }
@@ -46,7 +45,9 @@ package enum DateText {
                 guard let offset = cursor.offset() else { return nil }
                 written.offset = offset
             }
-        } else if !cursor.isBasic, cursor.take("Z") {
+        } else if cursor.isBasic {
+            guard takesDigits else { return nil }
+        } else if cursor.take("Z") {
             written.offset = 0
         }
         return cursor.takeSuffixes(hasOffset: written.offset != nil) && cursor.isAtEnd ? written : nil
