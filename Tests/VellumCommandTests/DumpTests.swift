@@ -123,9 +123,9 @@ struct DumpTests {
         let old = try store.folder.file("old.dump", "old")
         let new = store.folder / "new.dump"
         for file in [old, new] {
-            let unknown = try store.run("dump", file, "A", "Aa")
+            let unknown = try store.run("dump", file, "A", "Aa", "--force")
             #expect(unknown.status == 1 && unknown.errors.contains("no archive \"Aa\""), "\(unknown.errors)")
-            let nowhere = try Vellum.run(["dump", file, "--store", store.folder / "none"])
+            let nowhere = try Vellum.run(["dump", file, "--force", "--store", store.folder / "none"])
             #expect(nowhere.status == 3 && nowhere.errors.contains("no store at"), "\(nowhere.errors)")
         }
         let inside = try store.run("dump", store.path + "/A.archive/dump")

@@ -257,13 +257,13 @@ import Testing
             let old = name.hasPrefix("old") ? "what was there\n" : nil
             if let old { try old.write(toFile: file, atomically: false, encoding: .utf8) }
             let before = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
-            let export = try run("ulimit -f 16", "export A0 '\(file)'")
+            let export = try run("ulimit -f 16", "export A0 '\(file)' --force")
             #expect(export.status == 3, "\(export.errors)")
             #expect(export.errors.contains(file) && export.errors.contains("ulimit -f"), "\(export.errors)")
             #expect((try? String(contentsOfFile: file, encoding: .utf8)) == old)
             let after = try FileManager.default.contentsOfDirectory(atPath: folder.path)
             #expect(Set(after).subtracting(["limited.out", "limited.err"]).isSubset(of: before), "\(after)")
-            #expect(try Vellum.run(["export", "A0", file, "--store", path]).status == 0)
+            #expect(try Vellum.run(["export", "A0", file, "--force", "--store", path]).status == 0)
             #expect(try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").count == 21)
         }
     }

@@ -64,8 +64,8 @@ struct SignalTests {
         let condition = try fillSlowly()
         let file = store.folder / "out.ndjson"
         for arguments in [
-            ["query", "A", "find \(condition)", "--output", file],
-            ["export", "A", file, "--where", condition],
+            ["query", "A", "find \(condition)", "--output", file, "--force"],
+            ["export", "A", file, "--where", condition, "--force"],
         ] {
             // A machine that has no time for the test may see it end first.
             let isInterrupted = try await holdsOnce(in: 5) {

@@ -165,7 +165,7 @@ import Testing
         let file = try store.folder.file("b.ndjson", "old")
         var interrupted = 0
         for round in 0..<15 {
-            let export = try store.start("export", "B", file)
+            let export = try store.start("export", "B", file, "--force")
             // Not as a task, which may have to wait for a thread until the program has long come to its end.
             usleep(UInt32(round * round) * 10_000)
             export.signal(SIGTERM)
@@ -177,7 +177,7 @@ import Testing
             #expect(content(file) == "old", "round \(round)")
         }
         #expect(interrupted > 0)
-        if content(file) == "old" { try store.done("export", "B", file) }
+        if content(file) == "old" { try store.done("export", "B", file, "--force") }
         #expect(content(file)?.split(separator: "\n").count == 2_000)
     }
 }
