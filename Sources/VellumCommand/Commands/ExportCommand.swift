@@ -99,7 +99,7 @@ struct ExportCommand: ParsableCommand {
     }
 
     private func export(_ database: ServerDatabase) throws {
-        let whole = try WholeFile.toWrite(file)
+        let whole = try WholeFile.toWrite(file, force: force)
         defer { whole?.discard() }
         let format = try format ?? FileFormat.toWrite(file)
         guard format == .ndjson || format == .json && !lossless else {
