@@ -59,6 +59,7 @@ struct DemoData: Sendable {
 
     private static var embedded: InputBuffer {
         InputBuffer(
-            sample: Array(UnsafeBufferPointer(start: demo_cities, count: demo_cities_size)), name: "the program")
+            sample: Array(UnsafeBufferPointer(start: demo_cities, count: demo_cities_size)),
+            name: "the program")
     }
 }
