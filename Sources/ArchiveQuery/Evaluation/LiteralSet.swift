@@ -24,7 +24,7 @@ struct LiteralSet {
             let key = GroupKey(scalar: StoredItem(literal)) ?? .absent
             let place = places[key] ?? places.count
             places[key] = place
-            if case .date = value { hasDates = true }
+            if literal.kind == .date { hasDates = true }
             guard case .text(let text) = literal else { continue }
             if let date = TextValue(text).date { writtenDates[date] = place } else { hasUndatedTexts = true }
             texts.append((Array(text.utf8), place))
