@@ -43,6 +43,24 @@ struct InterleavedChangesTests {
         #expect(number > 8)
     }
 
+    private func expectOther(_ served: Served, _ step: Int) throws {
+        #expect(try served.ask("GET", "k").text == "other", "\(step)")
+        #expect(try served.ask("PTTL", "k").number == -1, "\(step)")
+    }
+
+    private func expectBeside(_ served: Served, _ step: Int) throws {
+        #expect(try served.ask("GET", "l").text == "beside", "\(step)")
+        #expect(try served.ask("PTTL", "l").number ?? 0 > 900_000, "\(step)")
+    }
+
+    /// Takes back an action that has been carried out.
+    private func undo(
+        _ carried: Carried<PlanOutcome>, by changes: ServerChanges
+    ) throws -> Carried<UndoOutcome> {
+        let action = try #require(carried.outcome.action)
+        return try #require(try changes.undo(action.id))
+    }
+
     private static let actions: [PlannedAction] = [
         .delete, .expireNow, .setLifetime(.seconds(5000)), .setLifetime(.seconds(100)), .setLifetime(nil),
     ]
@@ -59,10 +77,8 @@ struct InterleavedChangesTests {
             id = try changes.carryOut(action, on: targets).outcome.action?.id
         } then: { step in
             _ = try served.changes().undo(try #require(id))
-            #expect(try served.ask("GET", "k").text == "other", "\(step)")
-            #expect(try served.ask("PTTL", "k").number == -1, "\(step)")
-            #expect(try served.ask("GET", "l").text == "beside", "\(step)")
-            #expect(try served.ask("PTTL", "l").number ?? 0 > 900_000, "\(step)")
+            try expectOther(served, step)
+            try expectBeside(served, step)
         }
     }
 
@@ -78,10 +94,8 @@ struct InterleavedChangesTests {
         } change: { changes in
             _ = try changes.undo(id)
         } then: { step in
-            #expect(try served.ask("GET", "k").text == "other", "\(step)")
-            #expect(try served.ask("PTTL", "k").number == -1, "\(step)")
-            #expect(try served.ask("GET", "l").text == "beside", "\(step)")
-            #expect(try served.ask("PTTL", "l").number ?? 0 > 900_000, "\(step)")
+            try expectOther(served, step)
+            try expectBeside(served, step)
         }
     }
 
@@ -104,8 +118,7 @@ struct InterleavedChangesTests {
             }
             _ = try changes.carryOut(action, on: targets, meeting: areFormer)
         } then: { step in
-            #expect(try served.ask("GET", "k").text == "other", "\(step)")
-            #expect(try served.ask("PTTL", "k").number == -1, "\(step)")
+            try expectOther(served, step)
         }
     }
 
@@ -123,7 +136,7 @@ struct InterleavedChangesTests {
         // Neither to one that keeps the expiry time that the change has set.
         let soon = try served.changes().carryOut(.setLifetime(.seconds(5000)), on: try served.targets(keys))
         try served.ask("SET", "key 7", "newest", "KEEPTTL")
-        let second = try #require(try served.changes().undo(try #require(soon.outcome.action).id)).outcome
+        let second = try undo(soon, by: served.changes()).outcome
         #expect(second.entries == 69 && second.skipped == ["key 7"])
         #expect(try served.ask("PTTL", "key 7").number ?? 0 > 4_000_000)
     }
@@ -134,7 +147,7 @@ struct InterleavedChangesTests {
         try served.ask("SET", "k", "former")
         let soon = try served.changes().carryOut(.setLifetime(.seconds(100)), on: try served.targets(["k"]))
         try served.ask("DEL", "k")
-        let undone = try #require(try served.changes().undo(try #require(soon.outcome.action).id)).outcome
+        let undone = try undo(soon, by: served.changes()).outcome
         #expect(undone.entries == 0 && undone.skipped == ["k"])
         #expect(try served.ask("EXISTS", "k").number == 0)
     }
@@ -152,7 +165,7 @@ struct InterleavedChangesTests {
         for number in 0..<3000 {
             try served.ask(command == "HSET" ? "HGET" : "SISMEMBER", "k", "element \(number)")
         }
-        let undone = try #require(try served.changes().undo(try #require(never.outcome.action).id)).outcome
+        let undone = try undo(never, by: served.changes()).outcome
         #expect(undone.entries == 1)
         #expect(try served.ask("PTTL", "k").number ?? 0 > 900_000)
     }
@@ -168,7 +181,7 @@ struct InterleavedChangesTests {
         let deleted = try limited.carryOut(.delete, on: targets)
         #expect(deleted.outcome.entries == 2 && deleted.stopped?.contains("b1") == true)
         #expect(try served.ask("EXISTS", "a1", "b1", "a2").number == 1)
-        let back = try #require(try limited.undo(try #require(deleted.outcome.action).id)).outcome
+        let back = try undo(deleted, by: limited).outcome
         #expect(back.entries == 2)
         let all = try served.changes().carryOut(.delete, on: targets)
         let id = try #require(all.outcome.action).id
