@@ -15,7 +15,8 @@ package indirect enum JSONTree: Sendable {
 
     /// A CBOR item where it lies; null if there is none, or it can't be read.
     package static func item(_ item: UnsafeRawBufferPointer?) -> JSONTree {
-        item.flatMap { CBORReader.isWellFormed($0) ? .source(.cbor($0)) : nil } ?? .cell(.absent)
+        guard let item, item.count < longBytes || CBORReader.isWellFormed(item) else { return .cell(.absent) }
+        return .source(.cbor(item))
     }
 
     package static func text(_ text: String?) -> JSONTree { .cell(Cell(text)) }
@@ -32,14 +33,14 @@ package indirect enum JSONTree: Sendable {
     }
 
     private static func append(_ source: JSONSource, to output: inout [UInt8]) {
+        if case .cbor(let item) = source, (try? JSONPrinter.print(item, into: &output)) != nil { return }
         var text: [UInt8] = []
-        // What isn't well-formed is null.
-        if (try? source.print(to: {
-            text += $0; return true
-        })) == nil {
-            text = Array("null".utf8)
+        let isPrinted = try? source.print { piece in
+            text += piece
+            return true
         }
-        output += text
+        // What isn't well-formed is null.
+        output += isPrinted == nil ? Array("null".utf8) : text
     }
 
     /// `addLong` appends what isn't to be collected.

@@ -37,9 +37,12 @@ package final class OutputWriter {
 
     /// Writes a long value without a copy.
     package func write(_ bytes: UnsafeRawBufferPointer) throws(SourceError) {
-        guard bytes.count >= Self.bufferedBytes else { return try write(bytes.lazy.map { $0 }) }
-        try flush()
-        try hand(bytes)
+        guard bytes.count < Self.bufferedBytes else {
+            try flush()
+            return try hand(bytes)
+        }
+        buffer.append(contentsOf: bytes)
+        if buffer.count >= Self.bufferedBytes { try flush() }
     }
 
     /// Writes a value's JSON piece by piece, harmless to a terminal.
