@@ -78,7 +78,10 @@ extension [Target] {
         if let failure = outcome.failure {
             // What was done before stays done, so it is told together with the error.
             var reason = failure.description
-            if case .noSpace = failure { reason += "; to delete all entries (vellum rm --all) frees space in any case" }
+            if case .noSpace = failure {
+                reason +=
+                    "; repeat it, or delete all entries (vellum rm --all), which frees space in any case"
+            }
             carried.stopped = stopped(after: outcome.entries) + ": \(reason)"
         } else if let stoppedAt {
             carried.stopped = stopped(after: stoppedAt) + "."
