@@ -593,12 +593,3 @@ final class RowReader {
         return EntryFacts(cursor)
     }
 }
-
-extension PropertyNames {
-    /// The properties that no value had that one of these readers read.
-    func properties(seenByNoneOf readers: [RowReader]) -> [QueryProperty] {
-        wholes.sorted().filter { name in !readers.contains { $0.hasSeen(name: name) } }.map {
-            .named(all[$0])
-        } + ways.indices.filter { way in !readers.contains { $0.hasSeen(way: way) } }.map { ways[$0] }
-    }
-}
