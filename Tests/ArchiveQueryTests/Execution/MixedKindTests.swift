@@ -142,7 +142,7 @@ struct MixedKindTests {
             ])
         #expect(try source.keys("find date(v) > 2026-01-01") == ["6"])
         #expect(try source.columns("max number(v), sum number(v)").first?.first == "12345678901234567890123")
-        // What can't be converted is neither greater nor not greater, but it is null.
+        // A value without a conversion is neither greater nor not greater, but null.
         #expect(try source.keys("find not number(v) > 6") == ["0", "4", "8"])
         #expect(try source.keys("find number(v) is null") == ["2", "5", "6", "8"])
         #expect(try source.keys("find number(v) != 5") == ["1", "3", "4", "7", "8"])
@@ -220,7 +220,7 @@ struct MixedKindTests {
         }
     }
 
-    @Test("what goes to temporary files is counted once")
+    @Test("rows in temporary files are counted once")
     func spilledRowsCountOnce() throws {
         let source = try ListSource(
             json: (0..<3000).map { #"{"n":\#($0 % 2 == 0 ? "\"x\"" : "\($0)"),"v":\#($0)}"# })
