@@ -46,7 +46,7 @@ struct RefusalTests {
     @Test(
         "ignores text behind a refused key until a pause, an arrow or esc",
         arguments: [
-            ("jj<enter>Q", "Dy"), ("j/", "eq"), ("P/", "zq"),
+            ("jj<enter>Q", "Dy"), ("jz/", "Dq"), ("P/", "zq"),
         ])
     func textBehindARefusedKey(keys: String, text: String) throws {
         let clock = TestClock()
