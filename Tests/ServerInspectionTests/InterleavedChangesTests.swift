@@ -13,8 +13,8 @@ struct InterleavedChangesTests {
     /// Runs `change` through a proxy again and again: before its first command, before its second and so on, another client stores
     /// a value at the key `k`.
     private func interleave(
-        _ served: Served, prepare: () throws -> Void, change: (ServerChanges) throws -> Void,
-        then check: (_ step: Int) throws -> Void
+        _ served: Served, prepare: (ServerChanges) throws -> Void, change: (ServerChanges) throws -> Void,
+        then check: (_ step: Int, ServerChanges) throws -> Void
     ) throws {
         let (step, count, port) = (Guarded(0), Guarded(0), served.server.port)
         let proxy = try Interposer(
@@ -31,13 +31,17 @@ struct InterleavedChangesTests {
         let address = try ServerAddress("valkey://127.0.0.1:\(proxy.port)")
         var number = 1
         while true {
-            try prepare()
+            // All by the proxy: copies are kept for each address.
+            let changes = ServerChanges(address, database: 0, undoFolder: served.folder)
+            step.withLock { $0 = 0 }
+            try prepare(changes)
             count.withLock { $0 = 0 }
             step.withLock { $0 = number }
             try change(ServerChanges(address, database: 0, undoFolder: served.folder))
-            // Each command had its turn.
+            step.withLock { $0 = 0 }
+            // No command was without another client's write before it.
             if count.withLock({ $0 }) < number { break }
-            try check(number)
+            try check(number, changes)
             number += 1
         }
         #expect(number > 8)
@@ -69,14 +73,15 @@ struct InterleavedChangesTests {
     func writesDuringAChange(action: PlannedAction) async throws {
         let served = try await Served()
         var id: UInt32?
-        try interleave(served) {
+        try interleave(served) { _ in
             try served.ask("SET", "k", "former", "PX", "1000000")
             try served.ask("SET", "l", "beside", "PX", "1000000")
         } change: { changes in
             let targets = ["k", "l"].map { Target(key: $0, sequence: 0, size: 60) }
             id = try changes.carryOut(action, on: targets).outcome.action?.id
-        } then: { step in
-            _ = try served.changes().undo(try #require(id))
+        } then: { step, changes in
+            let id = try #require(id)
+            #expect(try changes.undo(id)?.outcome.entries ?? 0 > 0)
             try expectOther(served, step)
             try expectBeside(served, step)
         }
@@ -86,14 +91,14 @@ struct InterleavedChangesTests {
     func writesDuringAnUndo(action: PlannedAction) async throws {
         let served = try await Served()
         var id: UInt32 = 0
-        try interleave(served) {
+        try interleave(served) { changes in
             try served.ask("SET", "k", "former", "PX", "1000000")
             try served.ask("SET", "l", "beside", "PX", "1000000")
-            let carried = try served.changes().carryOut(action, on: try served.targets(["k", "l"]))
+            let carried = try changes.carryOut(action, on: try served.targets(["k", "l"]))
             id = try #require(carried.outcome.action).id
         } change: { changes in
             _ = try changes.undo(id)
-        } then: { step in
+        } then: { step, _ in
             try expectOther(served, step)
             try expectBeside(served, step)
         }
@@ -103,7 +108,7 @@ struct InterleavedChangesTests {
     func writesBesideACondition(action: PlannedAction) async throws {
         let served = try await Served()
         let reader = try served.server.client()
-        try interleave(served) {
+        try interleave(served) { _ in
             try served.ask("SET", "k", "former", "PX", "1000000")
             try served.ask("SET", "l", "former", "PX", "1000000")
         } change: { changes in
@@ -117,7 +122,7 @@ struct InterleavedChangesTests {
                 }
             }
             _ = try changes.carryOut(action, on: targets, meeting: areFormer)
-        } then: { step in
+        } then: { step, _ in
             try expectOther(served, step)
         }
     }
