@@ -201,8 +201,11 @@ extension QueryPredicate {
     private static func keys(_ literals: [QueryLiteral]) -> [String]? {
         var keys: [String] = []
         for literal in literals {
-            if case .date = literal { return nil }
-            if case .text(let text) = literal { keys.append(text) }
+            switch literal {
+            case .date, .localDate: return nil
+            case .text(let text): keys.append(text)
+            default: break
+            }
         }
         return keys
     }
