@@ -80,8 +80,8 @@ struct InterleavedChangesTests {
             let targets = ["k", "l"].map { Target(key: $0, sequence: 0, size: 60) }
             id = try changes.carryOut(action, on: targets).outcome.action?.id
         } then: { step, changes in
-            let id = try #require(id)
-            #expect(try changes.undo(id)?.outcome.entries ?? 0 > 0)
+            let number = try #require(id)
+            #expect(try changes.undo(number) != nil)
             try expectOther(served, step)
             try expectBeside(served, step)
         }
@@ -213,7 +213,7 @@ struct InterleavedChangesTests {
         for _ in 0..<2 {
             let changes = ServerChanges(address, database: 0, undoFolder: served.folder)
             let carried = try changes.carryOut(.delete, on: try served.targets(["k"]))
-            _ = try changes.undo(try #require(carried.outcome.action).id)
+            _ = try undo(carried, by: changes)
         }
         #expect(try served.ask("OBJECT", "IDLETIME", "k").number ?? 0 < 1000)
         try served.ask("CONFIG", "SET", "slowlog-log-slower-than", "0")
@@ -244,7 +244,7 @@ struct InterleavedChangesTests {
             _ = try served.connection.value(of: Array(key.utf8), type: facts?.type ?? "hash", in: 0)
         }
         let carried = try served.changes().carryOut(.delete, on: try served.targets(["text", "hash"]))
-        _ = try served.changes().undo(try #require(carried.outcome.action).id)
+        _ = try undo(carried, by: served.changes())
         for _ in 0..<3 { try served.ask("GET", "number") }
         try served.ask("GET", "none")
         let figures = try served.connection.figures()

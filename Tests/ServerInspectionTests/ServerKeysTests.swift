@@ -325,7 +325,7 @@ struct ServerKeysTests {
         let plan = QueryPlan(try QueryPipeline("find first = 1"))
         let source = try ServerQuery(served.connection, database: 0, for: plan.pipeline)
         let report = try plan.rows(of: source).report
-        #expect(report.damaged == 0 && report.bytesRead == 40_000_003)
+        #expect(report.visited == 1 && report.damaged == 0)
     }
 
     @Test func whatCannotBeReachedIsSaid() async throws {
