@@ -120,8 +120,7 @@ struct ActionTests {
     @Test(
         "q closes a view that was opened on top, then leaves the browser",
         arguments: [
-            "jE", "jT", "jzz<enter>", "jz<enter>", "j<enter><enter>", "j<enter><enter>jjjj", "j<enter>T",
-            "jQ<esc>",
+            "jE", "jT", "jzz", "jz", "j<enter><enter>", "j<enter><enter>jjjj", "j<enter>T",
         ]) func qClosesAView(keys: String) throws
     {
         var browser = try Fixture.browser(Fixture.source(), keys: keys)

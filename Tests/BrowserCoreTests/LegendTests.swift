@@ -70,7 +70,7 @@ struct LegendTests {
     @Test(arguments: [(Fixture.unicode, "●", "▼"), (Fixture.ascii, "*", "v")])
     func theSignsAreThoseOnTheScreen(look: Look, marked: String, dying: String) throws {
         var browser = try Fixture.browser(Fixture.source(), rows: 30, look: look, keys: "j<enter>mG")
-        #expect(browser.frame.lines.contains { $0.hasPrefix("  \(dying) ") }, "\(browser.frame.plainText)")
+        #expect(browser.frame.lines.contains { $0.hasPrefix("\(dying) ") }, "\(browser.frame.plainText)")
         browser.press(try Key.script("g"))
         #expect(browser.frame.lines.contains { $0.hasPrefix("\(marked) Jakarta") })
         for (typed, sign) in [("next delete", marked), ("evicts", dying)] {
