@@ -31,8 +31,16 @@ struct EditableValueTests {
         #expect(try value.bytes(of: Array("[1]\n".utf8)) == [0x81, 0x01])
     }
 
+    @Test("edits bytes as hexadecimal digits, and texts that look like them as texts")
+    func bytesAreEdited() throws {
+        let bytes = CBORValue.map([.bytes([1]): .array([.bytes([0, 255]), "h'00'"])]).encoded
+        let value = try EditableValue(bytes, encoding: .cbor)
+        #expect(try value.bytes(of: value.text) == bytes)
+        #expect(try value.bytes(of: Array("[\"h'07'\"]".utf8)) == CBORValue.array([.bytes([7])]).encoded)
+    }
+
     @Test(arguments: [
-        (CBORValue.array([.bytes([1, 2])]), "byte strings"), (.array([.tagged(1, .unsigned(5))]), "dates"),
+        (CBORValue.array([.tagged(1, .unsigned(5))]), "dates"),
         (.array([.undefined]), "undefined values"), (.array([.tagged(100, .unsigned(5))]), "tag 100"),
         (.map(CBORMap([.init(key: .unsigned(1), value: .null)])), "keys that aren't texts"),
     ])

@@ -1,6 +1,6 @@
 /// Safe to use from any thread. Converts CBOR into JSON text (RFC 8259) in one pass, without building values.
 ///
-/// CBOR that ``JSONTranscoder`` made from JSON becomes the same JSON value again. What JSON lacks becomes its
+/// CBOR that ``JSONTranscoder`` made from JSON becomes the same JSON value again, but for texts that look like bytes. What JSON lacks becomes its
 /// nearest equivalent:
 /// - NaN and the infinities, `undefined` and simple values without a meaning: `null`;
 /// - byte strings: their hexadecimal digits as `h'636166e9'`; a text of that form gets a backslash before it, and one with
@@ -164,7 +164,8 @@ public struct JSONPrinter {
         _ reader: inout CBORReader, _ head: CBORHead, depth: Int
     ) throws(CBORError) -> Bool {
         var read = 0
-        try reader.checkDepth(depth, at: reader.offset)
+        // The printer finds what is nested too deeply.
+        guard (try? reader.checkDepth(depth, at: reader.offset)) != nil else { return true }
         switch head {
         case .bytes(let count), .text(let count):
             guard let count else {

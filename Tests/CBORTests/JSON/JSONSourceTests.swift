@@ -54,7 +54,7 @@ struct JSONSourceTests {
     @Test("prints strings of indefinite length, and bytes whose chunks end within a group")
     func indefiniteStrings() throws {
         let bytes: [UInt8] = [0x5f, 0x41, 1, 0x42, 2, 3, 0x40, 0x44, 4, 5, 6, 7, 0xff]
-        #expect(try bytes.withUnsafeBytes { try printed(.cbor($0)).text } == "\"AQIDBAUGBw\"")
+        #expect(try bytes.withUnsafeBytes { try printed(.cbor($0)).text } == "\"h'01020304050607'\"")
         let text: [UInt8] = [0x7f, 0x61, 0x61, 0x62, 0xc3, 0xa9, 0xff]
         #expect(try text.withUnsafeBytes { try printed(.cbor($0)).text } == "\"aé\"")
         #expect(try text.withUnsafeBytes { try printed(.cbor($0), isBare: true).text } == "aé")
