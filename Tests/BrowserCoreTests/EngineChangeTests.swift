@@ -43,7 +43,7 @@ struct EngineChangeTests {
             try archive.put([UInt8](repeating: 7, count: 50_000), forKey: "key \(number)")
         }
         var browser = try browser("L<ctrl+u>disk 1MB<enter>")
-        #expect(browser.frame.boxWords.contains("About 1 MB are evicted"), "\(browser.frame.plainText)")
+        #expect(browser.frame.plainText.contains("About 1 MB are evicted"), "\(browser.frame.plainText)")
         #expect(try archive.configuration().diskLimit == 4 << 20)
         browser.press([Key(.escape)])
         #expect(try archive.configuration().diskLimit == 4 << 20)

@@ -68,11 +68,11 @@ struct FrameTests {
         let source = Fixture.source()
         source.with { state in
             state.summaries["City"]?.records = 3_150_000
-            state.summaries["City"]?.deletes = 66_000
+            state.summaries["City"]?.deletes = 66_000_000
         }
         let frame = try Fixture.browser(source, columns: 120, rows: 35, keys: "j").frame
         let row = try #require(frame.lines.first { $0.contains("3,150,000 records") })
-        #expect(row.contains("66,000 deletes, 0 expirat… "), "\(row)")
+        #expect(row.contains("66,000,000 deletes, 0 expirat… "), "\(row)")
     }
 
     /// In ASCII nothing but the store's own text is beyond ASCII.
