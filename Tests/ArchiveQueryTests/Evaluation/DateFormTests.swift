@@ -16,21 +16,15 @@ import Testing
         "Pacific/Apia", "America/Sao_Paulo", "Africa/Cairo",
     ]
 
-    /// The moment at which clocks show a time, by going through all minutes near it.
+    /// The first moment at which clocks show a time, by trying all offsets of the hours near it; of a skipped time the moment by the
+    /// offset before.
     private static func moment(ofWall wall: Int, _ zone: TimeZone) -> Int {
         func offset(_ moment: Int) -> Int {
             zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(moment)))
         }
         let start = wall - 26 * 3600
-        var before = offset(start)
-        for moment in stride(from: start, through: wall + 26 * 3600, by: 60) {
-            let offset = offset(moment)
-            if moment + offset == wall { return moment }
-            // The clocks have skipped it.
-            if moment + offset > wall { return wall - before }
-            before = offset
-        }
-        return wall - before
+        let offsets = Set(stride(from: start, through: wall + 26 * 3600, by: 3600).map(offset))
+        return offsets.map { wall - $0 }.filter { $0 + offset($0) == wall }.min() ?? wall - offset(start)
     }
 
     private struct Written {
