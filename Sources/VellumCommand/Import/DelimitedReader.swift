@@ -240,7 +240,7 @@ struct DelimitedReader: RecordReader {
         case (_, .null), (.boolean, .boolean):
             try FieldValue.read(field, isQuoted: false, of: table, into: &writer)
         case (.boolean, _): return "true or false"
-        case (.localNumber(let decimal), _): if try !number(decimal) { return "number" }
+        case (.localNumber(let decimal), _): return try number(decimal) ? nil : "number"
         case (.number, let found):
             if let decimal = dialect.decimal { return try number(decimal) ? nil : "number" }
             guard found.isNumber else { return "number" }
