@@ -24,8 +24,9 @@ struct JSONSourceTests {
             + "\":1}]",
     ]
 
-    @Test("prints text and its CBOR as one piece would be printed", arguments: texts)
-    func equalsTheWhole(text: String) throws {
+    @Test("prints text and its CBOR as one piece would be printed", arguments: texts.indices)
+    func equalsTheWhole(number: Int) throws {
+        let text = JSONSourceTests.texts[number]
         let item = try JSONTranscoder.cbor(from: text)
         for layout in [JSONLayout.compact, .pretty] {
             let whole = try JSONPrinter.text(of: item, layout: layout)
@@ -51,7 +52,7 @@ struct JSONSourceTests {
         #expect(expected != nil && bytes.withUnsafeBytes { $0.jsonProblem } == expected)
     }
 
-    @Test("prints strings of indefinite length, and bytes whose chunks end within a group")
+    @Test("prints strings of indefinite length")
     func indefiniteStrings() throws {
         let bytes: [UInt8] = [0x5f, 0x41, 1, 0x42, 2, 3, 0x40, 0x44, 4, 5, 6, 7, 0xff]
         #expect(try bytes.withUnsafeBytes { try printed(.cbor($0)).text } == "\"h'01020304050607'\"")
