@@ -35,13 +35,14 @@ struct LiteralSet {
 
     /// Whether one of the values equals the item, as the disjunction of comparisons with `=`.
     func test(_ item: StoredItem, _ sight: Sight) -> Truth {
+        let isDatedText = hasDates && item.isText && item.date != nil
+        if isDatedText { sight.note(.date) }
         if place(of: item) != nil { return .yes }
         switch item {
         case .absent: return .no
         case .failed: return .unknown
         default: break
         }
-        let isDatedText = hasDates && item.isText && item.date != nil
         let isUndated = hasDates && item.isText && !isDatedText || hasUndatedTexts && item.isDate
         if isUndated || !isDatedText && !kinds.isEmpty && item.kind.isDisjoint(with: kinds) {
             sight.count(item.kind)
