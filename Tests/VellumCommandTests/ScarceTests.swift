@@ -117,9 +117,9 @@ import Testing
 
     @Test("ends with a sentence and 3 where there is no memory for what must be in it")
     func exhaustedMemory() throws {
-        let line = "{\"t\":\"" + String(repeating: "a", count: 80 << 20) + "\"}"
+        let line = "{\"k\":\"k\",\"t\":\"" + String(repeating: "a", count: 80 << 20) + "\"}"
         let file = try folder.file("line.ndjson", line)
-        for words in ["import A '\(file)'", "put A k '\(file)'", "put A k - <'\(file)'"] {
+        for words in ["import A '\(file)' --key k", "put A k '\(file)'", "put A k - <'\(file)'"] {
             let result = try run("ulimit -v 200000", words)
             #expect(result.status == 3, "\(words): \(result.status) \(result.errors.suffix(300))")
             #expect(result.errors.contains("ulimit -v"), "\(result.errors.suffix(300))")

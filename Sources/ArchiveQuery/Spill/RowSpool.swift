@@ -18,7 +18,8 @@ package final class RowSpool {
 
     /// - Throws: also if the value would take more memory than is allowed, with the copy that is written and read.
     package func append(key: String, value: UnsafeRawBufferPointer?) throws(QueryError) {
-        guard value?.count ?? 0 <= max(1 << 20, memoryLimit) / 4 else { throw .tooMuchMemory(limit: memoryLimit) }
+        let most = max(1 << 20, memoryLimit) / 4
+        guard value?.count ?? 0 <= most else { throw .tooMuchMemory(limit: memoryLimit) }
         count += 1
         entries.append((key, value.map { Array($0) }))
         bytes += key.utf8.count + (value?.count ?? 0) + Self.entryBytes

@@ -151,7 +151,7 @@ struct PlannedChange: Sendable {
         if case .setLifetime = action { return }
         let status = try archive.status()
         if let free = store.named.flatMap(SystemText.freeBytes), free < 1 << 20 {
-            Narration.say("the disk is full: what is deleted may be deleted for good, with what could be undone before")
+            Narration.say("the disk is full: this deletion, and earlier ones, may become final")
         }
         guard let room = action.undoRoom(in: status, entries: plan.entries, bytes: plan.bytes) else { return }
         let grace = PlannedAction.grace(room: room)
