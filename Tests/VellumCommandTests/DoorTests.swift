@@ -131,7 +131,7 @@ struct DoorTests {
             name: "a text with a control", bytes: Array("a\u{1}".utf8), form: .text, json: #""a\u0001""#,
             seen: ["text, 2 B"]),
         Example(
-            name: "bytes", bytes: [0xff, 0x00, 0xfe], form: .bytes, json: "\"_wD-\"",
+            name: "bytes", bytes: [0xff, 0x00, 0xfe], form: .bytes, json: "\"h'ff00fe'\"",
             seen: ["bytes, 3 B", "ff 00 fe"]),
         Example(
             name: "a property list in XML",

@@ -336,7 +336,7 @@ struct ExpiringTests {
         try store.done("put", "A", "c", input: value)
         let outcome = try store.done("undo", "A")
         #expect(outcome.errors.contains("restored 2 entries, 80 B"))
-        #expect(outcome.errors.contains("; 1 entry evicted"))
+        #expect(outcome.errors.contains("; 1 entry that was here evicted"))
         #expect(try store.keys("A") == ["b", "a"])
     }
 }

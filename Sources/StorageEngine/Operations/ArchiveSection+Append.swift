@@ -28,7 +28,9 @@ extension ArchiveSection {
         let reserve = content.kind.reserveLeft
         var view = segments.view(pin)
         if place.offset + bytes + reserve > view.bytes {
-            view = try extend(pin, by: bytes + reserve, at: place.offset, target: target)
+            let isRemoval = reserve < SegmentLayout.reserveBytes
+            view = try extend(
+                pin, by: bytes + reserve, at: place.offset, target: target, takesLess: isRemoval)
         }
         if !view.isFree(at: place.offset) { try requireNoFrame(behind: place, pin) }
         view.write(content, at: place.offset)
@@ -88,10 +90,12 @@ extension ArchiveSection {
         }
     }
 
+    /// - Parameter takesLess: whether a full disk is asked again for the least that the frame needs. A put isn't: it drops undo
+    ///   records then.
     @inline(never)
-    private func extend(_ pin: SegmentLog.Pin, by bytes: Int, at offset: Int, target: Int)
-        throws(StorageError) -> ChangingSegment
-    {
+    private func extend(
+        _ pin: SegmentLog.Pin, by bytes: Int, at offset: Int, target: Int, takesLess: Bool = false
+    ) throws(StorageError) -> ChangingSegment {
         // Another process may have extended the file.
         try log.learnSize(pin)
         let before = log.view(pin).bytes
@@ -103,8 +107,7 @@ extension ArchiveSection {
             do throws(StorageError) {
                 try segments.extend(pin, to: wanted)
             } catch {
-                // A nearly full disk may have room for the frame.
-                guard case .noSpace = error, least < wanted else { throw error }
+                guard takesLess, case .noSpace = error, least < wanted else { throw error }
                 try segments.extend(pin, to: least)
             }
         } catch {

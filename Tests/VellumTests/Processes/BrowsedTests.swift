@@ -73,7 +73,7 @@ import Vellum
         #expect(
             text
                 == #"{"primaryKey":"first","id":"E621E1F8-C36C-495A-93FC-0C247A3E6E5F","written":1700000000.25,"#
-                + #""link":"https://example.org/a?b=c","seal":"AAH-_w","weight":12.345,"pages":-3,"cost":1.5,"#
+                + #""link":"https://example.org/a?b=c","seal":"h'0001feff'","weight":12.345,"pages":-3,"cost":1.5,"#
                 + #""isOpen":true,"state":"sent","to":{"city":"Jakarta","lines":["Jalan 1","Blok A"]},"#
                 + #""copies":[{"city":"Jakarta","lines":["Jalan 1","Blok A"]}],"counts":{"a":1}}"# + "\n")
         #expect(try vellum("get", "Raw", "raw") == "plain words\n")
