@@ -36,7 +36,11 @@ package final class Emulator {
 
     /// Keys by tmux' names, such as `Enter`; what is none is typed.
     package func press(_ keys: String...) throws {
-        for key in keys { try tmux("send-keys", "-t", "0", key) }
+        for key in keys {
+            // The browser takes keys that come faster than typing for pasted text.
+            usleep(40_000)
+            try tmux("send-keys", "-t", "0", key)
+        }
     }
 
     /// The screen's lines, without what trails.

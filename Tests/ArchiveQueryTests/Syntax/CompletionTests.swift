@@ -67,7 +67,7 @@ struct CompletionTests {
     @Test func values() {
         #expect(
             complete("find a = ‸").filter { $0.kind != .property && $0.kind != .metadata }.map(\.text) == [
-                "true", "false", "null", "a value",
+                "true", "false", "null", "now", "today", "yesterday", "tomorrow", "a value",
             ])
         #expect(complete("limit ‸").map(\.text) == ["a whole number"])
         #expect(complete("limit ‸").map(\.kind) == [.placeholder])
