@@ -127,7 +127,7 @@ struct BrowseTests {
     @Test func whatIsRecordedIsReplayed() throws {
         let file = store.folder / "recording.cast"
         func record() throws -> (status: Int32, text: String) {
-            try PseudoTerminal.run("--store '\(store.path)' --record '\(file)'", input: "jq")
+            try PseudoTerminal.run("--store '\(store.path)' --record '\(file)'", input: "q")
         }
         let (status, text) = try record()
         #expect(status == 0)
