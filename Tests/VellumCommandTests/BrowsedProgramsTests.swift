@@ -135,7 +135,7 @@ struct BrowsedProgramsTests {
                 ("oslo", "C"), ("1 of 1", " qT"), ("expiries/s", "A"),
                 ("alarm when", "> 100%\r"),
                 ("it is never", "\u{15}< 80%\r"), ("The bell rings", "hQ"),
-                ("find population", "limit 3\u{13}"), ("save as", "few\r"), ("Saved as few", "\u{0f}"),
+                ("for example", "limit 3\u{13}"), ("save as", "few\r"), ("Saved as few", "\u{0f}"),
                 ("Saved queries", "\u{3}"),
             ])
         #expect(text.contains("few"))

@@ -18,7 +18,7 @@ struct BrowserMemoryTests {
             "--store '\(store.path)'", environment: ["XDG_STATE_HOME": state], pidFile: pidFile)
         try await browser.until("the archives") { browser.text.contains("City") }
         browser.type("\rQ")
-        try await browser.until("the query line") { browser.text.contains("find population") }
+        try await browser.until("the query line") { browser.text.contains("for example") }
         return browser
     }
 

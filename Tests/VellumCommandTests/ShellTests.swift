@@ -185,7 +185,7 @@ struct ShellTests {
             of: "City", columns: 30,
             [
                 (next, "find population > 1 |\r"), ("    |", "sort name | select name, population, id\r"),
-                (next, "find = 3"), ("find \u{1b}[0;1;4m=\u{1b}[0m 3", "\u{15}\u{4}"),
+                (next, "find ) 3"), ("find \u{1b}[0;1;4m)\u{1b}[0m 3", "\u{15}\u{4}"),
             ])
         #expect(status == 0, "\(text)")
         #expect(text.contains("Oslo") && text.contains("709037"))

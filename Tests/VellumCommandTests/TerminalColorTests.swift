@@ -18,7 +18,7 @@ struct TerminalColorTests {
             "--store '\(store.path)'",
             typing: [
                 ("City", "\r"), ("bergen", "\r"), ("291189", "h"), ("oslo", "Q"),
-                ("find population", "\u{1b}"),
+                ("for example", "\u{1b}"),
                 ("oslo", "?"), ("search the actions", "\u{1b}"), ("oslo", "E"), ("recorded", "\u{3}"),
             ], environment: variables)
         #expect(status == 0, "\(text.suffix(1000))")
