@@ -50,7 +50,7 @@ enum PseudoTerminal {
             seen = program.text.utf8.count
             // The browser takes keys that come faster than typing for pasted text.
             let isShort = step.keys.utf8.count <= 3 && !step.keys.utf8.contains(0x1b)
-            for keys in isShort ? step.keys.map { String($0) } : [step.keys] {
+            for keys in isShort ? step.keys.map(String.init(_:)) : [step.keys] {
                 try await Task.sleep(for: .milliseconds(40))
                 program.type(keys)
             }
