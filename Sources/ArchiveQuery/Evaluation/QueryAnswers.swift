@@ -4,8 +4,8 @@ final class QueryAnswers {
     private struct Question {
         var property: QueryProperty
         var wanted: KindSet
-        /// The condition, figure, sort or calculation as text.
-        var text: String
+        /// The condition, figure, sort or calculation as text, which only a warning needs.
+        var text: () -> String
         var role: Role
         var sight: Sight
     }
@@ -54,7 +54,8 @@ final class QueryAnswers {
 
     /// A place where a question notes the kinds of values that it finds. Valid as long as this object.
     func sight(
-        _ property: QueryProperty, wanting kinds: KindSet, _ text: String, _ role: Role = .compared
+        _ property: QueryProperty, wanting kinds: KindSet, _ text: @autoclosure @escaping () -> String,
+        _ role: Role = .compared
     ) -> Sight {
         let counts = UnsafeMutablePointer<Int>.allocate(capacity: Sight.slots + 1)
         counts.initialize(repeating: 0, count: Sight.slots + 1)
@@ -65,7 +66,9 @@ final class QueryAnswers {
     }
 
     /// Counts the rows for which a condition is unknown.
-    func undecided(_ text: String) -> Sight { sight(.named(""), wanting: [], text, .undecided) }
+    func undecided(_ text: @autoclosure @escaping () -> String) -> Sight {
+        sight(.named(""), wanting: [], text(), .undecided)
+    }
 
     /// The number of rows for which conditions were unknown.
     var undecidedRows: Int {
@@ -94,27 +97,28 @@ final class QueryAnswers {
         guard !question.wanted.isEmpty, !found.isEmpty, found.isDisjoint(with: question.wanted) else {
             return nil
         }
-        if question.wanted == .comparable { return "\(question.text): the two are never of one kind" }
+        if question.wanted == .comparable { return "\(question.text()): the two are never of one kind" }
         let advice = KindAdvice.words(question.property, question.wanted, found).map { "; " + $0 } ?? ""
         return
-            "\(question.text): \(question.property) is \(found.words), not \(question.wanted.words)\(advice)"
+            "\(question.text()): \(question.property) is \(found.words), not \(question.wanted.words)\(advice)"
     }
 
     private static func remark(_ question: Question) -> String? {
         let sight = question.sight
+        guard !sight.kinds.isEmpty else { return nil }
         let amounts = KindSet.amounts({ sight[$0] }, wanted: question.wanted)
         guard !amounts.isEmpty else { return nil }
         let kinds = KindSet.each.count { sight[$0] > 0 }
         switch question.role {
-        case .compared: return "\(question.text): met \(amounts)"
-        case .excluded: return "\(question.text): left out \(amounts)"
-        case .sorted: return kinds > 1 ? "\(question.text): \(amounts) are sorted by kind first" : nil
-        case .resulting: return kinds > 1 ? "\(question.text): the results are \(amounts)" : nil
-        case .failed: return "\(question.text): no result for \(amounts)"
+        case .compared: return "\(question.text()): met \(amounts)"
+        case .excluded: return "\(question.text()): left out \(amounts)"
+        case .sorted: return kinds > 1 ? "\(question.text()): \(amounts) are sorted by kind first" : nil
+        case .resulting: return kinds > 1 ? "\(question.text()): the results are \(amounts)" : nil
+        case .failed: return "\(question.text()): no result for \(amounts)"
         case .undecided:
             let count = sight[.other]
             return
-                "\(question.text): could not be evaluated for \(count) \(count == 1 ? "entry" : "entries"), left out"
+                "\(question.text()): could not be evaluated for \(count) \(count == 1 ? "entry" : "entries"), left out"
         case .silent: return nil
         }
     }
