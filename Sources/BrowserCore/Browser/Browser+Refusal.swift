@@ -5,12 +5,12 @@ extension Browser {
     /// Seconds without a character after which characters are keys again.
     private static let textPause = 1.0
 
-    /// Whether a key plans a change of the store or leaves the browser, and so is refused within text.
+    /// Whether a key plans a change of the store, and so is refused within text.
     static func isRisky(_ model: Model, _ event: InputEvent?) -> Bool {
         guard case .key(let key)? = event, key != .control("c"), model.overlay == nil, model.prompt == nil,
             !model.isTyping, let action = model.keyMap.action(for: key, in: model.screen)
         else { return false }
-        return action.flags.contains(.destructive) || action.id == .quit || action.id == .demo
+        return action.flags.contains(.destructive)
     }
 
     /// Refuses a key within text.
