@@ -191,6 +191,37 @@ struct ServerKeysTests {
         #expect(rows.report.warnings.contains { $0.contains("first \"damaged\"") })
     }
 
+    @Test("takes texts that are numbers for numbers, and prints them as they are")
+    func numbersStoredAsTexts() async throws {
+        let served = try await Served()
+        for (key, number) in [("a", "9"), ("b", "10"), ("c", "1.50"), ("d", "00014"), ("e", "n/a")] {
+            try served.ask("HSET", key, "n", number, "m", "10")
+        }
+        try served.ask("RPUSH", "list", "9", "10")
+        func result(_ text: String) throws -> (rows: [String], warnings: [String]) {
+            let plan = QueryPlan(try QueryPipeline(text))
+            let result = try plan.rows(of: ServerQuery(served.connection, database: 0, for: plan.pipeline))
+            let rows = result.rows.map { row in
+                row.entry?.key
+                    ?? row.columns.map { "\($0.flatMap { try? CBORReader.decode($0) } ?? .null)" }
+                    .joined()
+            }
+            return (rows, result.report.warnings)
+        }
+        #expect(try result("find n > 2").rows.sorted() == ["a", "b"])
+        #expect(try result("find n = m").rows == ["b"])
+        #expect(try result("find n in [9, 11]").rows == ["a"])
+        #expect(try result("find n between 1 and 2").rows == ["c"])
+        #expect(try result("find n + 1 = 11").rows == ["b"])
+        #expect(try result("find n = \"10\" or text(n) = \"1.50\"").rows.sorted() == ["b", "c"])
+        #expect(try result("find n starts with \"000\"").rows == ["d"])
+        #expect(try result("find value[] > 9").rows == ["list"])
+        let sorted = try result("find n is not null | sort n")
+        #expect(sorted.rows == ["c", "a", "b", "d", "e"] && !sorted.warnings.isEmpty)
+        let greatest = try result("max n, sum n")
+        #expect(greatest.warnings.contains { $0.contains("left out 2 texts") }, "\(greatest)")
+    }
+
     @Test func queriesGoThroughKeys() async throws {
         let served = try await Served()
         try served.fill()
@@ -208,6 +239,9 @@ struct ServerKeysTests {
         #expect(try rows("find @key = \"none\"") == [])
         #expect(try rows("find first < 0") == ["scores"])
         #expect(try rows("sort @size desc | limit 1") == ["stream"])
+        #expect(try rows("find value = 42") == ["number"])
+        #expect(try rows("find value starts with \"hel\"") == ["text"])
+        #expect(try rows("find value[] = \"two\"") == ["list"])
         for unknown in ["@hits = 0", "@age < 1h", "@owner is null", "@tier = \"disk\"", "not (@rank > 3)"] {
             #expect(throws: SourceError.self, "\(unknown)") { try rows("find " + unknown) }
         }

@@ -20,8 +20,14 @@ extension QueryPredicate {
             for predicate in predicates { parts.append(try predicate.condition(shape, answers)) }
             return parts
         }
-        func asked(_ property: QueryProperty, _ kinds: KindSet) -> (RowShape.Access, Sight) {
-            (shape.access(to: property), answers.sight(property, wanting: kinds, description))
+        func asked(
+            _ property: QueryProperty, _ kinds: KindSet, numbers: Bool? = nil
+        ) -> (RowShape.Access, Sight) {
+            (
+                numbers ?? kinds.contains(.number)
+                    ? shape.numericAccess(to: property) : shape.access(to: property),
+                answers.sight(property, wanting: kinds, description)
+            )
         }
         switch self {
         case .and(let predicates): return Pair.all(try parts(predicates))
@@ -31,11 +37,11 @@ extension QueryPredicate {
             let (access, sight) = asked(property, literal.kind)
             return Condition.comparison(access, relation, literal, sight)
         case .relate(let property, let relation, let other):
-            let (access, sight) = asked(property, .comparable)
+            let (access, sight) = asked(property, .comparable, numbers: true)
             let pairs = answers.sight(property, wanting: [], description)
             let ignored = answers.sight(property, wanting: [], description, .silent)
             return Relation(
-                access, relation, shape.access(to: other), sight, counting: pairs, ignored: ignored)
+                access, relation, shape.numericAccess(to: other), sight, counting: pairs, ignored: ignored)
         case .between(let property, let low, let high):
             let (access, sight) = asked(property, low.kind.union(high.kind))
             // Counts a value that fits neither end only once.
@@ -64,7 +70,9 @@ extension QueryPredicate {
             }
         case .isIn(let property, let literals):
             let values = LiteralSet(literals)
-            let (access, sight) = asked(property, literals.contains(.null) ? [] : values.kinds)
+            let (access, sight) = asked(
+                property, literals.contains(.null) ? [] : values.kinds,
+                numbers: values.kinds.contains(.number))
             return PropertyCondition(access, sight) { values.test($0, sight) }
         case .contains, .startsWith, .endsWith, .like, .matches:
             return try searching(shape, answers)

@@ -37,7 +37,26 @@ final class Converter: RowFunction {
     }
 }
 
+/// A property whose texts that are numbers as a whole count as numbers.
+final class TextNumber: RowFunction {
+    private let source: RowShape.Access
+
+    init(_ source: RowShape.Access) { self.source = source }
+
+    var cost: Condition.Cost { source.cost }
+
+    func result(_ row: RowReader) throws(RowFault) -> StoredItem { try row.item(source).orNumber }
+}
+
 extension StoredItem {
+    /// A text that is a number as a whole becomes one; other items stay as they are.
+    var orNumber: StoredItem {
+        switch self {
+        case .text, .string: withText { NumberValue(wholeText: $0) }.map { .number($0) } ?? self
+        default: self
+        }
+    }
+
     private func withText<Result>(_ body: (UnsafeRawBufferPointer) -> Result?) -> Result? {
         switch self {
         case .text(let text): body(text)

@@ -35,6 +35,7 @@ package final class EntryProbe {
         let (names, answers) = (PropertyNames(), QueryAnswers())
         var shape = RowShape(names: names)
         shape.answers = answers
+        shape.storesNumbersAsText = cursor.storesNumbersAsText
         let text = condition.description
         let compiled = try QueryClock.$running.withValue(QueryClock(now: now, zone: .local)) { [shape] in
             Result { () throws(QueryError) in try condition.condition(shape, answers) }

@@ -245,7 +245,8 @@ final class RowReader {
             return
         }
         for place in try places(elements) {
-            guard try body(try element(at: place)) else { return }
+            let item = try element(at: place)
+            guard try body(elements.readsNumbers ? item.orNumber : item) else { return }
         }
     }
 

@@ -37,12 +37,16 @@ struct RowShape {
 
         var start: Start
         var steps: [QueryProperty.Step]
+        /// Whether texts that are numbers count as numbers.
+        var readsNumbers = false
     }
 
     /// The names of the columns; nil if rows are whole entries.
     private(set) var columns: [QueryProperty]?
     /// The numbers of the columns with keys or owners.
     private var keyColumns: Set<Int> = []
+    /// Whether the source stores numbers as texts (``QueryCursor/storesNumbersAsText``).
+    var storesNumbersAsText = false
     /// Where calculations count values that they have no result for; nil while a query is only planned.
     var answers: QueryAnswers?
     /// The first column of each property.
@@ -89,13 +93,27 @@ struct RowShape {
         }
     }
 
+    /// Like ``access(to:)``, for a question about numbers: of a source that stores them as texts, texts that are numbers count as
+    /// numbers.
+    func numericAccess(to property: QueryProperty) -> Access {
+        let access = access(to: property)
+        guard storesNumbersAsText else { return access }
+        switch access {
+        case .property, .column: return .computed(TextNumber(access))
+        case .elements(var elements):
+            elements.readsNumbers = true
+            return .elements(elements)
+        case .metadata, .keyColumn, .computed, .nothing: return access
+        }
+    }
+
     private func sight(_ property: QueryProperty) -> Sight? {
         answers?.sight(property, wanting: [], property.description, .failed)
     }
 
     private func side(_ operand: QueryOperand) -> Computation.Side {
         switch operand {
-        case .property(let property): .access(access(to: property))
+        case .property(let property): .access(numericAccess(to: property))
         case .value(let value): .constant(StoredItem(value))
         }
     }

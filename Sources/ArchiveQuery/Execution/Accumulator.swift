@@ -11,7 +11,11 @@ struct FigureQuestion {
 
     init(_ figure: QueryAggregate, _ shape: RowShape, _ answers: QueryAnswers) {
         self.figure = figure
-        access = figure.property.map(shape.access) ?? .nothing
+        access =
+            switch figure {
+            case .count, .countDistinct: figure.property.map(shape.access) ?? .nothing
+            default: figure.property.map(shape.numericAccess) ?? .nothing
+            }
         let wantsNumbers =
             switch figure {
             case .sum, .average, .median, .percentile: true

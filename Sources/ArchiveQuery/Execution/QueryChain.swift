@@ -19,7 +19,8 @@ final class QueryChain {
     ) throws {
         self.plan = plan
         self.cursor = cursor
-        let (shapes, names) = Self.shapes(of: plan.pipeline.stages)
+        let (shapes, names) = Self.shapes(
+            of: plan.pipeline.stages, storingNumbersAsText: cursor.storesNumbersAsText)
         self.names = names
         self.answers = answers
         reader = RowReader(
@@ -48,9 +49,12 @@ final class QueryChain {
     }
 
     /// The input shape of each stage. Resolves all properties, so that their names are known before the first row.
-    static func shapes(of stages: [PipelineStage]) -> (shapes: [RowShape], names: PropertyNames) {
+    static func shapes(
+        of stages: [PipelineStage], storingNumbersAsText: Bool = false
+    ) -> (shapes: [RowShape], names: PropertyNames) {
         let names = PropertyNames()
         var shape = RowShape(names: names)
+        shape.storesNumbersAsText = storingNumbersAsText
         var shapes: [RowShape] = []
         for stage in stages {
             shapes.append(shape)
@@ -124,7 +128,7 @@ final class QueryChain {
         case .sort(let keys):
             return SortStage(
                 keys.map {
-                    RowSorter.Key(access: shape.access(to: $0.property), isDescending: $0.isDescending)
+                    RowSorter.Key(access: shape.numericAccess(to: $0.property), isDescending: $0.isDescending)
                 },
                 keys.map { answers.sight($0.property, wanting: [], "sort \($0)", .sorted) },
                 most: mostRows(behind: place), isByRecency: comesInAnyOrder(at: place),

@@ -80,6 +80,9 @@ public protocol QueryCursor: AnyObject, QueryEntry {
     /// The encoded value. Valid until the next call of `advance()`; nil for an entry that only a process's memory
     /// holds.
     var valueContent: UnsafeRawBufferPointer? { get }
+    /// Whether the source stores numbers as texts, as a server's hashes do. Then a text that is a number as a whole counts as
+    /// one in sorts, calculations, aggregates and comparisons with numbers.
+    var storesNumbersAsText: Bool { get }
     /// The warning about `count` entries whose value it couldn't read; at least 1.
     func damageWarning(_ count: Int) -> String
 }
@@ -104,6 +107,9 @@ public struct QueryCursorValue {
 }
 
 extension QueryCursor {
+    /// False: values have kinds.
+    public var storesNumbersAsText: Bool { false }
+
     /// States that the entries are damaged, and that a check finds them.
     public func damageWarning(_ count: Int) -> String {
         "\(count) entr\(count == 1 ? "y is" : "ies are") damaged: what is in \(count == 1 ? "it" : "them") could not be "

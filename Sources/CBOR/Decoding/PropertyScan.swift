@@ -33,6 +33,8 @@ package struct PropertyScan {
 
     /// A place for each name. A place with another map's number is unknown.
     private var places: [Place]
+    /// The index of ``wholeName`` among the names.
+    private let wholeIndex: Int?
     /// The number of the current map. A new number invalidates all places at once.
     private var map = 0
     private var reader: CBORReader
@@ -61,15 +63,19 @@ package struct PropertyScan {
         }
     }
 
+    /// The name of an item that isn't a map.
+    private static let wholeName = "value"
+
     package init(names: [String]) {
+        wholeIndex = names.firstIndex(of: Self.wholeName)
         self.names = names.map { Name($0) }
         lengths = names.reduce(0) { $0 | 1 << UInt64(min($1.utf8.count, 63)) }
         places = Array(repeating: Place(map: 0, offset: 0), count: names.count)
         reader = CBORReader(UnsafeRawBufferPointer(start: nil, count: 0))
     }
 
-    /// Starts on another item, which must stay in memory until the next call. An item that isn't a map has no
-    /// properties.
+    /// Starts on another item, which must stay in memory until the next call. An item that isn't a map has one
+    /// property, itself, named `value`.
     package mutating func begin(_ bytes: UnsafeRawBufferPointer) throws(CBORError) {
         map += 1
         reader = CBORReader(bytes)
@@ -88,7 +94,8 @@ package struct PropertyScan {
             case .map(let count):
                 isIndefinite = count == nil
                 left = count ?? .max
-            default: break
+            default:
+                if let wholeIndex { places[wholeIndex] = Place(map: map, offset: 0) }
             }
             return
         }

@@ -211,6 +211,7 @@ final class ServerCursor: QueryCursor {
         return known
     }
 
+    var storesNumbersAsText: Bool { true }
     var key: String { KeyName.text(present) }
     var valueBytes: Int { details?.memory ?? 0 }
     var created: Timestamp { accessed }
