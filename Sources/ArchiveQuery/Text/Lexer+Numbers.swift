@@ -69,6 +69,9 @@ extension Lexer {
         let start = offset
         takeDateParts()
         while let end = extent(ofDateFrom: start) { offset = end }
+        if byte() == UInt8(ascii: "[") {
+            return .invalid("a zone in brackets needs an offset before it, as in +02:00[Europe/Berlin]")
+        }
         let text = bytes[start..<offset]
         guard let date = text.withUnsafeBytes({ DateText.read($0) }), let moment = date.moment(in: .utc),
             DateText.literals.contains(moment)
@@ -110,8 +113,10 @@ extension Lexer {
             next.offset = (bytes[offset...].firstIndex(of: UInt8(ascii: "]")) ?? offset) + 1
         }
         let part = bytes[offset..<next.offset]
-        // Without a colon it may be a number that is subtracted.
-        guard byte() != 0x20 || part.contains(UInt8(ascii: ":")) || part.elementsEqual(" UTC".utf8),
+        // Behind a day a sign and digits are a number that is added.
+        guard
+            byte() != 0x20 || part.contains(UInt8(ascii: ":")) || part.elementsEqual(" UTC".utf8)
+                || bytes[start..<offset].contains(UInt8(ascii: ":")) && part.count > 2,
             bytes[start..<next.offset].withUnsafeBytes({ DateText.read($0) }) != nil
         else { return nil }
         return next.offset

@@ -126,6 +126,7 @@ extension QueryPipeline {
             }
             guard path.isEmpty else { return own }
             return own + QueryMetadata.allCases.map { Candidate(text: "@" + $0.rawValue, kind: .metadata) }
+                + QueryConversion.allCases.map { Candidate(text: $0.rawValue + "(", kind: .property) }
         case .value, .orderedValue, .text:
             let words = ["true", "false", "null"].map { Candidate(text: $0, kind: .word) }
             let fitting = values?.filter(expectation.takes).map {
