@@ -124,7 +124,7 @@ struct BrowserLoopTests {
     /// What broke: short pasted text was taken as keys, and `D` in it opened a plan that a `y` behind it answered.
     @Test(
         "refuses a key that plans a change within text",
-        arguments: ["Dy", "k1\nk2\nDy", "jD", "Date\tName\n", "x 5m\n", "nu", "jq"])
+        arguments: ["Dy", "k1\nk2\nDy", "jD", "Date\tName\n", "x 5m\n", "nu"])
     func textPlansNoChange(text: String) throws {
         let source = Fixture.source()
         var terminal = Terminal(
@@ -134,6 +134,13 @@ struct BrowserLoopTests {
         #expect(Self.run(&terminal, source) == .quit && terminal.steps.isEmpty)
         #expect(!terminal.frames.contains { $0.plainText.contains("Delete 1 entry") })
         #expect(source.with { ($0.writeCalls, $0.archives["City"]?.count) } == (0, 16))
+    }
+
+    @Test("leaves with a key that comes together with others")
+    func textMayLeave() throws {
+        let source = Fixture.source()
+        var terminal = Terminal(Self.planOfOne().dropLast() + Self.keys("jq", shown: "16 entries"))
+        #expect(Self.run(&terminal, source) == .quit && terminal.steps.isEmpty)
     }
 
     @Test(
