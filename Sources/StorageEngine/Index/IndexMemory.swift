@@ -27,6 +27,8 @@ final class IndexMemory: @unchecked Sendable {
     /// Rung when there are events and someone waits. Set when the archive is opened, before other threads have this
     /// object.
     var doorbell: Doorbell?
+    /// Grows with the index; `nil` for an archive that has none. Set when the archive is opened, like ``doorbell``.
+    var removalReserve: RemovalReserve?
     /// The state of the change for which a reader last waited in vain (``WriterWait``); 0: none.
     let stoppedState = Atomic<UInt64>(0)
     let readerSleeps = Atomic<Int>(0)

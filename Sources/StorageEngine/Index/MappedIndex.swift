@@ -57,6 +57,11 @@ extension MappedIndex {
         nonmutating set { memory.memory.doorbell = newValue }
     }
 
+    var removalReserve: RemovalReserve? {
+        get { memory.memory.removalReserve }
+        nonmutating set { memory.memory.removalReserve = newValue }
+    }
+
     // MARK: The file
 
     /// `nil` without a file, or if it was removed.
@@ -115,6 +120,7 @@ extension ChangingIndex {
     func grow(toHold capacity: Int) throws(StorageError) {
         let chunks = (capacity + IndexLayout.chunkEntries - 1) / IndexLayout.chunkEntries
         let bytes = IndexLayout.fileBytes(chunks: chunks)
+        try removalReserve?.extend(forEntries: chunks * IndexLayout.chunkEntries)
         // Never writes zeros over entries that the capacity says are in use, whatever the other field says (a process
         // may have died between the two stores below).
         let present = IndexLayout.fileBytes(

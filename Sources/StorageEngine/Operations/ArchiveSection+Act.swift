@@ -66,6 +66,8 @@ extension ArchiveEngine {
                 break
             }
         }
+        // A full disk has it given up; the removal may have made room for the next one.
+        try? acquire().keepRemovalReserve()
         outcome.action = index.undo.line(of: group).flatMap { isReversible($0) ? describe($0) : nil }
         return outcome
     }
@@ -222,6 +224,10 @@ extension ArchiveSection {
             outcome.entries += 1
             outcome.bytes += UInt64(slot.valueBytes)
         }
+    }
+
+    fileprivate func keepRemovalReserve() throws(StorageError) {
+        try index.removalReserve?.extend(forEntries: Int(index.entryCapacity))
     }
 
     fileprivate func nextGroup() -> UInt32 {

@@ -28,9 +28,9 @@ extension ArchiveSection {
         let reserve = content.kind.reserveLeft
         var view = segments.view(pin)
         if place.offset + bytes + reserve > view.bytes {
-            let isRemoval = reserve < SegmentLayout.reserveBytes
             view = try extend(
-                pin, by: bytes + reserve, at: place.offset, target: target, takesLess: isRemoval)
+                pin, by: bytes + reserve, at: place.offset, target: target,
+                isRemoval: reserve < SegmentLayout.reserveBytes)
         }
         if !view.isFree(at: place.offset) { try requireNoFrame(behind: place, pin) }
         view.write(content, at: place.offset)
@@ -90,11 +90,11 @@ extension ArchiveSection {
         }
     }
 
-    /// - Parameter takesLess: whether a full disk is asked again for the least that the frame needs. A put isn't: it drops undo
-    ///   records then.
+    /// - Parameter isRemoval: whether the frame makes room. Then a full disk is asked again for the least that it needs, and the
+    ///   archive's reserve is given up for it. A put drops undo records instead.
     @inline(never)
     private func extend(
-        _ pin: SegmentLog.Pin, by bytes: Int, at offset: Int, target: Int, takesLess: Bool = false
+        _ pin: SegmentLog.Pin, by bytes: Int, at offset: Int, target: Int, isRemoval: Bool = false
     ) throws(StorageError) -> ChangingSegment {
         // Another process may have extended the file.
         try log.learnSize(pin)
@@ -107,8 +107,8 @@ extension ArchiveSection {
             do throws(StorageError) {
                 try segments.extend(pin, to: wanted)
             } catch {
-                guard takesLess, case .noSpace = error, least < wanted else { throw error }
-                try segments.extend(pin, to: least)
+                guard isRemoval, case .noSpace = error else { throw error }
+                try extendForRemoval(pin, to: least)
             }
         } catch {
             throw engine.closedIfRemoved(error)
@@ -117,6 +117,15 @@ extension ArchiveSection {
         let view = segments.view(pin)
         index.adjust(.segmentBytes, by: view.bytes - before)
         return view
+    }
+
+    private func extendForRemoval(_ pin: SegmentLog.Pin, to bytes: Int) throws(StorageError) {
+        do throws(StorageError) {
+            try segments.extend(pin, to: bytes)
+        } catch {
+            guard case .noSpace = error, try index.removalReserve?.giveUp() == true else { throw error }
+            try segments.extend(pin, to: bytes)
+        }
     }
 
     @inline(never)

@@ -102,7 +102,7 @@ extension ArchiveOpening {
             let own = [
                 Descriptor.fileName, Descriptor.spareName, indexName, newIndexName, lockName,
                 Syncing.lockName,
-                attachedName, OpeningTurn.fileName,
+                RemovalReserve.fileName, attachedName, OpeningTurn.fileName,
             ]
             for name in own { try folder.unlink(name) }
         } catch {}

@@ -82,6 +82,12 @@ struct ArchiveOpening {
             .current(), name: options.processName ?? ProcessIdentity.executableName,
             memoryLimit: descriptor.configuration.memoryLimit ?? 0, attachment: attachment)
         crashPoint(.processAttached)
+        if engine.kind == .collection, engine.index.hasFile {
+            let reserve = RemovalReserve(folder: folder)
+            engine.index.removalReserve = reserve
+            // A full disk must not prevent opening.
+            try? reserve.extend(forEntries: Int(section.index.entryCapacity))
+        }
         return ArchiveEngine(engine, slot: slot)
     }
 

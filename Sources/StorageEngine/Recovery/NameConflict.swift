@@ -12,6 +12,7 @@ struct NameConflict {
     private static let names = [
         OpeningTurn.fileName, ArchiveOpening.attachedName, ArchiveOpening.indexName,
         ArchiveOpening.newIndexName, ArchiveOpening.lockName, Syncing.lockName, Descriptor.fileName + ".new",
+        RemovalReserve.fileName,
     ]
 
     /// The conflicts in an archive's folder.

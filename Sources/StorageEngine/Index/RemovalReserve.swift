@@ -1,0 +1,26 @@
+/// Disk space that a collection keeps for the frames of removals, so that on a full disk all of its entries can be removed one batch
+/// after the other: a frame takes 8 bytes for each entry that it names. The space is a file that nothing reads (OnDiskFormat, "A full
+/// disk"). Guarded by the archive's lock.
+struct RemovalReserve {
+    static let fileName = "removals.spare"
+
+    let folder: FileDescriptor
+
+    /// The 8 bytes of each entry, and one for its share of the frames' other bytes.
+    private static func bytes(forEntries count: Int) -> Int { (9 * count + 4095) & ~4095 }
+
+    /// Makes the file large enough for this many entries. Costs a system call if it is.
+    func extend(forEntries count: Int) throws(StorageError) {
+        let bytes = RemovalReserve.bytes(forEntries: count)
+        let present = try folder.status(ofEntry: RemovalReserve.fileName)?.bytes ?? 0
+        guard present < bytes else { return }
+        try folder.fileMakingIfMissing(named: RemovalReserve.fileName).extend(from: present, to: bytes)
+    }
+
+    /// Gives the space back to the file system. Returns `false` if there is none.
+    func giveUp() throws(StorageError) -> Bool {
+        guard try folder.hasEntry(named: RemovalReserve.fileName) else { return false }
+        try folder.unlink(RemovalReserve.fileName)
+        return true
+    }
+}
