@@ -52,9 +52,9 @@ struct TypedInput {
         return burst
     }
 
-    /// Whether the next key belongs to that burst.
+    /// Whether the next key belongs to that burst. A wake-up may stand before it.
     func isNext(of burst: Int?) -> Bool {
-        arrivals.first.map { $0.burst == burst && TypedInput.isTyped($0.event) } ?? false
+        arrivals.first { TypedInput.isTyped($0.event) }.map { $0.burst == burst } ?? false
     }
 
     /// Whether the next key is a part of text.
