@@ -57,6 +57,12 @@ final class QueryAnswers {
         _ property: QueryProperty, wanting kinds: KindSet, _ text: @autoclosure @escaping () -> String,
         _ role: Role = .compared
     ) -> Sight {
+        note(property, kinds, text, role)
+    }
+
+    private func note(
+        _ property: QueryProperty, _ kinds: KindSet, _ text: @escaping () -> String, _ role: Role
+    ) -> Sight {
         let counts = UnsafeMutablePointer<Int>.allocate(capacity: Sight.slots + 1)
         counts.initialize(repeating: 0, count: Sight.slots + 1)
         let sight = Sight(counts: counts)
@@ -67,7 +73,7 @@ final class QueryAnswers {
 
     /// Counts the rows for which a condition is unknown.
     func undecided(_ text: @autoclosure @escaping () -> String) -> Sight {
-        sight(.named(""), wanting: [], text(), .undecided)
+        note(.named(""), [], text, .undecided)
     }
 
     /// The number of rows for which conditions were unknown.
