@@ -53,8 +53,6 @@ final class ArchiveEngine: Sendable {
     /// what one has removed. Of a call that ends without, the background does it (``ArchiveSection/payPart()``). Set under
     /// the lock.
     let roomDebtor = Atomic<UInt>(0)
-    /// Whether a full disk stopped a removal of this process: see ``ArchiveSection/leaveSmallerIndex()``.
-    let wasRemovalStopped = Atomic<Bool>(false)
     /// While the index is rebuilt from the log: for each line of the undo table, the entries that were marked with it.
     /// So an action's entries are found without looking at all entries. Empty at other times.
     let replayedMarks = Guarded<[[UInt32]]>([])

@@ -59,7 +59,6 @@ extension ArchiveEngine {
                         continue
                     }
                 }
-                if case .noSpace = error, removes { wasRemovalStopped.store(true, ordering: .relaxed) }
                 // What was done stays done: the caller must learn of it and be able to undo it.
                 guard outcome.entries > 0 else { throw error }
                 outcome.failure = error

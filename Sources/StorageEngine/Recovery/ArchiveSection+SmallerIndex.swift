@@ -3,8 +3,7 @@ import CPlatform
 /// Shrinking the file of an index that was once larger, where holes can't be punched while others may read it.
 extension ArchiveSection {
     /// Replaces the index by a copy of the needed length, with its clean mark set; returns `false` if that would gain
-    /// little. Observers notice and open the copy. If the disk has no space for it and a removal was stopped by that, the index is
-    /// removed: the next process to open the archive builds one, without access times and counters. Requires that no other process has the archive open for writing or
+    /// little. Observers notice and open the copy. Requires that no other process has the archive open for writing or
     /// is opening it.
     func leaveSmallerIndex() throws(StorageError) -> Bool {
         let needed = index.indexBytes
@@ -32,11 +31,7 @@ extension ArchiveSection {
             crashPoint(.indexRenamed)
         } catch {
             try? engine.folder.unlink(ArchiveOpening.newIndexName)
-            guard case .noSpace = error, engine.wasRemovalStopped.load(ordering: .relaxed) else {
-                throw error
-            }
-            // The log can rebuild the index in less space, so a repeated removal can go on.
-            try engine.folder.unlink(ArchiveOpening.indexName)
+            throw error
         }
         return true
     }
