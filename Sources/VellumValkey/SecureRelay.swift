@@ -3,14 +3,7 @@ import NIOCore
 import NIOPosix
 import NIOTLS
 import StorageEngine
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SystemC
 
 /// A connection with TLS for code that reads and writes a descriptor and waits: what passes is carried between the descriptor and the
 /// server by an event loop.

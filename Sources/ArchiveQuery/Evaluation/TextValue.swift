@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SystemC
 
 /// A text that is compared with many stored texts by canonical equivalence, like Swift's strings. For ASCII,
 /// comparing bytes is enough.

@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SystemC
 
 /// Sendable value type; safe to use from any thread. A sequence of ASCII characters to search texts for, by bytes.
 package struct ByteSearch: Sendable, Hashable {

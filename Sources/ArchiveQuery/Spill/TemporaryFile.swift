@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SystemC
 
 /// A file of records, which are written and then read in the same order. It is readable by this user only and loses its name
 /// at once, so no other process can open it. Its space is freed with this object. Not thread-safe.

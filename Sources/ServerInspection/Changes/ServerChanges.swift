@@ -1,14 +1,7 @@
 import StorageEngine
 import StoreInspection
+import SystemC
 import ValkeyWire
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
 
 /// What a person confirmed, done to a database of a server, and taken back. For one thread.
 ///

@@ -1,14 +1,7 @@
 import CBOR
 import StorageEngine
 import StoreInspection
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SystemC
 
 /// What was deleted and changed on servers, kept on this machine as long as it can be taken back: an archive for each database, in a
 /// store of the person's own. Safe from any thread and process.

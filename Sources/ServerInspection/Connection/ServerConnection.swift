@@ -1,14 +1,7 @@
 import StorageEngine
 import StoreInspection
+import SystemC
 import ValkeyWire
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
 
 /// A connection to a Valkey or Redis server for looking into it: one request at a time, whoever asks, so that there is never more
 /// than one scan under way. Safe from any thread; its calls wait for the server: ``seconds`` without a byte at most, and ten times

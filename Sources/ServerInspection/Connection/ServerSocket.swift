@@ -1,12 +1,5 @@
 import StoreInspection
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SystemC
 
 /// A connection whose calls wait, each for a bounded time. For one thread.
 final class ServerSocket {

@@ -1,13 +1,6 @@
 import StoreInspection
+import SystemC
 import ValkeyWire
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
 
 /// How much of a server's time one who looks takes: after each request that is one of many, it waits nine times as long as the
 /// answer took, and a hundred times while others use the server: then their slowest answers are as before. A value; safe to share

@@ -1,12 +1,5 @@
 import CPlatform
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SystemC
 
 /// A check of an archive: reads its files as OnDiskFormat defines, and compares them with look-ups and lists of the
 /// index.

@@ -1,12 +1,5 @@
 import CPlatform
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SystemC
 
 /// Syncing the log to the medium. What is promised, and why it holds: <doc:WhatSurvives>.
 extension ArchiveEngine {

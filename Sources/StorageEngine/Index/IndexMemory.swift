@@ -1,13 +1,6 @@
 import CPlatform
 import Synchronization
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SystemC
 
 /// The memory of a mapped index: maps it, and unmaps it when the object ends. Safe from any thread. ``IndexDoor`` gives
 /// access to the bytes; ``MappedIndex`` and the types over it define their meaning and who may write them.

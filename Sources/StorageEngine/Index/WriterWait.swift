@@ -1,13 +1,6 @@
 import CPlatform
 import Synchronization
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SystemC
 
 /// The bounded wait of one reader for a process that is in the middle of a change. Spins first, then yields the processor, then
 /// sleeps. For one thread.

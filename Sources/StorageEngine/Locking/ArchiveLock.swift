@@ -1,12 +1,5 @@
 import CPlatform
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SystemC
 
 /// Which kind of lock guards an archive. Fixed when the index is built; all processes follow it.
 public enum LockingMode: UInt32, Sendable {

@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SystemC
 
 /// A part of a file that is read instead of mapped, so that truncating the file does no harm. For one thread.
 struct FileWindow {

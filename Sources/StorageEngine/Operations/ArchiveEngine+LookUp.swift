@@ -1,12 +1,5 @@
 import CPlatform
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SystemC
 
 /// A found entry. Its frame stays pinned until ``ArchiveEngine/unpin(_:)``.
 struct FoundEntry {

@@ -1,13 +1,6 @@
 import CPlatform
 import Synchronization
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SystemC
 
 /// One archive as this process has it open: its index, its log and its lock. Safe from any thread: mutable state is in
 /// the index, and changes only under the archive's lock or by atomic instructions.

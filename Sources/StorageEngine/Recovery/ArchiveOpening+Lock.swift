@@ -1,12 +1,5 @@
 import CPlatform
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SystemC
 
 /// Which lock an archive has, and who may take it. Fields: OnDiskFormat, "The index"; reasons: "Containers" there.
 extension ArchiveOpening {

@@ -1,10 +1,5 @@
 import CPlatform
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
+import SystemC
 
 /// The turn to open an archive for writing, to create it, or to change its configuration: one process at a time. It is
 /// the lock on the file `opening`, which the kernel releases when its holder dies. The file names the process that

@@ -1,13 +1,7 @@
+import SystemC
+
 #if DEBUG
 import Synchronization
-#endif
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
 #endif
 
 /// Places in operations and recovery at which tests can kill a process (R2). Each is named for what has just been done

@@ -1,12 +1,5 @@
 import CPlatform
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SystemC
 
 /// A range of addresses through which this process sees a file from its start, or its own memory; unmapped with the
 /// last reference. Immutable, so safe from any thread: when a range becomes too small another one is mapped, and

@@ -1,13 +1,6 @@
 import CPlatform
 import Synchronization
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SystemC
 
 /// One run of a process. A process number alone isn't enough, because the system reuses it.
 struct ProcessIdentity: Sendable, Hashable {

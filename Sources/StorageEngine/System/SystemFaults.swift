@@ -1,12 +1,5 @@
 import Synchronization
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SystemC
 
 /// The system calls of the engine, all of which go through ``SystemDoor``.
 package enum SystemCall: String, CaseIterable, Sendable {

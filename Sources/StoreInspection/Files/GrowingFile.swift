@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SystemC
 
 /// A new file for this user alone, written while something goes on: what is written stays, however the program ends. For one
 /// thread.

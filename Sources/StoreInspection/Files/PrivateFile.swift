@@ -1,12 +1,5 @@
 import Synchronization
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SystemC
 
 /// A value or a text in a file that only this user can read, for a program that wants a file: a pager, an editor. Safe from
 /// any thread.

@@ -1,10 +1,5 @@
 import Foundation
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
+import SystemC
 
 /// A small file in which a program remembers something from run to run; only this user can read it. Safe from any thread: each
 /// change makes a new file that takes the old one's place whole.

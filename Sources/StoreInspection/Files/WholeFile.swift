@@ -1,13 +1,6 @@
 import Foundation
 import StorageEngine
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import SystemC
 
 /// A file that a person asked for, which is there whole or not at all. For one thread.
 ///

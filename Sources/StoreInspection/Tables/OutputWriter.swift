@@ -1,12 +1,5 @@
 import CBOR
-
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Musl)
-import Musl
-#else
-import Glibc
-#endif
+import SystemC
 
 /// For one thread. Collects a command's results and writes them to a file descriptor, standard output unless told
 /// otherwise, 64 KiB at a time. What was written last goes out with ``flush()``.
