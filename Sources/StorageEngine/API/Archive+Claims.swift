@@ -1,5 +1,4 @@
-/// An exclusive, machine-wide claim on a key, for example while computing its value. Released with its last reference
-/// or when the process ends.
+/// An exclusive, machine-wide claim on a key. Released with its last reference or when the process ends.
 package final class KeyClaim: Sendable {
     private let file: FileDescriptor
 

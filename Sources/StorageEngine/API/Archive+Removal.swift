@@ -14,8 +14,7 @@ extension Archive {
 }
 
 extension Store {
-    /// Whether a file of this path lies in a store's folder or in one of its subfolders. Such a file belongs to the
-    /// store and must not be replaced by anything else.
+    /// Whether a file of this path lies in a store's folder or below. It must not be replaced by anything else.
     package static func holdsFile(at path: String) -> Bool {
         let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
         let folder = slash.map { String(path[...$0]) } ?? "./"
@@ -42,8 +41,7 @@ extension Store {
 }
 
 extension ArchiveEngine {
-    /// Called periodically by the background thread, for programs that are served from memory and never touch the
-    /// files.
+    /// Called by the background thread, for programs that are served from memory and never touch the files.
     func closeIfRemoved() {
         if !index.isRemoved, hasLostItsFiles { _ = closeForAll() }
     }

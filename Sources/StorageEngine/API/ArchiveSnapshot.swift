@@ -161,8 +161,7 @@ public final class ArchiveSnapshot: Sendable {
         return (found.map(\.number), unreadable)
     }
 
-    /// Whether the frame of entry `number` still has its original key, judged by the key's hash. Says nothing about the
-    /// value.
+    /// Whether the frame of entry `number` still has its original key, judged by the key's hash.
     private func hasOwnKey(_ frame: Frame?, _ number: Int) -> Bool {
         frame.map { UInt32(truncatingIfNeeded: engine.hash($0.key)) == items[number].tag } ?? false
     }

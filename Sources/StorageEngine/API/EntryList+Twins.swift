@@ -6,8 +6,7 @@ import Synchronization
 final class ListedTwins: Sendable {
     private let places = Guarded<[UInt32: [Int]]?>(nil)
 
-    /// Positions in the list of the entries with this tag; empty unless there are several. The first call sorts all
-    /// tags.
+    /// Positions of the entries with this tag; empty unless there are several. The first call sorts all tags.
     func of(_ tag: UInt32, in references: [EntryReference]) -> [Int] {
         places.withLock { known in
             let found = known ?? ListedTwins.find(in: references)

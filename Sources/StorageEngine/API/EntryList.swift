@@ -150,8 +150,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
         return unreadable
     }
 
-    /// For a key that isn't where it was listed. `gone`: segments that can't be read. Returns whether it is known by now whether
-    /// there is one.
+    /// For a key that isn't where it was listed. `gone`: segments that can't be read. Returns whether the answer is certain.
     private func readMovedKey(
         at index: Int, _ gone: Set<UInt32>, _ body: (Int, UnsafeRawBufferPointer) -> Void
     ) -> Bool {
@@ -266,8 +265,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
 
     // MARK: Where an entry is now
 
-    /// The index slot of the entry at `index`, wherever its bytes have been moved; `nil` if it is no longer the
-    /// archive's.
+    /// The index slot of the entry at `index`, wherever its bytes were moved; `nil` if it left the archive.
     func line(at index: Int) throws(StorageError) -> EntryLine? {
         let reference = references[index]
         return try firstLine(of: reference) { (line) throws(StorageError) in
@@ -282,8 +280,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
         }
     }
 
-    /// Whether an entry found at another place is the listed version. A moved entry keeps its sequence; one that was
-    /// stored again has a higher sequence than any listed one.
+    /// Whether an entry at another place is the listed version: a moved one keeps its sequence, a stored one has a higher one.
     private func isListed(_ sequence: UInt64, _ reference: EntryReference) throws(StorageError) -> Bool {
         guard sequence > sequences.lowerBound else { return true }
         guard sequence <= sequences.upperBound else { return false }
@@ -321,8 +318,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
         return nil
     }
 
-    /// Calls `body` with the entry's slot, and again if the entry was moved in the meantime. `nil` if the entry is
-    /// gone, or if `body` finds nothing although the entry stayed where it was.
+    /// Calls `body` with the entry's slot, again if the entry was moved meanwhile. `nil` if it is gone or nothing is found.
     private func following<Result>(
         _ line: () throws(StorageError) -> EntryLine?, _ body: (EntryLine) throws(StorageError) -> Result?
     ) throws(StorageError) -> Result? {

@@ -85,8 +85,7 @@ private struct ScratchFolder {
         }
     }
 
-    /// Moves a folder from here to the store, with its name.
-    /// - Returns: `false` if the store has one of that name that isn't empty.
+    /// Moves a folder from here to the store. Returns `false` if the store has one of that name that isn't empty.
     func moveOut(_ inside: String) throws(StorageError) -> Bool {
         do throws(StorageError) {
             try store.rename(name + "/" + inside, to: inside)

@@ -168,7 +168,6 @@ public final class Store: Sendable {
     }
 
     /// Whether this user owns the store's folder. Only its owner may write.
-    /// - Throws: `storeNotFound`, `permissionDenied`, `system`.
     package static func isOwn(at path: String) throws(StorageError) -> Bool {
         try FileDescriptor.folder(at: path).status().owner == ProcessIdentity.effectiveUser
     }
@@ -364,8 +363,7 @@ public final class Store: Sendable {
         }
     }
 
-    /// Opens an archive. If it was removed in the meantime, throws `noSuchArchive`, or opens the one created in its
-    /// place.
+    /// Opens an archive. If it was removed meanwhile, throws `noSuchArchive`, or opens the one created in its place.
     func opening(_ name: String, _ body: () throws(StorageError) -> Archive) throws(StorageError) -> Archive {
         var attempts = 0
         while true {
@@ -383,8 +381,7 @@ public final class Store: Sendable {
         }
     }
 
-    /// Identity of the folder that an archive of that name is in. It changes when the archive is removed and created
-    /// again. `nil`: there is no archive.
+    /// Identity of that archive's folder, which another one of the name doesn't have. `nil`: there is no archive.
     func presence(of name: String) throws(StorageError) -> FileDescriptor.FileNumber? {
         // Uses one open folder: between two look-ups of the name the folder may be replaced.
         try Store.archiveFolder(ArchiveName.folder(for: name), in: folder)?.status().number

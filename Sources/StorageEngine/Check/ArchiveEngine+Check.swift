@@ -356,8 +356,7 @@ private struct CheckPass {
         }
     }
 
-    /// Segments older than the newest that the index knows of and that don't exist. (Without its newest segment an
-    /// index would not be trusted.)
+    /// Segments below the newest that the index knows of, and that don't exist.
     private func missingSegments(_ numbers: [UInt32]) -> [UInt32] {
         let present = Set(numbers)
         let newest = begin.segment
@@ -429,8 +428,7 @@ private struct CheckPass {
         return try engine.line(reference.number, slot, settled: .none)
     }
 
-    /// Whether the index still names what was listed. If it doesn't, the explanation may be in segments that were begun
-    /// during the reading.
+    /// Whether the index still names what was listed. Otherwise the explanation may be in segments begun since.
     private func isListed(_ reference: Listed) -> Bool {
         guard let slot = engine.index.entry(reference.number) else { return false }
         return slot.location == reference.location && engine.index.marks.isVisible(reference.number, slot)
@@ -460,8 +458,7 @@ private struct CheckPass {
     // MARK: Comparing index and log
 
     mutating func compare() throws(StorageError) {
-        // Frames in segments that were reclaimed in the meantime are no longer known. Live ones have been copied,
-        // perhaps to a segment newer than this check.
+        // Frames in segments reclaimed meanwhile are unknown. Live ones were copied, perhaps beyond this check.
         let reclaimed = engine.index.oldestSegment
         var words = account.takeLast()
         if engine.kind == .log {

@@ -56,8 +56,7 @@ struct LogAccount {
         var isSuperseded = false
     }
 
-    /// For each key its entries that are set aside, by the action's place in the undo table: at most one for each
-    /// action.
+    /// For each key its entries that are set aside, at most one for each action, by the action's place in the undo table.
     private var aside: [UInt64: [Int: Aside]] = [:]
     /// The action at each place of the table, and the keys of its entries.
     private var actions: [Int: (group: UInt32, keys: Set<UInt64>)] = [:]
@@ -187,8 +186,7 @@ struct LogAccount {
         oldestMessage = max(oldestMessage, oldest)
     }
 
-    /// Removes dropped messages from memory. A log drops about as many as it appends, so only the present ones are
-    /// kept, not all that ever were.
+    /// Removes dropped messages from memory, so that only the present ones are kept.
     private mutating func forgetDropped() {
         guard last.count >= most else { return }
         last = last.filter { $0.value.location >= oldestMessage }

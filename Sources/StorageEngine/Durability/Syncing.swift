@@ -35,8 +35,7 @@ final class Syncing: Sendable {
         return begin != 0 && cp_monotonic_time() &- begin >= nanoseconds
     }
 
-    /// Calls `body` while no one else syncs the archive. A process that was stopped during its sync delays others by
-    /// `nanoseconds` at most.
+    /// Calls `body` while no one else syncs the archive. A stopped process delays others by `nanoseconds` at most.
     func alone(
         archive: String, nanoseconds: Int64, _ body: () throws(StorageError) -> Void
     ) throws(StorageError) {

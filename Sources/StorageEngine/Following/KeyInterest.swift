@@ -1,5 +1,4 @@
-/// The keys and key prefixes that a follower is interested in. Changes of other keys don't wake it. Sendable value
-/// type.
+/// The keys and key prefixes whose changes wake a follower. Sendable value type.
 package struct KeyInterest: Sendable, Hashable {
     private(set) var keys: Set<[UInt8]> = []
     private(set) var prefixes: Set<[UInt8]> = []

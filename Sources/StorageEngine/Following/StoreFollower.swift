@@ -222,8 +222,7 @@ final class StoreFollower: Sendable {
         var isPending = false
     }
 
-    /// The events for those who wait for these numbers. Marks the archive as awaited before it reads, so that later
-    /// events ring.
+    /// The events for those who wait for these numbers. Marks the archive as awaited first, so that later events ring.
     private func readEvents(
         _ archive: Archive, _ numbers: [UInt64], isCheck: Bool
     ) -> Result<Findings, StorageError> {

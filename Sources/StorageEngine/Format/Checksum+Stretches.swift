@@ -5,8 +5,7 @@
 /// many zeros as *B* has bytes, xor the register over *B* starting from 0. Advancing a register by *n* zero bytes
 /// multiplies it by x^(8n) modulo the polynomial.
 extension Checksum {
-    /// The register after `count` zero bytes; `count` must be below 2³². Costs at most four multiplications of
-    /// polynomials.
+    /// The register after `count` zero bytes, below 2³². Costs at most four multiplications of polynomials.
     static func moved(_ register: UInt32, overZeros count: Int) -> UInt32 {
         var register = register
         for place in 0..<4 {

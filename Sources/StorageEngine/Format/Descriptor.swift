@@ -1,5 +1,4 @@
-/// An archive's identity, secret and configuration, in the file `descriptor`. Replaced as a whole, by renaming.
-/// Layout: OnDiskFormat, "Descriptors".
+/// An archive's identity, secret and configuration: the file `descriptor`, replaced by renaming. OnDiskFormat, "Descriptors".
 struct Descriptor: Equatable {
     static let fileName = "descriptor"
     /// A file that reserves space for the next descriptor.

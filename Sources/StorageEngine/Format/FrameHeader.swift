@@ -1,5 +1,4 @@
-/// The fixed part of a frame, read from its file and not mapped. Its lengths are within a frame's limits.
-/// Layout: OnDiskFormat, "Frames".
+/// The fixed part of a frame, read from its file, with lengths within the limits. Layout: OnDiskFormat, "Frames".
 struct FrameHeader {
     let checksum: UInt32
     let valueBytes: Int

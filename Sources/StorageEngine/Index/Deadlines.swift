@@ -82,8 +82,7 @@ struct Deadlines<Right> {
         }
     }
 
-    /// Entries that have expired but are not removed yet, which no total shown to users includes. Costs as much as
-    /// ``due(at:most:rows:)``.
+    /// Entries that have expired but aren't removed yet; users see no total with them. Costs as ``due(at:most:rows:)``.
     func overdue(at now: Int64) -> Removal {
         var sum = Removal(entries: 0, bytes: 0)
         guard isDue(all, now) else { return sum }

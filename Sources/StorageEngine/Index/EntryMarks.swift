@@ -1,7 +1,6 @@
 import CPlatform
 
-/// The action by which an entry was set aside: one byte for each entry, beside the chunk's residency. Layout:
-/// OnDiskFormat, "Marks of undo".
+/// The action by which an entry was set aside: a byte an entry. Layout: OnDiskFormat, "Marks of undo".
 struct EntryMark: Equatable {
     private(set) var raw: UInt8
 
@@ -71,8 +70,8 @@ struct EntryMarks<Right> {
         return slot.isSetAside
     }
 
-    /// The next entry above `number`, among the following `most` numbers, with a mark that names one of these lines (a
-    /// bit each); and how far the search got. Costs a load for eight entries.
+    /// The next entry above `number`, among the following `most`, with a mark that names one of these lines (a bit each); and how
+    /// far the search got.
     func nextMarked(above number: UInt32, lines: UInt64, most: UInt32) -> (found: UInt32?, seen: UInt32) {
         let end = UInt32(min(UInt64(index.usedEntries), UInt64(number) + UInt64(most)))
         var next = number

@@ -155,8 +155,7 @@ struct EntryOrder {
 
     // MARK: Victims
 
-    /// The position of a walk over the victims. It moves on before it returns an entry, so the caller may remove that
-    /// entry at once.
+    /// The position of a walk over the victims. It moves on first, so the caller may remove the returned entry.
     struct Victims {
         fileprivate let sparing: UInt32
         fileprivate var number: UInt32

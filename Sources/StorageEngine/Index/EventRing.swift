@@ -135,8 +135,7 @@ struct EventRing {
 
     // MARK: Waiting
 
-    /// Declares that someone waits for the next event. Events claimed from now on ring the store's doorbell when they
-    /// are published; events claimed before may be published without.
+    /// Declares that someone waits: events claimed from now on ring the store's doorbell when they are published.
     func markAsAwaited() {
         let word = index + IndexLayout.eventWaitersOffset
         while true {
@@ -159,8 +158,7 @@ struct EventRing {
 extension MappedIndex {
     @inline(__always) var events: EventRing { EventRing(memory) }
 
-    /// Publishes an event. `key` may be empty if the caller doesn't have it; then readers take it from the frame at
-    /// `location`.
+    /// Publishes an event. With an empty `key`, readers take it from the frame at `location`.
     @inline(__always)
     func publish(
         _ kind: EventKind, _ cause: EventCause, tag: UInt32, bytes: Int, location: Location, pid: Int32,

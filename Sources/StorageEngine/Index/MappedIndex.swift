@@ -39,8 +39,7 @@ extension ChangingIndex {
     @inline(__always)
     init(_ section: borrowing ArchiveSection) { self.init(door: section.engine.index.memory) }
 
-    /// For memory that only its creator has, or while no other process has the archive open for writing and none can
-    /// open it.
+    /// For memory that only its creator has, or while no other process writes to the archive or can open it.
     init(unshared memory: IndexMemory) { self.init(door: memory.door) }
 
     @inline(__always) var view: IndexView { IndexView(door: memory) }
@@ -50,8 +49,7 @@ extension MappedIndex {
     /// For error messages.
     var path: String { memory.memory.path }
 
-    /// Rung when there are events and someone waits. Belongs to this process; set when the archive is opened, before
-    /// other threads have it.
+    /// Rung when there are events and someone waits. Set before other threads have this object.
     var doorbell: Doorbell? {
         get { memory.memory.doorbell }
         nonmutating set { memory.memory.doorbell = newValue }
@@ -70,8 +68,7 @@ extension MappedIndex {
     /// Whether it was cut, so that its header can't be read.
     var isCut: Bool { memory.memory.isCut }
 
-    /// Makes sure that all that the index has now is mapped here. Call it where an unmapped entry would be taken for a
-    /// missing one. Costs two loads if nothing has grown.
+    /// See ``IndexDoor/catchUp()``.
     @inline(__always)
     func catchUp() throws(StorageError) { try memory.catchUp() }
 

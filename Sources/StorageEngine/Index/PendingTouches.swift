@@ -22,8 +22,7 @@ extension TouchRing {
         return pending
     }
 
-    /// The last use and the hits of an entry, including the uses that were pending when `pending` was made. Each use
-    /// counts once, even if it is applied during this call.
+    /// The last use and the hits of an entry, with the uses that were pending when `pending` was made. Each counts once.
     @inline(__always)
     func lastUse(of number: UInt32, _ slot: EntrySlot<Right>, _ pending: PendingTouches) -> LastUse {
         guard let touches = pending[number] else { return LastUse(slot) }

@@ -111,8 +111,7 @@ extension MappedIndex {
 }
 
 extension ChangingIndex {
-    /// Takes a slot for this process, and locks its byte of `attachment` (``Liveness``). If there are more processes
-    /// than slots, the last slot is shared.
+    /// Takes a slot for this process, and locks its byte of `attachment`. Beyond the last slot, that one is shared.
     func attach(_ identity: ProcessIdentity, name: String, memoryLimit: UInt64, attachment: FileDescriptor)
         throws(StorageError) -> ProcessSlot
     {

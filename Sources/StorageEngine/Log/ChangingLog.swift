@@ -23,8 +23,8 @@ struct ChangingLog {
     @inline(__always)
     func view(_ pin: SegmentLog.Pin) -> ChangingSegment { ChangingSegment(self, pin) }
 
-    /// Zeroes and syncs everything from `offset` on, at every durability. If the next batch is written there and a
-    /// power loss keeps only a part of it, zeros show that the rest was never written; old bytes would not.
+    /// Zeroes and syncs all from `offset` on, at every durability: old bytes there could pass for a part of the next batch after
+    /// a power loss.
     func clearRemains(_ pin: SegmentLog.Pin, from offset: Int) throws(StorageError) {
         guard let first = log.view(pin).firstWritten(from: offset) else { return }
         // Clears the first word last: after a crash in between it shows that there is something left to clear.
@@ -52,8 +52,8 @@ struct ChangingLog {
         return try log.lengthProblem(of: segment) == nil && log.view(pin).isBlank(from: SegmentHeader.bytes)
     }
 
-    /// Creates segment `number` with room for `bytes`, to append to it. Replaces an empty leftover of the same name; a
-    /// file with any content is kept under another name. `room` is the size in bytes to which it may grow.
+    /// Creates segment `number` with room for `bytes`, to append to it. Replaces an empty leftover of the same name; renames a
+    /// file with content. `room`: the bytes to which it may grow.
     func create(_ number: UInt32, oldest: UInt32, bytes: Int, room: Int) throws(StorageError) {
         let name = SegmentHeader.fileName(number)
         if try log.folder.hasEntry(named: name) {
@@ -86,8 +86,7 @@ struct ChangingLog {
         try file.write(header.encoded)
     }
 
-    /// Writes a header for a segment that belongs to the log by its frames only, before these are cleared. A file
-    /// without header and frames would belong to no archive, and could not be appended to.
+    /// Writes a header for a segment that belongs to the log by its frames only, before these are cleared.
     func completeHeader(_ pin: SegmentLog.Pin, oldest: UInt32) throws(StorageError) {
         do throws(StorageError) {
             try log.checkHeader(of: pin.segment)
@@ -135,14 +134,12 @@ struct ChangingLog {
         }
     }
 
-    /// Allocates blocks for every byte of a pinned segment. A copied store may have holes instead of zeros, and writing
-    /// to a hole through the mapping on a full disk would cause SIGBUS (F4).
+    /// Allocates blocks for a pinned segment. A copied store may have holes, where a write could cause SIGBUS (F4).
     func reserveBlocks(_ pin: SegmentLog.Pin) throws(StorageError) {
         try log.openedFile(of: pin).reserveBlocks(log.view(pin).bytes)
     }
 
-    /// Removes the file of a segment, and returns what it was; `nil` if it was gone. Readers that have it pinned keep their
-    /// bytes.
+    /// Removes a segment's file, and returns what it was; `nil` if it was gone. Pinned bytes stay readable.
     @discardableResult
     func removeFile(of segment: UInt32) throws(StorageError) -> FileDescriptor.Status? {
         let status = try log.status(of: segment)

@@ -1,5 +1,4 @@
-/// Files that a repair removes from an archive and keeps for a person to examine. Their names end in `.damaged`, and
-/// the engine ignores them. They are removed with the archive.
+/// Files that a repair keeps for a person to examine, named `….damaged`. They are removed with the archive.
 enum DamagedFile {
     static let suffix = ".damaged"
 

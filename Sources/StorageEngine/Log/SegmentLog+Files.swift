@@ -152,7 +152,7 @@ extension SegmentLog {
     func holdsFrames(_ segment: UInt32) throws(StorageError) -> Bool { try belongs(segment) }
 
     /// The header of a segment's file.
-    /// - Throws: `corrupted` if the header isn't one of this archive.
+    /// - Throws: `corrupted` if it isn't one of this archive.
     @discardableResult
     func checkHeader(of segment: UInt32) throws(StorageError) -> SegmentHeader {
         let file = try folder.file(named: SegmentHeader.fileName(segment), writable: false)
@@ -226,8 +226,7 @@ extension SegmentLog {
         return file
     }
 
-    /// The file of a pinned segment for a sync; `nil` if it was reclaimed in the meantime, in which case its live
-    /// frames were synced before.
+    /// The file of a pinned segment for a sync; `nil` if it was reclaimed, which synced its live frames.
     func fileToSynchronize(_ pin: Pin) throws(StorageError) -> FileDescriptor? {
         do throws(StorageError) {
             return try openedFile(of: pin)

@@ -162,8 +162,7 @@ extension SegmentLog {
         }
     }
 
-    /// Releases everything that no thread is reading, because addresses have run out. Keeps the segment that is
-    /// appended to: the holder of the archive's lock uses it without a pin.
+    /// Releases everything that no thread is reading, except the segment that is appended to, which is used without a pin.
     func releaseUnused() {
         mapped.withLock { mapped in
             let used = appending.load(ordering: .relaxed)

@@ -19,8 +19,7 @@ final class SegmentLog: Sendable {
     let hasReleased = Atomic<Bool>(false)
     /// The oldest segment that this process knows of; older ones have been released.
     let knownOldest = Atomic<UInt32>(0)
-    /// The segment that this process appends to, under the archive's lock; 0 if there is none yet. Written while
-    /// ``mapped`` is locked, so that the segment isn't released at that moment.
+    /// The segment that this process appends to; 0: none yet. Written while ``mapped`` is locked, so that it isn't released.
     let appending = Atomic<UInt32>(0)
     /// Whether the folder was looked through for segments above the head (OnDiskFormat, "Segment files").
     let hasSeenNumbers = Atomic<Bool>(false)
@@ -118,8 +117,7 @@ final class SegmentLog: Sendable {
     @inline(__always)
     func view(_ pin: Pin) -> SegmentView { SegmentView(pin, table[pin.segment]) }
 
-    /// The frame at `offset`. Its lengths are checked, its checksum isn't. `nil` if there can't be one, or it can't be
-    /// read now.
+    /// The frame at `offset`, with lengths checked, unlike its checksum. `nil` if there is none, or it can't be read now.
     @inline(__always)
     func frame(_ pin: Pin, at offset: Int) -> Frame? {
         view(pin).frame(at: offset) ?? frameAfterGrowth(pin, at: offset)

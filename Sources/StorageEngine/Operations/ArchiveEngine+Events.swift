@@ -68,8 +68,7 @@ extension ArchiveEngine {
             let left = nanoseconds - (cp_monotonic_time() - start)
             guard batch.events.isEmpty, batch.lost == 0, left > 0 else { return batch }
             if head != first {
-                // A number has been claimed, but its event isn't published yet: the writer may be waiting for the
-                // processor.
+                // A number has been claimed, but its event isn't published yet.
                 cp_sleep(min(left, 2_000_000))
             } else if let bell {
                 bell.wait(since: count, atMost: min(left, 1_000_000_000))

@@ -11,8 +11,7 @@ extension ArchiveEngine {
     fileprivate static let shortestPause: Int64 = 2_000_000
     /// Pause while other processes' writes may end the time for an undo, or may stop.
     fileprivate static let usualPause: Int64 = 1_000_000_000
-    /// Longest pause. Another process may have set a nearer deadline and ended; a machine that slept notices a deadline
-    /// this late.
+    /// Longest pause, since another process may have set a nearer deadline and ended, or the machine slept.
     fileprivate static let longestPause: Int64 = 5_000_000_000
     /// Bytes that may be appended in a second while the archive still counts as quiet.
     private static let quietBytes: UInt64 = 1 << 20
@@ -93,8 +92,7 @@ extension ArchiveEngine {
                 houseDue.store(Clock.boot().addingSaturating((pause ?? 0) / 1000), ordering: .relaxed)
                 return pause
             }
-            // Every change reads `houseDue` afterwards, so a change since the checks above is noticed either there or
-            // below.
+            // Every change reads `houseDue` afterwards, so a change since these checks is noticed here or there.
             houseDue.store(.max, ordering: .sequentiallyConsistent)
             guard index.nextDeadline == Deadline.never, index.setAsideCount == 0,
                 !isRoomDue.load(ordering: .relaxed)
@@ -165,8 +163,7 @@ extension ArchiveEngine {
         return pause
     }
 
-    /// For a lock that can't be taken, or whose last holder died inside a section with no process since to recover it.
-    /// Returns the pause until the next attempt.
+    /// For a lock that can't be taken, or whose last holder died inside. Returns the pause until the next attempt.
     private func putRightWhatTheDeadLeft() -> Int64 {
         guard index.sectionOwner != 0 else { return 10_000_000 }
         do throws(StorageError) {

@@ -85,8 +85,7 @@ extension ArchiveEngine {
         return line
     }
 
-    /// Calls `body` with the entry of `key` and its line, both of one version, whatever others change at the same time.
-    /// Includes expired entries and those that only a process' memory holds.
+    /// Calls `body` with the entry of `key` and its line, of one version. Includes expired entries and those only in memory.
     func withLine(
         of key: UnsafeRawBufferPointer, tag: UInt32, uses pending: PendingTouches? = nil,
         _ body: (FoundEntry, EntryLine) -> Void
@@ -114,8 +113,7 @@ extension ArchiveEngine {
             standing: standing(of: line.number, until: line.deadline, isMemoryOnly: line.isMemoryOnly))
     }
 
-    /// The same for an entry that has not expired. Of entries that only processes' memories hold, it prefers this
-    /// process' own.
+    /// The same for an entry that has not expired. Of entries that only memories hold, prefers this process' own.
     func withPresentLine(
         of key: UnsafeRawBufferPointer, tag: UInt32, uses pending: PendingTouches? = nil,
         _ body: (FoundEntry, EntryLine) -> Void

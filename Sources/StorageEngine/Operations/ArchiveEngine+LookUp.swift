@@ -8,8 +8,7 @@ struct FoundEntry {
     var location: Location
     var frame: Frame
     var pin: SegmentLog.Pin
-    /// What its slot adds to the frame: whether its deadline has passed, whether only a process' memory holds it,
-    /// whether it is hidden. `nil` if the slot adds nothing.
+    /// What its slot adds to the frame: expired, only in memory, hidden. `nil`: nothing.
     var standing: ArchiveEngine.Standing?
 }
 
@@ -303,8 +302,7 @@ extension ArchiveEngine {
         return .astray
     }
 
-    /// Whether the log now begins after this place. What the index still names there is gone; the process that removed
-    /// the segment is about to remove it from the index.
+    /// Whether the log now begins after this place, so that what the index names there is gone.
     @inline(__always)
     func isGivenUp(_ location: Location) -> Bool { location.segment < index.oldestSegment }
 

@@ -47,8 +47,7 @@ extension ArchiveEngine {
         return self.held(entry, tag: held.tag)
     }
 
-    /// Like an access to the entry, if an object is still its version: counts a hit and makes it the most recent, also on disk
-    /// (S5). Returns whether it is.
+    /// Like an access to the entry, if an object is still its version. Returns whether it is.
     @inline(__always)
     func access(_ held: HeldEntry) -> Bool {
         guard let processSlot, isCurrent(held) else { return false }
@@ -56,8 +55,7 @@ extension ArchiveEngine {
         return true
     }
 
-    /// Publishes that this process has the object in memory, or no longer has it. Apart from entries that are only in
-    /// memory, nothing depends on it.
+    /// Publishes whether this process has the object in memory. Only entries that are only in memory depend on it.
     func setHeld(_ held: HeldEntry, _ isHeld: Bool) {
         guard let line = processSlot?.line else { return }
         if isHeld {

@@ -36,8 +36,7 @@ extension ArchiveEngine {
         return found
     }
 
-    /// Whether a living process holds the entry in memory and it has not expired. If its deadline can't be read now, it
-    /// counts as not expired.
+    /// Whether a living process holds the entry and it hasn't expired, or its deadline can't be read now.
     func isPresent(_ number: UInt32) -> Bool {
         guard isHeld(number), let slot = index.entry(number) else { return false }
         let deadline = slot.read { (named, isFilled) -> Int64? in
@@ -92,8 +91,7 @@ extension ArchiveEngine {
 }
 
 extension ArchiveSection {
-    /// Removes all entries of `key` that are only in memory from the index, except `sparing`. Logs nothing, because no
-    /// replay of the log restores such an entry.
+    /// Removes all entries of `key` that are only in memory, except `sparing`. Logs nothing: no replay restores them.
     func removeMemoryOnly(of key: UnsafeRawBufferPointer, tag: UInt32, sparing: UInt32) {
         for number in engine.memoryOnlyNumbers(of: key, tag: tag) where number != sparing { remove(number) }
     }

@@ -95,8 +95,7 @@ extension ArchiveEngine {
         return (count, bytes)
     }
 
-    /// Messages from a cursor on and before another: at most `most`, and none after the one that brings them to
-    /// `mostBytes`.
+    /// At most `most` messages from a cursor on, before another, up to the one that brings them to `mostBytes`.
     func messages(
         from cursor: MessageCursor?, before last: MessageCursor? = nil, most: Int, mostBytes: Int = .max
     ) throws(StorageError) -> MessageBatch {
@@ -313,8 +312,7 @@ extension ArchiveEngine {
         }
     }
 
-    /// The places of a segment's messages from `start` on. Follows the frames' headers; if these lead astray, it
-    /// searches for valid frames, as readers of messages do.
+    /// The places of a segment's messages from `start` on, by the frames' headers, or by a search if these lead astray.
     private func messagePlaces(
         in segment: UInt32, from start: Int, before end: Location
     ) throws(StorageError) -> [Location] {

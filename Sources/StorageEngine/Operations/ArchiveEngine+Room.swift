@@ -30,8 +30,7 @@ extension ArchiveEngine {
         return Int(1.25 * (limit + Double(undo) + 128 * Double(entries)) + 1_048_576)
     }
 
-    /// The least that the segments take. If S3 leaves less (long keys, tiny values), reclaiming must not run in
-    /// circles.
+    /// The least that the segments take, so that reclaiming doesn't run in circles where S3 leaves less.
     @inline(__always) var leastSegmentBytes: Int {
         let target = segmentTarget
         let live = Double(index.liveFrameBytes)

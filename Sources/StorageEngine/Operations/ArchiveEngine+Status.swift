@@ -50,8 +50,7 @@ extension ArchiveEngine {
     /// ``ArchiveStatus/damagedPlaces``
     var damagedPlaces: Int { index.damagedPlaces + (index.loss == nil ? 0 : 1) }
 
-    /// Entries and the bytes of their values, without those that no look-up finds: expired ones that wait for their
-    /// removal, and those that only the memory of a process held that has died.
+    /// Entries and the bytes of their values, without expired ones and those that a dead process' memory held.
     func visibleTotals() -> (entries: Int, bytes: UInt64) {
         let (entries, bytes) = totalsWithoutOverdue()
         return (entries - min(entries, countOrphans()), bytes)

@@ -20,8 +20,7 @@ final class ArchiveEngine: Sendable {
     let gate = LockGate()
     /// This process' slot in the process table; `nil` for an observer, which leaves no trace.
     let processSlot: ProcessSlot?
-    /// Locked shared while the archive is open for writing, so that no process rebuilds the index. Locked exclusively
-    /// where this process alone has the index.
+    /// Locked shared while the archive is open for writing; exclusively where this process alone has the index.
     let attachment: FileDescriptor?
     let pid: Int32
     let kind: ArchiveKind
@@ -48,8 +47,7 @@ final class ArchiveEngine: Sendable {
     let roomDebtor = Atomic<UInt>(0)
     /// Whether a full disk stopped a removal of this process: see ``ArchiveSection/leaveSmallerIndex()``.
     let wasRemovalStopped = Atomic<Bool>(false)
-    /// While the index is rebuilt from the log: for each line of the undo table, the entries that were marked with it.
-    /// So an action's entries are found without looking at all entries. Empty at other times.
+    /// While the index is rebuilt: for each line of the undo table, the entries marked with it. Empty at other times.
     let replayedMarks = Guarded<[[UInt32]]>([])
     /// While the index is rebuilt, what the log said was removed; `nil` at other times.
     let replayedRemovals = Guarded<ReplayedRemovals?>(nil)
@@ -145,8 +143,7 @@ final class ArchiveEngine: Sendable {
         }
     }
 
-    /// The last writer marks the index as clean. If another process is just opening the archive, that one sets the next
-    /// mark.
+    /// The last writer marks the index as clean, unless another process is just opening the archive.
     private func markAsClean() {
         guard let attachment, index.isReady,
             let turn = try? OpeningTurn.take(in: folder, archive: name, nanoseconds: 0)

@@ -149,8 +149,8 @@ extension ArchiveEngine {
         guard kind != .log else { throw .wrongKind(archive: name, kind: kind, operation: operation) }
     }
 
-    /// Deletes every entry that exists when it begins, as one action that can be undone. Works in batches and releases
-    /// the lock between them. What is recorded in the meantime stays.
+    /// Deletes every entry that exists when it begins, as one action that can be undone, in batches with the lock free between
+    /// them.
     func deleteAllReversibly(progress: (Int) -> Bool) throws(StorageError) -> PlanOutcome {
         try requireEntries(to: "delete reversibly")
         var outcome = PlanOutcome()

@@ -61,8 +61,7 @@ extension ArchiveEngine {
 }
 
 extension ArchiveSection {
-    /// Gives up the oldest segments of a cache or a log until this many bytes have been freed, or none is left.
-    /// Requires that pending uses are applied.
+    /// Gives up the oldest segments of a cache or a log until this many bytes are free. Requires applied uses.
     func giveUpOldest(forBytes bytes: Int) throws(StorageError) {
         let before = index.segmentBytes
         try dropDeadSegments()
@@ -83,8 +82,7 @@ extension ArchiveSection {
             return false
         }
         let next = try self.segment(behind: segment)
-        // Pinned so that it can be read after its file is gone, and early: the log must not begin after entries that
-        // then can't be given up.
+        // Pinned early, so that it can be read after its file is gone.
         let pin = try log.pinIfPresent(segment)
         defer { if let pin { log.unpin(pin) } }
         var isWhole = true
@@ -106,8 +104,7 @@ extension ArchiveSection {
         return true
     }
 
-    /// Removes the entries of a segment that is gone. If this process dies half way, recovery finds the rest by their
-    /// segment.
+    /// Removes the entries of a segment that is gone. After a death half way, recovery finds the rest.
     private func giveUpEntries(of segment: UInt32, _ pin: SegmentLog.Pin?) {
         if let pin {
             // Entries that can't be read here are found below.

@@ -123,8 +123,7 @@ extension ArchiveEngine {
         scheduleReclaimIfNeeded()
     }
 
-    /// Evicts most of what must go, in parts, each under one hold of the lock. Stops on a full disk, where
-    /// ``adopt(_:publish:)`` has another way.
+    /// Evicts most of what must go, each part under one hold of the lock. Stops on a full disk (``adopt(_:publish:)``).
     func evictInSlices(downTo limit: UInt64) throws(StorageError) {
         guard kind != .log else { return try dropMessagesInSlices(downTo: limit) }
         while true {
@@ -146,8 +145,7 @@ extension ArchiveEngine {
         }
     }
 
-    /// The same for the messages of a log. Their files are removed before the descriptor is written, which needs
-    /// disk space.
+    /// The same for the messages of a log, before the descriptor is written, which needs disk space.
     private func dropMessagesInSlices(downTo limit: UInt64) throws(StorageError) {
         do throws(StorageError) {
             while index.valueBytes > limit {

@@ -304,8 +304,7 @@ extension ArchiveSection {
         return (try? engine.synchronize(upTo: index.head, patience: patience)) != nil
     }
 
-    /// Removes the files of all segments before `segment`, oldest first: a newer file must not be removed while an
-    /// older one exists whose frames it may hide.
+    /// Removes the files of all segments before `segment`, oldest first, because a newer one may hide frames of an older one.
     func dropSegments(before segment: UInt32) {
         var oldest = index.oldestSegment
         guard oldest < segment, mayRemoveSegments() else { return }
@@ -329,8 +328,7 @@ extension ArchiveSection {
         try? appendBare(.void, inNewSegment: true) { _, _ in }
     }
 
-    /// Removes the file of the oldest segment and makes `next` the oldest. If that fails, nothing has changed. Returns whether
-    /// neither it nor one between the two was missing.
+    /// Removes the oldest segment's file and makes `next` the oldest, or changes nothing. Returns whether none was missing.
     func removeOldestSegment(next: UInt32) throws(StorageError) -> Bool {
         let segment = index.oldestSegment
         var isWhole = try log.missing(among: [segment, next]).isEmpty
@@ -365,8 +363,7 @@ extension ArchiveEngine {
         kind != .log && index.segmentBytes > allowedSegmentBytes - segmentTarget / 2
     }
 
-    /// Whether the segments exceed their bound by more than a change may leave to the next one. Never for a log: its
-    /// messages aren't counted by segment, and appending drops the oldest.
+    /// Whether the segments exceed their bound by more than a change may leave to the next one. Never for a log.
     fileprivate func isOverbooked(_ used: Int) -> Bool {
         kind != .log && used > allowedSegmentBytes + segmentTarget
     }

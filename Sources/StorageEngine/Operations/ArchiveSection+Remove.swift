@@ -1,5 +1,4 @@
-/// Removing many entries: expired, idle, or of one owner. They are selected and removed some hundred at a time, so that
-/// other callers wait for the lock no longer than that takes.
+/// Removing many entries: expired, idle, or of one owner. Some hundred at a time, so that others get the lock.
 extension ArchiveSection {
     /// Entries named in one frame of a removal.
     private static let entriesOfFrame = 1024
@@ -118,8 +117,7 @@ extension ArchiveEngine {
         return (removal, action ?? 0)
     }
 
-    /// Removes expired entries in slices. Costs nothing while no deadline has passed, else time in proportion to what
-    /// expires (``Deadlines``).
+    /// Removes expired entries in slices, in time proportional to what expires.
     func removeExpired() throws(StorageError) -> Removal {
         var removal = Removal(entries: 0, bytes: 0)
         while let part = try removeSomeExpired() {
@@ -148,8 +146,7 @@ extension ArchiveEngine {
     /// Rows of 32 entries examined under one hold of the lock.
     static let rowsAtOnce = 512
 
-    /// Removes an entry that a look-up found expired, if the lock is free. Otherwise a later call does, because no
-    /// look-up waits (F6).
+    /// Removes an entry that a look-up found expired, if the lock is free. Otherwise a later call does (F6).
     @inline(never)
     func removeIfExpired(_ entry: FoundEntry, tag: UInt32) {
         guard let section = tryAcquire() else { return }
@@ -177,8 +174,7 @@ extension ArchiveEngine {
 
     // MARK: Owners
 
-    /// Deletes the entries of an owner. Includes damaged ones: the index says that they are the owner's, and they can't
-    /// be read anyway.
+    /// Deletes the entries of an owner, also damaged ones.
     func removeEntries(ofOwner owner: String) throws(StorageError) -> Removal {
         var owner = owner
         let bytes = owner.withUTF8 { Array($0) }

@@ -1,7 +1,6 @@
 import CPlatform
 
-/// Setting aside what a person removes, and giving it up when it can no longer be undone (S12). What "set aside" means:
-/// `EntryMarks.swift`.
+/// Setting aside what a person removes, and giving it up (S12). What "set aside" means: `EntryMarks.swift`.
 extension ArchiveSection {
     /// Hides an entry from every look-up and counts it for its action. A replay does the same.
     func setAside(_ number: UInt32, _ slot: ChangingSlot, note removal: RemovalNote, at location: Location) {
@@ -39,8 +38,7 @@ extension ArchiveSection {
         line.state = .reversible
         line.time = removal.time
         line.end = now.boot.addingSaturating(ArchiveEngine.graceMicroseconds - past)
-        // A change of deadlines keeps the whole log from its first frame on; a removal keeps only the frames of its
-        // entries.
+        // A change of deadlines keeps the whole log from its first frame on; a removal its entries' frames.
         line.endBytes = removal.kind == .deadline ? appended &+ engine.deadlineGraceBytes : .max
         line.lastAppended = appended
         line.entries = 0
@@ -55,8 +53,7 @@ extension ArchiveSection {
         }
     }
 
-    /// Runs a part of an action. What it writes, and the reclaiming that it causes, don't shorten the time in which the
-    /// action can be undone.
+    /// Runs a part of an action. What it writes doesn't shorten the time in which the action can be undone.
     func withinGrace<Result>(
         of group: UInt32, _ body: () throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
@@ -94,8 +91,7 @@ extension ArchiveSection {
         line.endBytes = line.lastAppended &+ room
     }
 
-    /// After a replay, which has met all actions in turn: decides again which of them fit into the budget, oldest
-    /// first.
+    /// After a replay, decides again which actions fit into the budget, oldest first.
     func judgeGraces() {
         let now = Clock.boot()
         let lines = index.undo.lines.filter { $0.state == .reversible && now < $0.end && !$0.isOfDeadlines }
@@ -223,8 +219,7 @@ extension ArchiveSection {
         }
     }
 
-    /// Copies or gives up an entry that is set aside in a segment being reclaimed. Returns `false` if there is no space
-    /// for the copy.
+    /// Copies or gives up an entry set aside in a segment being reclaimed. `false`: no space for the copy.
     func carryOn(_ frame: Frame, _ number: UInt32, _ slot: ChangingSlot) -> Bool {
         if index.marks.unmarkIfBack(number, slot) { return move(frame, number, slot, kept: nil) }
         let mark = index.marks[number]

@@ -1,7 +1,6 @@
 import CPlatform
 
-/// Undoing reversible actions (S12). Removed entries come back by one frame and one word in the index; nothing is
-/// copied. The work before and after that is done in slices, between which the lock is free.
+/// Undoing reversible actions (S12): by one frame and one word in the index. The rest is done in slices.
 extension ArchiveEngine {
     /// Entries handled under one hold of the lock.
     static let actionBatch = 256
@@ -176,8 +175,7 @@ extension ArchiveSection {
         }
     }
 
-    /// Makes all entries visible that an action has set aside, at their places in the order of recency, except those
-    /// whose keys were recorded again.
+    /// Makes all entries visible that an action has set aside, except those whose keys were recorded again.
     private func giveBack(_ line: ChangingUndoLine, isAll: Bool, time: Int64) {
         index.beginReturn()
         crashPoint(.returnBegun)

@@ -38,8 +38,7 @@ struct ArchiveSection: ~Copyable {
         index.settleSequence()
         index.sectionOwner = 0
         engine.lock.release()
-        // Unmaps only one, so that a call doesn't pay for segments that others removed; the background thread does the
-        // rest.
+        // Only one, so that a call doesn't pay for segments that others removed.
         engine.log.unmapReleased(most: 1)
         engine.gate.leave()
     }
@@ -72,8 +71,7 @@ struct ArchiveSection: ~Copyable {
 }
 
 extension ArchiveEngine {
-    /// Takes the lock, and first repairs what a dead holder left half done (F5).
-    /// - Throws: also `closed` once ``detach()`` has begun.
+    /// Takes the lock, and first repairs what a dead holder left half done. Throws `closed` once ``detach()`` has begun.
     @inline(__always)
     func acquire(
         nanoseconds: Int64 = ArchiveEngine.patienceNanoseconds
@@ -130,8 +128,7 @@ extension ArchiveEngine {
     /// that must first be woken, which nothing changes until that one starves.
     func letOthersIn() { cp_sleep(50_000) }
 
-    /// Applies pending touches if the lock became free within this time, and nothing must be repaired first. Returns whether
-    /// it became free.
+    /// Applies pending touches if the lock became free within this time, and nothing must be repaired first.
     func drainTouches(within nanoseconds: Int64) -> Bool {
         guard gate.enter() else { return false }
         guard case .acquired = lock.acquire(nanoseconds: nanoseconds) else {

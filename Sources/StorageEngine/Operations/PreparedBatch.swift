@@ -35,8 +35,7 @@ struct BatchChange {
     var isNeeded: Bool { value != nil || number != 0 }
 }
 
-/// A batch prepared before the lock is taken: keys are validated and hashed, and of several changes of one key only the
-/// last remains.
+/// A batch prepared before the lock is taken: of several changes of one key only the last remains.
 struct PreparedBatch {
     /// The keys, one after another.
     let bytes: [UInt8]

@@ -71,8 +71,7 @@ extension ArchiveOpening {
         return false
     }
 
-    /// Removes the untrusted index and builds in the space that this frees; `nil` if it isn't enough. Observers that
-    /// still have it mapped release it at their next access.
+    /// Removes the untrusted index and builds in its space; `nil` if that isn't enough. Observers release theirs later.
     private func buildIndexInPlaceOfTheOld(
         attachment: FileDescriptor, witness: IndexWitness?
     ) throws(StorageError) -> IndexMemory? {
@@ -93,8 +92,8 @@ extension ArchiveOpening {
     /// How often to check for space that observers are about to free.
     private static let looksForRoom = 12
 
-    /// Builds in this process' memory, makes room for a file from there, and builds the file if there is enough. Throws
-    /// `refusal` if the archive is empty, because then there is nothing to give up.
+    /// Builds in this process' memory, makes room from there, and builds the file if there is enough. Throws `refusal` for an
+    /// empty archive.
     private func buildIndexInMemory(
         attachment: FileDescriptor, witness: IndexWitness?, refusal: StorageError
     ) throws(StorageError) -> (IndexMemory, isShared: Bool) {
@@ -114,8 +113,7 @@ extension ArchiveOpening {
         }
     }
 
-    /// Memory of this process for an index of the present log. Reserves addresses, not memory, for more than the log
-    /// can need. `mayGrow`: entries will be added.
+    /// Memory for an index of the present log. Reserves addresses for more than it can need. `mayGrow`: entries will be added.
     func memoryForIndex(mayGrow: Bool) throws(StorageError) -> IndexMemory {
         let log = try SegmentLog(folder: folder, identity: descriptor.identity, writable: false)
         let most = try log.mostEntries(in: log.segmentNumbers())

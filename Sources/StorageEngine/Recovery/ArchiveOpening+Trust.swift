@@ -83,8 +83,7 @@ extension ArchiveOpening {
         return try parts.differ(in: log, from: index.oldestSegment, to: index.head)
     }
 
-    /// `nil` if there is no such file, or it may not be used. If it can't be opened now (no descriptor is free), that
-    /// is an error, which says nothing about the file.
+    /// `nil` if there is no such file, or it may not be used. If it can't be opened now, that is an error.
     func openIfPresent(_ name: String, writable: Bool) throws(StorageError) -> FileDescriptor? {
         do throws(StorageError) {
             return try folder.file(named: name, writable: writable)

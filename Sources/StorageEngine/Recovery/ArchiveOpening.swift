@@ -61,8 +61,7 @@ struct ArchiveOpening {
             log = known
         } else {
             log = try SegmentLog(folder: folder, identity: descriptor.identity, writable: isWriter)
-            // Anything with a segment's name that isn't a file is reported here, and not later when its content is
-            // missed.
+            // Reports now what has a segment's name and isn't a file.
             _ = try log.segmentNumbers()
         }
         return ArchiveEngine(self, memory: memory, log: log, lock: lock, role: role)
@@ -235,8 +234,7 @@ struct ArchiveOpening {
 
 /// The purpose of a handle on an archive.
 enum ArchiveRole {
-    /// Changes the archive. `attachment` is locked as long as it is open; `slot` is its slot in the process table, if
-    /// it has one.
+    /// `attachment` is locked as long as it is open; `slot` is its slot in the process table, if it has one.
     case writer(attachment: FileDescriptor, slot: ProcessSlot?)
     /// Reads the index that the writers share, and leaves no trace.
     case observer

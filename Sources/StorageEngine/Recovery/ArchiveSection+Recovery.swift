@@ -29,8 +29,7 @@ extension ArchiveSection {
         try recountSegments()
     }
 
-    /// Rebuilds chains, order of recency, free list and totals from the entries alone. Frees entries for which `keeps`
-    /// is false.
+    /// Rebuilds chains, order, free list and totals from the entries alone. Frees those for which `keeps` is false.
     func relink<Failure>(keeping keeps: (ChangingSlot) throws(Failure) -> Bool) throws(Failure) {
         let highWater = index.usedEntries
         var linked: [(recency: UInt64, number: UInt32)] = []
@@ -123,8 +122,7 @@ extension ArchiveSection {
         line.bytes &+= UInt64(slot.valueBytes)
     }
 
-    /// Restores an entry's tag and sizes from its frame, and the whole slot if that was not filled. Returns `false` if
-    /// the slot names no frame.
+    /// Restores an entry's tag and sizes from its frame, or the whole slot. `false` if the slot names no frame.
     private func refill(_ slot: ChangingSlot) throws(StorageError) -> Bool {
         try takeBack(slot)
         let location = slot.location
@@ -159,8 +157,7 @@ extension ArchiveSection {
         return true
     }
 
-    /// If a slot names a frame of an unpublished batch, makes it name the entry's previous frame, which readers already
-    /// use.
+    /// Makes a slot that names a frame of an unpublished batch name the entry's previous frame.
     private func takeBack(_ slot: ChangingSlot) throws(StorageError) {
         let open = index.batchOpen
         let location = slot.location
@@ -214,8 +211,7 @@ extension ArchiveSection {
         }
     }
 
-    /// Carries out a batch that is complete in the log; readers see it at one instant, as they would have the first
-    /// time.
+    /// Carries out a batch that is complete in the log; readers see it at one instant.
     private func republish(
         from first: Location, to end: Int, _ pin: SegmentLog.Pin
     ) throws(StorageError) {

@@ -131,8 +131,7 @@ extension ArchiveSection {
         index.touches.raiseStamps(above: frame.recency)
     }
 
-    /// Removes the entry whose frame is at `location`, or sets it aside if `note` belongs to an action that can be
-    /// undone.
+    /// Removes the entry at `location`, or sets it aside if `note` belongs to an action that can be undone.
     private func removeEntry(
         at location: Location, _ note: RemovalNote?, _ place: Location, by frame: Frame
     ) throws(StorageError) {
@@ -271,8 +270,7 @@ extension ArchiveSection {
         defer { for pin in pins { log.unpin(pin) } }
         for number in numbers {
             guard let pin = try log.pinIfPresent(number) else {
-                // For an observer the segment may have been reclaimed; for the only user of the archive it must be
-                // there.
+                // For an observer the segment may have been reclaimed; for the only user it must be there.
                 guard engine.attachment == nil else {
                     throw .corrupted(
                         path: log.path(of: number), offset: 0, reason: "it can't be read any more")

@@ -23,8 +23,7 @@ struct BatchSieve<Item> {
 
     private struct Open {
         let first: Location
-        /// Where the batch was found. If its first frame is missing, that may be another segment than that of
-        /// ``first``.
+        /// Where the batch was found, which may be another segment than that of ``first``.
         let segment: UInt32
         let begin: Int
         /// The end of its last frame; unknown if its first frame is missing.
@@ -140,8 +139,7 @@ struct BatchSieve<Item> {
         return open.end
     }
 
-    /// Call it at the end of the log. Passes on the last batch, or returns the beginning of one that is incomplete and
-    /// so never happened.
+    /// Ends the log: passes on the last batch, or returns the beginning of an incomplete one.
     mutating func endLog(_ emit: Emit) throws(StorageError) -> Location? {
         let known = dropped.count
         try close(atLogEnd: true, emit)

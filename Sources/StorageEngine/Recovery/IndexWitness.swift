@@ -18,8 +18,8 @@ struct IndexWitness {
     /// The index, if it is a trusted one of this boot. Its disk space isn't freed as long as this exists.
     private var memory: IndexMemory?
 
-    /// `nil` if there is no readable index of this archive. `mark`: its clean mark, if that was already read and
-    /// removed. `keepsIndex`: needed for ``takeUnknown(of:)``.
+    /// `nil`: no readable index of this archive. `mark`: its clean mark, if already removed. `keepsIndex`: for
+    /// ``takeUnknown(of:)``.
     init?(
         _ folder: FileDescriptor, _ descriptor: Descriptor, mark knownMark: MarkStanding? = nil,
         keepsIndex: Bool = false
@@ -93,8 +93,7 @@ struct IndexWitness {
         return zip(batches, isKnown).filter { !$0.1 }.map(\.0)
     }
 
-    /// What the log lacks according to this witness, if it ends at `end` and, for a log archive, has this many
-    /// messages.
+    /// What the log lacks by this witness, if it ends at `end` and, for a log archive, has this many messages.
     func loss(logEndsAt end: Location, messages: Int) -> LogLoss? {
         var loss = noted
         let first = Location(segment: 1, offset: SegmentHeader.bytes)

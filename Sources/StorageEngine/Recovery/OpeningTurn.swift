@@ -85,8 +85,7 @@ struct OpeningTurn {
         return pid(in: file) ?? 0
     }
 
-    /// Writes the process number for those who wait in vain. On a full disk there may be no room for it; then no
-    /// process is named.
+    /// Writes the process number for those who wait in vain, unless the disk is full.
     private func sign() {
         let text = String(ProcessIdentity.current().pid)
         try? file.write(
@@ -107,8 +106,7 @@ extension FileDescriptor {
     /// the parent was killed, a lock may seem to be held for this long.
     static let startNanoseconds: Int64 = 200_000_000
 
-    /// Like ``lock(_:wait:)``, but waits at most `nanoseconds` on the monotonic clock, whatever signals or changes of
-    /// the wall clock occur.
+    /// Like ``lock(_:wait:)``, but waits at most `nanoseconds`, whatever signals or clock changes occur.
     func lock(_ kind: LockKind, within nanoseconds: Int64) throws(StorageError) -> Bool {
         let start = cp_monotonic_time()
         while try lock(kind, wait: false) == false {

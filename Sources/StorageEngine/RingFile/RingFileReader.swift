@@ -40,8 +40,7 @@ struct RingFileReader {
     /// Most bytes of messages that may still be read.
     private var budget = Int.max
 
-    /// Size of the next refill. It doubles: making room for one message needs few bytes, reading all soon needs the
-    /// most.
+    /// Size of the next refill, which doubles from the few bytes that one message needs to the most.
     private var bufferBytes = 1 << 9
     private static let mostBufferBytes = 1 << 18
     /// A larger message must have data on the medium: no message is a hole of that size.

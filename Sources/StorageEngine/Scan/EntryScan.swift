@@ -309,8 +309,7 @@ package final class EntryScan {
         return .damaged
     }
 
-    /// Like ``read()``, and also returns what nearly every query needs of an entry. The value is `nil` unless it is
-    /// present and on disk.
+    /// Like ``read()``, with what nearly every query needs. The value is `nil` unless it is present and on disk.
     package func readValue() throws(StorageError) -> (
         reading: Reading, value: UnsafeRawBufferPointer?, encoding: ValueEncoding
     ) {

@@ -21,8 +21,7 @@ struct ScanEntry: Hashable {
 }
 
 extension [ScanItem] {
-    /// The items grouped by segment, in their former order within each: one pass to count and one to place, without
-    /// comparisons.
+    /// The items grouped by segment, in their former order within each, without comparisons.
     func groupedBySegment() -> [ScanItem] {
         guard let first else { return self }
         var least = first.location.segment

@@ -77,8 +77,7 @@ struct SnapshotBuilder {
         guard try pin(segments, upTo: begin) else { return nil }
         if engine.kind == .log { return try messages(segments, from: first, upTo: begin) }
         let found = try readLines()
-        // Frames in older segments were either moved, which the log shows, or given up on a full disk, which it
-        // doesn't.
+        // Frames in older segments were either moved, which the log shows, or given up on a full disk, which it doesn't.
         let oldest = engine.index.oldestSegment
         guard let end = try end(behind: found.last) else {
             isDamaged = index.sectionOwner == 0 && engine.index.head == begin
@@ -111,14 +110,12 @@ struct SnapshotBuilder {
         return Result(items: items, segments: segments, boot: now.boot, wall: now.wall)
     }
 
-    /// Pins all segments up to the one that contains `end`, with their present sizes. Returns `false` if one was
-    /// removed.
+    /// Pins all segments up to `end` with their present sizes. Returns `false` if one was removed.
     private func pin(_ segments: PinnedSegments, upTo end: Location) throws(StorageError) -> Bool {
         guard end != .none else { return true }
         let oldest = engine.index.oldestSegment
         if engine.isCopy {
-            // A copy has mapped everything that existed when it was made. The files may be gone by now, and never grow
-            // for it.
+            // A copy has mapped everything that existed when it was made; the files may be gone.
             for number in oldest...max(oldest, end.segment) { _ = try segments.add(number) }
             return segments.pins[end.segment] != nil
         }
@@ -190,8 +187,7 @@ struct SnapshotBuilder {
             return (isQuiet || head != before) && (last < head || last == .none)
         }
         if isOver { return head }
-        // The process that changes the index was stopped or killed, or is slow. What the index names is complete in the
-        // log.
+        // The process that changes the index is slow or gone. What the index names is complete in the log.
         var end = engine.index.head
         if last == .none { return end }
         while end <= last {
@@ -211,8 +207,7 @@ struct SnapshotBuilder {
         return end
     }
 
-    /// The messages that a log archive had when it ended at `end`, oldest first. The last of them tells where they
-    /// begin.
+    /// The messages of a log archive that ended at `end`, oldest first. The last tells where they begin.
     private func messages(
         _ segments: PinnedSegments, from first: Location, upTo end: Location
     ) throws(StorageError) -> Result? {

@@ -106,8 +106,7 @@ extension FileDescriptor {
         SystemFaults.tell(.synced(path: path))
     }
 
-    /// Returns when this folder's names are on the medium. If the file system doesn't support that, its own guarantees
-    /// apply.
+    /// Returns when this folder's names are on the medium, as far as the file system supports that.
     func synchronizeNames() throws(StorageError) {
         SystemFaults.tell(.syncing(path: path))
         let result = SystemDoor.perform(.sync, path: path) { Int(cp_synchronize_names(descriptor)) }

@@ -16,8 +16,7 @@ extension FileDescriptor {
         return true
     }
 
-    /// Whether the system has byte locks that belong to an open file. Without them byte locks always succeed, and
-    /// whether one is held can't be found out.
+    /// Whether byte locks belong to an open file here. Without, they always succeed, and can't be tested.
     static var hasByteLocks: Bool {
         #if os(Linux)
         true

@@ -191,8 +191,7 @@ final class FileDescriptor: Sendable {
         return Status(facts)
     }
 
-    /// The status of an entry of this folder; for a symbolic link that of the link itself. `nil` if there is none.
-    /// Needs no descriptor.
+    /// The status of an entry of this folder, of a link itself; `nil` if there is none. Needs no descriptor.
     func status(ofEntry name: String) throws(StorageError) -> Status? {
         var facts = stat()
         let full = path + "/" + name

@@ -6,8 +6,7 @@ package enum NumberSort {
     /// How many numbers are looked at between two checkpoints.
     private static let stretch = 1 << 16
 
-    /// The positions of `numbers` in ascending or descending order; those of equal numbers always ascend. `checkpoint` hears the
-    /// share done, 0 to 1, and may throw to stop.
+    /// The positions of `numbers` in order; those of equal numbers ascend. `checkpoint` hears the share done, and may throw.
     package static func positions<Stop: Error>(
         of numbers: [Int64], descending: Bool, checkpoint: (Double) throws(Stop) -> Void
     ) throws(Stop) -> [Int32] {

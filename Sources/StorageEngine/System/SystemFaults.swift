@@ -156,8 +156,7 @@ struct SystemResult {
 
 /// Every system call of the engine goes through here.
 enum SystemDoor {
-    /// An interrupted call is repeated, but not for ever: if a timer fires faster than the call can run, the caller
-    /// gets an error instead of a hang.
+    /// Bounds the repetitions, for a timer may fire faster than the call can run.
     private static let mostInterruptions = 1000
 
     /// Makes a call that returns -1 and sets errno if it fails.
