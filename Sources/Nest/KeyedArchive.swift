@@ -9,11 +9,9 @@ import StorageEngine
 /// in that order. So no object is decoded while another one is, and reading stops at the first object that can't be
 /// decoded.
 struct KeyedArchive {
-    /// The deepest nesting of objects: more than programs use, and little enough for any thread's stack when the
-    /// objects are deallocated.
+    /// The deepest nesting of objects: little enough for any thread's stack when they are deallocated.
     static let deepest = 200
-    /// The most objects, counted once for each place where they occur, because comparing or printing them visits
-    /// each place.
+    /// The most objects, counted for each place where they occur, because comparing visits each place.
     private static let most = 1 << 24
     private static let collections: Set = [
         "NSArray", "NSMutableArray", "NSDictionary", "NSMutableDictionary", "NSSet", "NSMutableSet",

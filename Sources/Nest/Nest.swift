@@ -207,8 +207,7 @@ open class Nest: @unchecked Sendable {
             guard mark.deadline <= NestClock.now() + 1_000_000, seed.deadline > mark.deadline else {
                 return false
             }
-            // It may have been removed before its time was over, or another may have been stored since; then it must leave
-            // memory, too.
+            // It may have been removed or replaced before its time was over; then it must leave memory, too.
             let known = locked { seed.leftDiskBefore }
             guard let next = try stored.endedByItself(seed.key, mark, knownBefore: known) else {
                 return false
@@ -229,8 +228,7 @@ open class Nest: @unchecked Sendable {
                 gone.append(seed)
                 if seed.deadline > now, isCurrent(seed) { return seed.item }
             }
-            // If the entry was replaced or removed in the meantime, it still existed during this call: its item is
-            // returned, but not kept.
+            // If the entry was replaced or removed meanwhile, its item is returned, but not kept.
             guard (try? stored.sequence(of: key)) == found.mark.sequence else { return item }
             var deadline = NestClock.moment(terms.memory ?? .infinity, after: now)
             if terms.mirror { deadline = min(deadline, found.mark.deadline) }
@@ -256,8 +254,7 @@ open class Nest: @unchecked Sendable {
         }
     }
 
-    /// `body` adds the seeds that it removes or replaces to `gone`, so that they are released after the key is
-    /// unlocked.
+    /// `body` adds the seeds that it removes to `gone`, to be released after the key is unlocked.
     private func withLock<Value>(of key: String, _ body: (_ gone: inout [Seed]) throws -> Value) rethrows
         -> Value
     {
@@ -281,14 +278,12 @@ open class Nest: @unchecked Sendable {
 
     // MARK: Expiry
 
-    /// Removes the items whose time in memory is over. Returns the time of the next sweep; `nil` if nothing will
-    /// expire.
+    /// Removes the items whose time in memory is over. Returns the next sweep's time; `nil` for none.
     @discardableResult
     func sweep() -> Int64? {
         var count = 0
         let now = NestClock.now()
-        // Some at a time, so that other threads get the lock in between. The removed items are released outside the
-        // lock.
+        // Some at a time, so that other threads get the lock; released outside it.
         while let gone = locked({ table.removeExpired(now, most: 1_024) }) { count += gone.count }
         if count > 0 { returnFreedMemory() }
         return locked { table.nextMoment }

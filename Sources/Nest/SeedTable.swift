@@ -22,8 +22,7 @@ struct SeedTable {
     /// When the next bucket is due; `nil` if there is none.
     var nextMoment: Int64? { moments.first }
 
-    /// Replaces the seed with this key, and returns the old one. Release that outside the lock, because its item's
-    /// `deinit` may run any code.
+    /// Replaces the seed with this key, and returns the old one, to be released outside the lock.
     mutating func insert(_ seed: Seed, now: Int64) -> Seed? {
         let old = seeds.updateValue(seed, forKey: ExactText(seed.key))
         if let old { unlink(old) }
@@ -47,8 +46,7 @@ struct SeedTable {
         return Array(seeds.values)
     }
 
-    /// Removes seeds that have expired by `now`, and visits at most `most` seeds. Returns `nil` once all due buckets
-    /// are empty.
+    /// Removes expired seeds, visiting at most `most`. Returns `nil` once all due buckets are empty.
     mutating func removeExpired(_ now: Int64, most: Int) -> [Seed]? {
         guard let moment = moments.first, moment <= now else { return nil }
         var gone: [Seed] = []

@@ -1,8 +1,7 @@
 import Foundation
 import StorageEngine
 
-/// The items on disk, in an archive of a store. Safe from any thread; the nest lets only one thread at a time change
-/// the entry of a key.
+/// The items on disk. Safe from any thread; the nest lets one thread at a time change a key's entry.
 final class StoredItems: @unchecked Sendable {
     let path: String
     let name: String

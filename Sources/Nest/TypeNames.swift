@@ -9,8 +9,7 @@ struct TypeNames {
     private var work = 0
     private var types: [String: any Codable.Type] = [:]
 
-    /// The name from which the type is found again. Tests now whether it is found, while the item can still be kept
-    /// in memory instead.
+    /// The name from which the type is found again, which is tested now.
     mutating func code(of type: any Codable.Type) throws(ItemProblem) -> String {
         guard let code = _mangledTypeName(type), let found = try find(code), found == type else {
             throw ItemProblem(
@@ -59,8 +58,7 @@ private struct NameScan {
     /// The parts that the runtime visits, at most; less than the limit of a sum of them.
     private(set) var work = 1
     private(set) var generics = 0
-    /// The work up to the end of each part that a substitution may stand for. Some may be missing; then a substitution stands
-    /// for less than is assumed.
+    /// The work up to the end of each part that a substitution may stand for. Missing ones count as less.
     private var marks: [Int] = []
     private var rest: ArraySlice<UInt8>
 

@@ -1,12 +1,10 @@
-/// Bytes that are not what the protocol allows. The connection can't be used any further, because nobody knows where the next
-/// value begins.
+/// Bytes against the protocol. The connection can't be used any further.
 package struct RESPError: Error, Hashable, CustomStringConvertible {
     package var reason: String
     package var description: String { "the server's reply is not of the protocol: \(reason)" }
 }
 
-/// Decodes values from bytes as they arrive. Each byte is looked at once, however they are split, so the cost is in proportion to
-/// their number. What a server announces takes no memory before it arrives.
+/// Decodes values from bytes as they arrive, in linear time. What is only announced takes no memory.
 package struct RESPDecoder {
     package struct Limits: Sendable {
         /// Of a string, in bytes. Servers allow 512 MiB.

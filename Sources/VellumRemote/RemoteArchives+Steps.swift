@@ -157,8 +157,7 @@ extension RemoteArchives {
 
     // MARK: Fetching
 
-    /// Joins or begins the question for a key. Nobody joins one whose answer is outdated.
-    /// - Parameter blocking: whether a thread waits for it, which can finish it.
+    /// Joins or begins the question for a key, unless its answer is outdated. `blocking`: a thread waits, and can finish it.
     func fetch(_ key: String, blocking: Bool, _ then: @escaping @Sendable (Fetch.Outcome) -> Void) {
         let name = ExactText(key)
         let (fetch, isNew, outcome) = fetches.withLock { fetches -> (Fetch, Bool, Fetch.Outcome?) in

@@ -64,8 +64,7 @@ final class ValkeySession: @unchecked Sendable {
     /// Prefixes that the server tracks for this connection. It can't be told to forget one.
     private var tracked: Set<[UInt8]> = []
     private var failedAttempts = 0
-    /// What the server calls this connection: its number there, and the address from which it comes. Servers count anew when they are
-    /// started, so both together name it.
+    /// The connection's number at the server, and its address: both, because servers count anew when started.
     private var connection: (number: Int64, address: String)?
     /// Lost connections of which the server may get more, now or when the network works again.
     private var lost: [(number: Int64, address: String)] = []

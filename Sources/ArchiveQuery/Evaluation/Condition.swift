@@ -2,8 +2,7 @@ import CBOR
 
 /// A predicate compiled for testing many rows.
 class Condition {
-    /// A rough cost, which orders the parts of a conjunction. Conditions have no side effects, so the order only
-    /// changes the time.
+    /// A rough cost, which orders the parts of a conjunction. Conditions have no side effects.
     enum Cost: Int, Comparable {
         /// Needs the index only.
         case index
@@ -23,8 +22,7 @@ class Condition {
     func test(_ row: RowReader) throws(RowFault) -> Truth { .no }
 }
 
-/// The conjunction or disjunction of two conditions. Pairs, because iterating over an array of objects takes longer
-/// than testing a condition.
+/// The conjunction or disjunction of two conditions: iterating over an array of objects would take longer than testing.
 final class Pair: Condition {
     private let first: Condition
     private let second: Condition

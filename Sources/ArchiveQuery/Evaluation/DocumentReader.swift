@@ -1,8 +1,7 @@
 import CBOR
 import StorageEngine
 
-/// Converts a value of any encoding into one CBOR item. Not thread-safe. The result is valid until the next call,
-/// or as long as the value's bytes.
+/// Converts a value of any encoding into one CBOR item, valid until the next call. Not thread-safe.
 final class DocumentReader {
     private var room = UnsafeMutableRawBufferPointer(start: nil, count: 0)
     /// Values that had to be converted.

@@ -75,8 +75,7 @@ final class QueryAnswers {
         questions.reduce(0) { $0 + ($1.role == .undecided ? $1.sight[.other] : 0) }
     }
 
-    /// Takes what the same questions found in a part of the entries. Stages ask theirs in the order from the last to the first,
-    /// and a part has only first ones.
+    /// Takes what the same questions, which are the last of these, found in a part of the entries.
     func absorb(_ part: QueryAnswers) {
         for (mine, other) in zip(questions.suffix(part.questions.count), part.questions) {
             mine.sight.absorb(other.sight)

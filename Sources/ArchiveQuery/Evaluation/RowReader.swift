@@ -30,8 +30,7 @@ final class RowReader {
     private let documents: DocumentReader
     /// Bytes of the memory that a query may take, of which there are up to two copies of a value at a time.
     private let mostBytes: Int
-    /// Which names and paths at least one value had, so that a query can report one that none has. Heap-allocated like
-    /// `scan`.
+    /// Which names and paths at least one value had, for a report of those that none has. Heap-allocated like `scan`.
     private let seenNames: UnsafeMutableBufferPointer<Bool>
     private let seenWays: UnsafeMutableBufferPointer<Bool>
     /// The time that ages are computed from.
@@ -235,8 +234,7 @@ final class RowReader {
         }
     }
 
-    /// Calls `body` with the property's item, which may be absent; or, if the property is all elements of a list, with each
-    /// element until it returns false.
+    /// Calls `body` with the property's item, which may be absent, or with each element of a list until it returns false.
     func forEachItem(
         _ access: RowShape.Access, _ body: (StoredItem) throws(RowFault) -> Bool
     ) throws(RowFault) {
@@ -341,8 +339,7 @@ final class RowReader {
         return Array(bytes)
     }
 
-    /// The encoded form of a property where it lies, nil if it is absent or unreadable. Valid as long as the row, or as `kept`, which
-    /// is added to where only a copy can be had.
+    /// The encoded form of a property where it lies, or else in `kept`; nil if it is absent or unreadable.
     func encodedInPlace(
         _ access: RowShape.Access, _ kept: inout [UnsafeMutableRawBufferPointer]
     ) throws -> UnsafeRawBufferPointer? {
@@ -484,8 +481,7 @@ final class RowReader {
         return try item.count() == 0
     }
 
-    /// Like `follow`, for a path through all elements of lists: appends the places that it leads to, nil for an element where it
-    /// leads nowhere.
+    /// Like `follow`, through all elements of lists: appends the places, nil for an element where it leads nowhere.
     private static func collect(
         _ steps: ArraySlice<QueryProperty.Step>, _ bytes: UnsafeRawBufferPointer, from place: Int,
         into places: inout [Int?], _ others: inout KindSet
@@ -521,8 +517,7 @@ final class RowReader {
         }
     }
 
-    /// Moves from the start of an array to one of its elements. Returns false if there is no such element, or no
-    /// array.
+    /// Moves from the start of an array to one of its elements; false if there is none, or no array.
     private static func enter(_ reader: inout CBORReader, at index: Int) throws(CBORError) -> Bool {
         try stepOverTags(&reader)
         guard case .array(let count) = try reader.readHead() else { return false }

@@ -6,8 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A property as queries see it, read from its encoding without building a value. Pointers are valid as long as the
-/// row.
+/// A property as queries see it, read from its encoding. Pointers are valid as long as the row.
 enum StoredItem {
     /// Missing or null.
     case absent

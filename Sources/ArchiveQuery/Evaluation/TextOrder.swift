@@ -34,8 +34,7 @@ enum TextOrder {
         return place < right.count ? Int(left[place]) - Int(right[place]) : 1
     }
 
-    /// Whether what follows `start` begins with a scalar that is the same in normal form C, and joins neither what is before it
-    /// nor what comes after.
+    /// Whether what follows `start` begins with a scalar that is the same in normal form C and joins nothing beside it.
     @inline(__always)
     private static func decides(_ text: UnsafeRawBufferPointer, at start: Int) -> Bool {
         guard start < text.count else { return true }

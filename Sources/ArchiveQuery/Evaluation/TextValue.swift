@@ -1,7 +1,6 @@
 import SystemC
 
-/// A text that is compared with many stored texts by canonical equivalence, like Swift's strings. For ASCII,
-/// comparing bytes is enough.
+/// A text to compare with many stored texts by canonical equivalence. For ASCII, comparing bytes is enough.
 struct TextValue {
     let string: String
     private let bytes: [UInt8]

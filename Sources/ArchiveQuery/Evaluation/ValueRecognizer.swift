@@ -32,8 +32,7 @@ enum ValueFault: Error, Equatable {
 /// Determines the form of a value: by its declared encoding or, if that is unknown, by its content. Queries, the
 /// command line and the browser share this rule. Stateless; safe from any thread.
 enum ValueRecognizer {
-    /// Writes the value as one CBOR item: a text as a text, an unrecognised value as bytes. Writes nothing for a
-    /// value that is CBOR already.
+    /// Writes the value as one CBOR item, an unrecognised one as bytes. Writes nothing for a value that is CBOR already.
     static func transcode(
         _ value: UnsafeRawBufferPointer, _ encoding: ValueEncoding, into writer: inout CBORWriter
     ) throws(ValueFault) -> ValueForm {
@@ -65,8 +64,7 @@ enum ValueRecognizer {
         }
     }
 
-    /// Recognises documents by the bracket, brace or map that they begin with: a single number or word could be
-    /// anything.
+    /// Recognises documents by their beginning: a single number or word could be anything.
     private static func lookAt(
         _ value: UnsafeRawBufferPointer, _ most: Int, into writer: inout CBORWriter?
     ) throws(ValueFault) -> ValueForm {

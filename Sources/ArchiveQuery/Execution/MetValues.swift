@@ -57,8 +57,7 @@ struct MetValues {
         }
     }
 
-    /// Remembers it, unless it is too long or of a kind that is rare.
-    /// - Returns: its number, which was another's before.
+    /// Remembers it, unless it is too long or rare. Returns its number, which was another's before.
     @discardableResult
     mutating func note() -> Int? {
         guard length < Self.room else { return nil }

@@ -1,8 +1,7 @@
 import CBOR
 import StorageEngine
 
-/// A single run of a plan. Not thread-safe. Of a large archive the first entries are gone through by the caller's thread, which is
-/// enough for a small limit, and the others by several.
+/// A single run of a plan. Not thread-safe. Of a large archive only the first entries are the caller's thread's.
 final class QueryExecution {
     private let options: QueryOptions
     private let output: OutputSink

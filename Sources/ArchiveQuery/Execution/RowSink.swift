@@ -30,8 +30,7 @@ class RowSink {
         try timed { try finish() }
     }
 
-    /// A separate function: the size of `ContinuousClock.Instant` is known only at run time, so its stack
-    /// allocation would otherwise cost every row.
+    /// Separate, because the size of `ContinuousClock.Instant` is known only at run time, which would cost every row.
     @inline(never)
     private func timed<Result>(_ body: () throws -> Result) rethrows -> Result {
         let start = Self.clock.now

@@ -64,8 +64,8 @@ enum CaseFolding {
         return true
     }
 
-    /// What the scalars of up to two bytes become: the first byte lowest, and how many bytes in the highest. 0 where that takes
-    /// more than three, or where there are other forms.
+    /// What the scalars of up to two bytes become, lowest byte first, with the number of bytes in the highest; 0: another form or
+    /// longer.
     private static let short: [UInt32] = (UInt32(0)..<0x800).map { value in
         guard let scalar = Unicode.Scalar(value), scalar.hasOneForm else { return 0 }
         var folded = ""

@@ -63,8 +63,7 @@ package final class SearchPatience: Sendable {
 }
 
 extension TextPattern {
-    /// As ``matches(_:)`` for a text of a query, within the query's time limit. A text that takes too long is
-    /// counted there instead of reported; the result is nil.
+    /// As ``matches(_:)`` within a query's time limit, which counts texts that take too long; then nil.
     package func matches(_ text: String, within patience: SearchPatience) -> Bool? {
         guard let allowed = patience.begin(bytes: text.utf8.count) else { return nil }
         let start = ThreadTime.now()

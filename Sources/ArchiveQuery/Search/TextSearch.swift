@@ -13,8 +13,7 @@ package struct TextSearch: Sendable, Hashable {
     private let borders: [Int]
     /// The same in UTF-8 and Unicode's normal form C.
     private let composed: [UInt8]
-    /// Whether composing a text makes none of its characters. Most texts can be passed over without composing them then, which
-    /// takes as long as all else.
+    /// Whether composing a text makes none of its characters, so that most texts can be passed over.
     private let isNeverComposed: Bool
     /// Whether these bytes are found where the characters are, in texts whose characters are one scalar each, in one form only.
     private let searchesBytes: Bool

@@ -1,5 +1,4 @@
-/// Sorts rows. Rows that don't fit into memory go to temporary files as sorted runs, which are merged at the end. Not
-/// thread-safe.
+/// Sorts rows. What exceeds memory goes to temporary files as sorted runs, merged at the end. Not thread-safe.
 final class RowSorter {
     struct Key {
         var access: RowShape.Access
@@ -200,8 +199,7 @@ final class RowSorter {
     }
 }
 
-/// Merges the records of several sorted files, which a tree of losers chooses from: for each record as many comparisons as the
-/// number of files has bits.
+/// Merges sorted files by a tree of losers: a record takes as many comparisons as the number of files has bits.
 private struct RunMerge {
     private struct Head {
         /// Nil at its end, like the record.
@@ -213,8 +211,7 @@ private struct RunMerge {
     typealias Place = (values: [SortValue], tie: UInt64)
 
     private var heads: [Head] = []
-    /// The number of the head that lost at each inner node; -1 where none has come by yet. Behind these nodes are those of the
-    /// heads, in their order.
+    /// The number of the head that lost at each inner node, -1 for none yet. The heads' nodes follow.
     private var losers: [Int]
     private var first = 0
     private let values: (KeptRow) -> [SortValue]

@@ -1,7 +1,6 @@
 import SystemC
 
-/// A file of records, which are written and then read in the same order. It is readable by this user only and loses its name
-/// at once, so no other process can open it. Its space is freed with this object. Not thread-safe.
+/// A file of records for this user alone, written and then read in order. It has no name. Not thread-safe.
 final class TemporaryFile {
     /// The number of bytes that are buffered before a system call.
     private static let block = 64 << 10

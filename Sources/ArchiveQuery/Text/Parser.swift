@@ -1,5 +1,4 @@
-/// Parses one text's tokens into a pipeline. It looks ahead by two tokens at most, so the time is linear, and
-/// ``maximumDepth`` bounds the recursion.
+/// Parses tokens into a pipeline, in linear time. ``maximumDepth`` bounds the recursion.
 struct Parser {
     /// The limit for nested parentheses and `not`.
     static let maximumDepth = 100
@@ -117,8 +116,7 @@ struct Parser {
 
     // MARK: Pipelines
 
-    /// All stages, and the errors of those that can't be parsed. After an error parsing continues with the next
-    /// stage.
+    /// All stages, and the errors of those that can't be parsed, behind which parsing continues.
     mutating func pipeline() -> (stages: [PipelineStage], errors: [QuerySyntaxError]) {
         var stages: [PipelineStage] = []
         var errors: [QuerySyntaxError] = []

@@ -22,8 +22,7 @@ package struct PropertyScan {
 
     private let names: [Name]
     private let sizes = PropertyScan.sizes
-    /// Bit `n` is set if a name has `n` bytes; the last bit is for longer names. Rules out most keys without a
-    /// comparison.
+    /// Bit `n` is set if a name has `n` bytes, the last for longer ones. Rules out most keys without a comparison.
     private let lengths: UInt64
     /// The offset of a name's value in the map with that number.
     private struct Place {
@@ -175,8 +174,7 @@ package struct PropertyScan {
         return name
     }
 
-    /// The index of the name with these bytes, or -1. Static, because a call on a structure that is being mutated
-    /// would copy it.
+    /// The index of the name with these bytes, or -1. Static, because a mutating structure would be copied for a call.
     @inline(__always)
     private static func index(
         _ names: [Name], of bytes: UnsafeRawBufferPointer, _ start: Int, _ count: Int
@@ -218,8 +216,7 @@ package struct PropertyScan {
 }
 
 extension UnsafeRawBufferPointer {
-    /// The integer at `offset`, if the item is an integer that an `Int64` can hold; nil for every other item and
-    /// for truncated input.
+    /// The integer at `offset`, if it is one that an `Int64` can hold; nil also for truncated input.
     @inline(__always)
     package func smallInteger(at offset: Int) -> Int64? {
         guard offset >= 0, offset < count else { return nil }

@@ -139,8 +139,7 @@ public struct JSONPrinter {
         output.append(UInt8(ascii: "}"))
     }
 
-    /// Whether two keys of the map whose entries come next print the same. Only goes over them where keys of other kinds than texts
-    /// and byte strings are.
+    /// Whether two keys of the next map print the same, which only keys that are no texts or byte strings can.
     private mutating func repeatsNames(count: Int?, depth: Int) throws(CBORError) -> Bool {
         if reader.offset >= checked {
             var rest = reader
@@ -298,8 +297,7 @@ public struct JSONPrinter {
         if isStopped { throw CBORError(offset: reader.offset, reason: .truncated) }
     }
 
-    /// Prints the 16 bytes of an identifier as `"E621E1F8-C36C-495A-93FC-0C247A3E6E5F"`. Returns false, with
-    /// nothing printed or read, if the content is anything else.
+    /// Prints the 16 bytes of an identifier as one; false, with nothing printed or read, for any other content.
     private mutating func printIdentifier() throws(CBORError) -> Bool {
         let start = reader.offset
         guard case .bytes(16) = try reader.readHead() else {

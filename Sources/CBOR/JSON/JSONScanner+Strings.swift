@@ -106,8 +106,7 @@ extension JSONScanner {
         place += 1
     }
 
-    /// Reads `u` and four hexadecimal digits. For a character beyond U+FFFF a second escape with the low surrogate
-    /// must follow.
+    /// Reads `u` and four hexadecimal digits, and beyond U+FFFF the escape of the low surrogate.
     private mutating func unicodeEscape(into writer: inout CBORWriter) throws(JSONError) {
         let start = place - 1
         place += 1

@@ -1,6 +1,5 @@
 extension CBORReader {
-    /// Reads the next item if it is a bignum or decimal fraction. Returns nil, with nothing read, for anything else
-    /// and for numbers too large to convert.
+    /// Reads a bignum or decimal fraction; nil, with nothing read, for anything else and too large numbers.
     package mutating func readLargeNumber() throws(CBORError) -> DecimalNumber? {
         let start = offset
         var number: DecimalNumber?

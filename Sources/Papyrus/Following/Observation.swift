@@ -31,8 +31,7 @@ final class Observation<Value>: @unchecked Sendable {
     private enum Stage {
         /// Nothing has been read yet, or a task is waiting for the next value.
         case none
-        /// The observation has begun, and the closure returns its first value. Without a `Following` there was no
-        /// archive to follow.
+        /// The closure returns the first value. Without a `Following` there was no archive to follow.
         case begun(Following?, @Sendable () throws -> Reading<Value>)
         /// There was no archive, and the first value, which says so, has been returned.
         case empty(Reading<Void>)
@@ -155,8 +154,7 @@ final class Observation<Value>: @unchecked Sendable {
         return Carried(value: reading.value)
     }
 
-    /// Waits for changes of what was read last; other changes don't wake the task. `false` when the task is
-    /// cancelled.
+    /// Waits for changes of what was read last. `false` when the task is cancelled.
     private func waitForNews(_ following: inout Following) async throws -> Bool {
         let interest = following.latest?.interest
         repeat {

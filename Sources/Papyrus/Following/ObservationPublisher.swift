@@ -29,8 +29,7 @@ private struct ObservationPublisher<Output, Failure: Error>: Publisher {
     }
 }
 
-/// Delivers values to one subscriber, as many as it demands. While there is demand, a task waits for the next value.
-/// Safe from any thread.
+/// Delivers values to one subscriber, as many as it demands. Safe from any thread.
 private final class ObservationSubscription<Output, Failure: Error>: Subscription, @unchecked Sendable {
     typealias Downstream = AnySubscriber<Output, Failure>
 

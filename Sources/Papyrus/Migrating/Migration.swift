@@ -49,8 +49,7 @@ extension Migration {
 }
 
 extension StoreCore {
-    /// The migrations of a store. They are kept here because a store may be released and recreated between two registrations.
-    /// A program has few of them.
+    /// The migrations of a store, which may be released and recreated between two registrations.
     private struct Migrations {
         var known: [RegisteredMigration] = []
         /// Those that left objects as they are.

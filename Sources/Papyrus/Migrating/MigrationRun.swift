@@ -198,8 +198,7 @@ struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
         return isKept
     }
 
-    /// Sees to it that an old object that goes is found as it was.
-    /// - Returns: the number of the change that saved it.
+    /// Sees to it that an old object that goes is found as it was. Returns the number of the change that saved it.
     private mutating func keep(
         _ entry: StoredEntry, becoming new: WrittenObject?, _ changes: inout Changes
     ) throws -> UInt64 {

@@ -8,8 +8,7 @@ import StorageEngine
 /// An object that occurs inside itself, in a circle of relations, is decoded there with empty relations: empty
 /// arrays and `nil`. So every circle ends, and each object in it is complete at its outermost occurrence.
 final class ObjectLoader: @unchecked Sendable {
-    /// Each level takes some 4 KB of stack in optimised builds, and several times that in others. On Darwin the
-    /// queues' threads have 512 KB.
+    /// Each level takes some 4 KB of stack or more. On Darwin the queues' threads have 512 KB.
     #if canImport(Darwin)
     private static let maximumDepth = 16
     #else
@@ -54,8 +53,7 @@ final class ObjectLoader: @unchecked Sendable {
         relatedPrefixes.reduce(into: own) { $0.insert(prefix: $1) }
     }
 
-    /// The object of an entry.
-    /// - Throws: `invalidSchema`, or an error of the engine.
+    /// The object of an entry. Throws `invalidSchema`, or an error of the engine.
     func object<Object: Papyrus>(_ type: Object.Type, of entry: StoredEntry) throws -> Object {
         cut = [:]
         do {

@@ -66,8 +66,7 @@ struct SnapshotEntries: EntrySource {
     }
 }
 
-/// The archive's current entries, for looking up a few keys. A check afterwards tells whether all of them existed at
-/// one moment, which costs less than a snapshot.
+/// The current entries, for looking up a few keys. A check afterwards costs less than a snapshot.
 final class LiveEntries: EntrySource {
     private let archive: Archive
     private var seen: [SeenEntry] = []
@@ -82,8 +81,7 @@ final class LiveEntries: EntrySource {
         }
     }
 
-    /// Whether all entries that were found are still current. If so, all of them existed at one moment before this
-    /// call.
+    /// Whether all entries that were found existed at one moment before this call.
     func isOfOneMoment() throws -> Bool {
         guard seen.count > 1 else { return true }
         return try seen.allSatisfy { try archive.metadata($0.key)?.sequence == $0.sequence }

@@ -106,8 +106,7 @@ final class ObjectWriter: @unchecked Sendable {
     }
 }
 
-/// Creation times in microseconds, each later than all before in this process, so that objects that are saved
-/// together have an order.
+/// Creation times in microseconds, each later than all before in this process.
 enum CreationClock {
     private static let last = Guarded<Int64>(0)
 

@@ -2,8 +2,7 @@ import CBOR
 import Foundation
 import StorageEngine
 
-/// The entry that a merge stores besides the objects. A concurrent merge of the same type that began earlier notices
-/// it.
+/// An entry beside a merge's objects, by which a concurrent merge of the type notices it.
 private struct MergeMark: Codable {
     var type: String
     var merged: Date
@@ -77,8 +76,7 @@ extension StoreCore {
         }
     }
 
-    /// The objects to delete, with the versions that are meant; a damaged value, which no filter sees, is deleted whatever it
-    /// is.
+    /// The objects to delete, with their versions; a damaged value, which no filter sees, whatever it is.
     private static func versions<Object: Papyrus>(
         of stored: StoredType, in archive: Archive, without kept: Set<ExactText>,
         where isIncluded: ((Object) -> Bool)?, journal: Journal

@@ -150,8 +150,7 @@ package struct ServerChanges {
         return Carried(work.outcome, stopped: stopped)
     }
 
-    /// Whoever deletes must be able to take it back. An attempt that no server carries out, at a key that isn't there, tells whether
-    /// the user may.
+    /// Tries to restore a key that isn't there, which no server carries out, to see whether the user may.
     private func requireWayBack(for key: [UInt8]) throws(SourceError) {
         let other = key + Array(" \(UInt64.random(in: 0...(.max)))".utf8)
         let answer = try connection.change([RESPCommand("RESTORE") + other + "0" + ""], in: database)[0]
@@ -162,8 +161,7 @@ package struct ServerChanges {
         throw SourceError("\(connection.address) would not take back what is deleted: \(message)")
     }
 
-    /// Keys of a cluster's server may be of several slots, which one transaction can't have: there it takes one. One of which no copy
-    /// is made stands alone.
+    /// In a cluster one, since a transaction can't have several slots. One of which no copy is made stands alone.
     private func block(of targets: [Target], from place: Int, atMost most: Int) -> ArraySlice<Target> {
         var (end, bytes) = (place, 0)
         while end < targets.count, end - place < most,

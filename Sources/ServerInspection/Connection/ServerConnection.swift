@@ -117,8 +117,7 @@ package final class ServerConnection: Sendable {
         try exchange(commands, in: database, isRepeatable: true)
     }
 
-    /// The answer to a command that changes nothing.
-    /// - Throws: also where the server refuses it.
+    /// The answer to a command that changes nothing. Throws also where the server refuses it.
     package func ask(_ command: RESPCommand, in database: Int? = nil) throws(SourceError) -> RESPValue {
         try accepted(ask([command], in: database)[0], to: command)
     }

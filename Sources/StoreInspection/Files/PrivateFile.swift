@@ -95,8 +95,7 @@ package final class PrivateFile: Sendable {
         OutputWriter(descriptor: descriptor) { [path] in SourceError(path, errno: $0) }
     }
 
-    /// What is in it by now; an editor may have put another file in its place.
-    /// - Throws: also where it is longer than `limit` bytes.
+    /// What is in it by now, perhaps in another file in its place. Throws for more than `limit` bytes.
     package func bytes(limit: Int) throws(SourceError) -> [UInt8] {
         try WholeFile.bytes(of: path, limit: limit)
     }

@@ -103,8 +103,7 @@ package final class WholeFile {
         _ = close(descriptor)
     }
 
-    /// What is in a file, or comes out of a pipe.
-    /// - Throws: also where it is longer than `limit` bytes.
+    /// What is in a file, or comes out of a pipe. Throws for more than `limit` bytes.
     package static func bytes(of path: String, limit: Int) throws(SourceError) -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw SourceError(path, errno: errno) }
@@ -136,8 +135,7 @@ package final class WholeFile {
         inherited(path) == nil && FileKind(of: path) == .regular
     }
 
-    /// The descriptor that a path such as `/dev/stdout` or `/dev/fd/3` names. Opening the path again would begin at
-    /// the file's start.
+    /// The descriptor that a path such as `/dev/stdout` names. Opened again, it would begin at the file's start.
     private static func inherited(_ path: String) -> Int32? {
         if path == "/dev/stdout" { return STDOUT_FILENO }
         if path == "/dev/stderr" { return STDERR_FILENO }

@@ -127,8 +127,7 @@ package struct EntryGroups: Sendable {
         func index(_ row: Int) -> Int { chosen?.index(atRow: row) ?? row }
     }
 
-    /// Groups all rows, or those of the groups with these hashes. Without these it ends where there are too many groups, and
-    /// returns `false`.
+    /// Groups all rows, or those of the groups with these hashes. Without these, returns `false` if there are too many groups.
     private mutating func collect<Stop: Error>(
         _ rows: Rows, _ chosen: Set<UInt64>? = nil, checkpoint: (Double) throws(Stop) -> Void
     ) throws(Stop) -> Bool {

@@ -103,8 +103,7 @@ package struct QueryFormatError: Error, CustomStringConvertible {
         description: "an object has two members of one name, which a table can't hold; write JSON")
 }
 
-/// Columns that the query names are written as they come; whole entries are kept until the last one, for only then the
-/// names of all properties are known.
+/// Columns that the query names are written as they come; whole entries wait until all properties are known.
 private struct QueryDelimited: QueryWriter {
     private let text: DelimitedText
     private let columns: [String]?

@@ -1,7 +1,6 @@
 import StorageEngine
 
-/// An archive at one moment: its status, who has it open, and what is asked beside. Has the members of the status and of the
-/// configuration. A value; safe to share between threads.
+/// An archive at one moment, with the members of its status and configuration. A value; safe to share between threads.
 @dynamicMemberLookup
 package struct ArchiveSample: Sendable, Hashable {
     package var status: ArchiveStatus

@@ -8,8 +8,7 @@ package struct DelimitedText: Sendable {
     package var hasQuotes = true
     /// Whether a JSON string may stand for a text that would be read as something else.
     package var hasEscapes = true
-    /// Whether texts that a spreadsheet would take for a formula, and carry out, get an apostrophe before them. They don't come
-    /// back equal then.
+    /// Whether texts that a spreadsheet would take for a formula get an apostrophe, and don't come back equal.
     var keepsFromFormulas = false
 
     package static let commas = DelimitedText(separator: UInt8(ascii: ","))
@@ -155,8 +154,7 @@ package struct DelimitedText: Sendable {
         }
     }
 
-    /// By the first character, which is all that spreadsheets go by; the wide forms of East Asian keyboards are the same to
-    /// some.
+    /// By the first character, also the wide forms of East Asian keyboards.
     private static func isFormula(_ text: String) -> Bool {
         guard let first = text.unicodeScalars.first else { return false }
         return switch first {

@@ -10,8 +10,7 @@ package struct Column: Sendable {
     package let width: Int
     /// Whether it holds numbers; known beforehand only where rows can't be waited for.
     package let isNumber: Bool
-    /// Where the terminal is too narrow for the table, the columns with the lowest number are left out first, then those
-    /// without one from the last to the second.
+    /// In narrow terminals the columns with the lowest number are left out first, then the others from the last on.
     package let dropped: Int?
 
     package init(
@@ -42,8 +41,7 @@ package enum RowLayout: Sendable {
     }
 }
 
-/// For one thread. Prints rows as they come. A table is aligned for its first 1,000 rows; wider cells that come later
-/// move what is to the right of them.
+/// Prints rows as they come, aligned for the first 1,000. For one thread.
 package struct RowPrinter {
     private static let alignedRows = 1000
 

@@ -2,8 +2,7 @@
 package struct FoundPlaces: Sendable, Hashable {
     /// Places that are remembered; more are only counted.
     package static let most = 100_000
-    /// The least bytes that are searched at once, and how often at most a value is read: each reading of a store verifies the whole
-    /// value.
+    /// The least bytes that are searched at once, because each reading verifies the whole value.
     private static let window = 4 << 20
     private static let readings = 64
 

@@ -1,8 +1,7 @@
 import Logging
 import StorageEngine
 
-/// Keys whose values this process can't decode. Each is reported once; otherwise a changed type would cause a
-/// report for every entry at every access.
+/// Keys whose values this process can't decode, so that each is reported once.
 struct UnreadKeys {
     /// Further keys are only counted.
     private static var most: Int { 10_000 }

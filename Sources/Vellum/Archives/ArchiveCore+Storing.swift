@@ -66,8 +66,7 @@ extension ArchiveCore {
         flights.outdate(prepared.name)
     }
 
-    /// Stores an object if the entry is still the one that ``version(toReplace:_:)`` found, and the computation `flight`
-    /// that it comes from, if any, isn't outdated.
+    /// Stores an object if the entry is the one that ``version(toReplace:_:)`` found, and `flight` isn't outdated.
     func put(
         _ prepared: PreparedObject, _ terms: Terms, ifSequence sequence: UInt64?, of flight: Flight? = nil
     ) throws -> Bool {
@@ -158,8 +157,7 @@ extension ArchiveCore {
         return try sequence ?? memory.peekOnlyHere(key, named: name)?.sequence
     }
 
-    /// Archivable properties have archives of their own. If one can't be stored, that is logged, and the object is
-    /// stored anyway.
+    /// Archivable properties have archives of their own. A failure there is only logged.
     private func preparedProperty(_ property: any Archivable) -> () -> Void {
         func prepared<Property: Archivable>(_ property: Property) throws -> () throws -> Void {
             let archives: ArchiveManager<Property> = try factory.archives(ArchiveRequest())

@@ -76,8 +76,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
         }
     }
 
-    /// Whether there is an object with this key; doesn't count as an access. An object that only another process
-    /// has in memory doesn't count.
+    /// Whether there is an object with this key, not only in another process' memory. No access.
     func contains(_ name: String) throws -> Bool {
         guard let metadata = try archive.metadata(name) else { return false }
         if metadata.tier != .memory { return true }
@@ -99,8 +98,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
         var bytes: Int
     }
 
-    /// Reads the object of a key from disk. Doesn't count as an access, but a miss is counted if `counts`. Bytes
-    /// that can't be decoded are reported, stay on disk, and count as a miss.
+    /// Reads a key's object from disk. No access; a miss is counted if `counts`. Undecodable bytes are reported, and a miss.
     private func read(_ key: HashedKey, _ name: String, counts: Bool) throws -> Read? {
         var result: Result<Read, any Error>?
         try archive.withPeekToHold(key) { bytes, held in
@@ -152,8 +150,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
             })
     }
 
-    /// The most recent objects, at most `limit`, and how many entries were visited for their keys. Doesn't count as
-    /// an access.
+    /// The most recent objects, at most `limit`, and how many entries were visited. No access.
     package func latest(_ limit: Int) throws -> (objects: [Seen], visited: Int) {
         guard limit > 0 else { return ([], 0) }
         if limit <= Archive.mostLatestKeys, let latest = try archive.latestKeys(limit) {

@@ -5,8 +5,7 @@ extension ArchiveCore {
     /// How long a change is retried while others keep coming first, in microseconds.
     static var patience: Int64 { 10_000_000 }
 
-    /// Retries until `attempt` returns a value; nil means that another change came first.
-    /// - Throws: `busy` after ten seconds.
+    /// Retries until `attempt` returns a value; throws `busy` after ten seconds.
     func persist<Value>(_ subject: String?, _ attempt: () throws -> Value?) throws -> Value {
         var start: Int64?
         var attempts = 0

@@ -21,8 +21,7 @@ struct DecodedObject<Object> {
     var isMigrated = false
 }
 
-/// Encodes and decodes the objects of one type, with the type's own `archive()` and `deArchive(fromData:forKey:)`.
-/// Safe from any thread.
+/// Encodes and decodes objects with their type's own functions. Safe from any thread.
 class ArchiveCoder<Object: Archivable>: @unchecked Sendable {
     /// The coder that fits the type best.
     static func coder() -> ArchiveCoder<Object> {

@@ -1,8 +1,7 @@
 import StorageEngine
 import Synchronization
 
-/// The computations under way in this process, by key. Callers that request the same key wait for the same
-/// computation.
+/// The computations under way in this process, one for each key. Safe from any thread.
 package final class Flights: Sendable {
     private struct UnderWay {
         var joinable: [ExactText: Flight] = [:]
@@ -46,8 +45,7 @@ package final class Flights: Sendable {
         all.withLock { $0.joinable[ExactText(key)]?.waiting ?? 0 }
     }
 
-    /// Called when a caller stops waiting. If it was the last, the computation is cancelled, and a later request
-    /// begins a new one.
+    /// Called when a caller stops waiting. The last one cancels the computation.
     func giveUp(_ flight: Flight, _ ticket: Int, _ key: String) {
         let (body, task) = all.withLock { all in
             let (body, task) = flight.giveUp(ticket)

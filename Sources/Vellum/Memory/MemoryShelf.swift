@@ -8,8 +8,7 @@ package final class MemoryShelf: Sendable {
         var archive: Archive
         var objects = ObjectTable()
         var hits: UInt64 = 0
-        /// Objects that are in memory no longer. They are released without the lock (``MemoryShelf/withLock(_:)``), for a type
-        /// of the user may do anything then, also call this archive.
+        /// Objects that left memory, released without the lock: a type's `deinit` may do anything.
         fileprivate(set) var dropped: [HeldObject] = []
         /// The archive's change mark when all objects were last compared with the index.
         var compared: UInt64?
@@ -19,8 +18,7 @@ package final class MemoryShelf: Sendable {
 
     init(archive: Archive) { state = Guarded(State(archive: archive)) }
 
-    /// Empties the memory and assigns it to another archive. Returns what was in it, to be released without any lock: see
-    /// ``State/dropped``.
+    /// Empties the memory and assigns it to another archive. Returns the content, to be released as ``State/dropped``.
     func begin(_ archive: Archive) -> State {
         state.withLock { state in
             let former = state

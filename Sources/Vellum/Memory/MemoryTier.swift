@@ -42,8 +42,7 @@ package struct MemoryTier: Sendable {
         }
     }
 
-    /// An object that only this process has, and the number of the operation that recorded it. Doesn't count as an
-    /// access.
+    /// An object that only this process has, and its operation's number. No access.
     func peekOnlyHere(
         _ key: HashedKey, named name: String
     ) throws(StorageError) -> (object: HeldObject, sequence: UInt64)? {

@@ -43,8 +43,7 @@ struct ObjectTable {
     private(set) var newest = ObjectTable.none
     private(set) var oldest = ObjectTable.none
 
-    /// The place of a key, or ``none``. Keys are compared by bytes, like in the engine: strings that Swift
-    /// considers equal may have different bytes and hashes.
+    /// The place of a key, or ``none``. Keys are compared by bytes, like in the engine.
     func find(_ hash: UInt64, _ key: String) -> Place {
         var place = buckets[Int(truncatingIfNeeded: hash) & (buckets.count - 1)]
         while place != ObjectTable.none {

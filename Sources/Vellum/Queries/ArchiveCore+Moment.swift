@@ -1,8 +1,7 @@
 import ArchiveQuery
 import StorageEngine
 
-/// Reads many objects as they are at one moment, so that no caller gets one object as it was before a transaction
-/// and another as it is after it.
+/// Reads many objects as they are at one moment, so that transactions are seen whole.
 extension ArchiveCore {
     /// The result of `live`, which reads the archive, if nobody changes the archive in the meantime. Otherwise the
     /// result of `past`, which reads a snapshot. A snapshot doesn't change, but every object has to be read from
@@ -28,8 +27,7 @@ extension ArchiveCore {
     package enum Place: Sendable {
         /// On disk, with this number in the snapshot.
         case onDisk(Int)
-        /// Only in this process's memory, because it exceeds the disk limit. No transaction changes such an object
-        /// together with others.
+        /// Only in this process's memory, because it exceeds the disk limit.
         case onlyHere(String)
     }
 

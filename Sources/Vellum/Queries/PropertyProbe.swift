@@ -8,8 +8,7 @@ struct PropertyProbe: Sendable {
     let value: AnyHashableSendable
     let item: CBORValue
 
-    /// The probes for a type that queries on encoded values support; `nil` for others. Optional types have those of
-    /// their wrapped type.
+    /// The probes for a type that queries on encoded values support, optional or not; `nil` for others.
     static func probes(for type: any Any.Type) -> [PropertyProbe]? {
         switch type {
         case is String.Type: probes(texts)

@@ -131,8 +131,7 @@ extension CBORValue {
         return .map(map)
     }
 
-    /// Items are of one kind if a query compares them with each other, or lets them through untested, such as
-    /// numbers in a search for dates, which are tagged.
+    /// Items of one kind are compared with each other by queries, or let through untested.
     fileprivate func isSameKind(as other: CBORValue) -> Bool {
         switch (self, other) {
         case (.unsigned, .unsigned), (.unsigned, .negative), (.unsigned, .float), (.negative, .unsigned),

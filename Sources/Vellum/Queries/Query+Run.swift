@@ -95,8 +95,7 @@ struct QueryStage<Result> {
     }
 }
 
-/// A stage's finds, limits and skips in order, as one closure: iterating over an array of a generic type costs
-/// several times as much as a condition.
+/// A stage's finds, limits and skips as one closure: iterating over an array of a generic type costs more.
 struct Gate<Result> {
     final class Lock {
         /// Whether nothing more can pass.

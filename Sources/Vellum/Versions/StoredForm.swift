@@ -81,8 +81,7 @@ struct StoredForm: Sendable {
         !isNumbered(bytes) || Self.version(of: bytes) == versions.current
     }
 
-    /// Whether a value's number matters. A number in an unusual place, which another program may have written, is
-    /// searched for only if the type has versions.
+    /// Whether a value's number matters. One in an unusual place counts only if the type has versions.
     @inline(__always)
     private func isNumbered(_ bytes: UnsafeRawBufferPointer) -> Bool {
         versions.current > 0 || Self.beginsWithNumber(bytes)

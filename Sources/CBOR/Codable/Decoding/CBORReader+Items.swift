@@ -17,8 +17,7 @@ extension CBORReader {
     @inline(__always)
     var initialByte: UInt8? { offset < bytes.count ? bytes[offset] : nil }
 
-    /// Whether the item at `place` is this text with a one-byte head. Always false for texts that are too long for
-    /// one.
+    /// Whether the item at `place` is this text with a one-byte head, so a short one.
     @inline(__always)
     func hasShortText(_ text: UnsafeRawBufferPointer, at place: Int) -> Bool {
         let length = text.count

@@ -1,5 +1,4 @@
-/// Not thread-safe. Finds the entries of a map by the hash of their keys; the first of equal keys wins. Memory use
-/// is proportional to the number of different keys.
+/// Finds the entries of a map by the hash of their keys; the first of equal keys wins. Not thread-safe.
 final class KeyTable {
     struct Entry {
         /// Offsets of the key and the value.

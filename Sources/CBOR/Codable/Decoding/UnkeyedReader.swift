@@ -1,5 +1,4 @@
-/// Not thread-safe. Reads an array's items in order. Its position is kept in the array's decoder, which has to find
-/// the array's end.
+/// Reads an array's items in order, with the position in the array's decoder. Not thread-safe.
 struct UnkeyedReader {
     let decoder: ValueDecoder
     private var cursor: ArrayCursor

@@ -22,8 +22,7 @@ final class ValueEncoder {
         var shape = Shape.undecided
         /// Items of an array, entries of a map, values of a single value container.
         var count = 0
-        /// How many items form a unit of the sort: 0 for no sorting, 1 for map entries and sets, 2 for arrays of
-        /// alternating keys and values.
+        /// Items in a unit of the sort: 0 for no sorting, 1 for map entries and sets, 2 for alternating keys and values.
         var sortedUnit = 0
         /// The signatures of a map's keys (``KeySignature``), and whether two were equal.
         var signatures: UInt128 = 0
