@@ -25,7 +25,6 @@ enum ItemTag: UInt64 {
     fileprivate func callAsFunction(_ value: CBORValue) -> CBORValue { .tagged(rawValue, value) }
 }
 
-/// Makes the form of one item.
 struct ItemFormer {
     /// Enough for programs, and few enough for any thread's stack.
     private static let deepest = 200

@@ -19,7 +19,6 @@ final class StoredItems: @unchecked Sendable {
     /// The damage that was found when the archive was opened.
     var damage: String? { lock.withLock { problem } }
 
-    /// An entry on disk.
     struct Found {
         var value: [UInt8]
         var mark: StoredMark

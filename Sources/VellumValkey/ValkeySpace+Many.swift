@@ -120,7 +120,6 @@ private final class Deletion: Sendable {
         }
     }
 
-    /// A pattern for what begins with these bytes.
     private static func pattern(_ bytes: [UInt8]) -> [UInt8] {
         bytes.flatMap { Array("*?[]\\".utf8).contains($0) ? [UInt8(ascii: "\\"), $0] : [$0] } + [
             UInt8(ascii: "*")

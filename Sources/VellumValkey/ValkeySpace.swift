@@ -192,7 +192,6 @@ final class ValkeySpace: RemoteSpace {
 }
 
 extension RESPValue {
-    /// The bytes of a string.
     var blob: [UInt8]? { if case .bytes(let bytes) = self { bytes } else { nil } }
 }
 

@@ -31,7 +31,6 @@ struct BinaryPropertyList {
     private var objectsLeft: Int
     private var writer: CBORWriter
 
-    /// Converts the list into one CBOR item.
     static func cbor(from bytes: UnsafeRawBufferPointer) throws(Fault) -> CBORWriter {
         var list = try BinaryPropertyList(bytes)
         let top = try list.number(at: bytes.count - 16, bytes: 8)

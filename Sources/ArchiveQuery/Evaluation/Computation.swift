@@ -121,7 +121,6 @@ final class Computation: RowFunction {
 }
 
 extension StoredItem {
-    /// A value of a query.
     init(_ literal: QueryLiteral) {
         self =
             switch LiteralValue(literal) {

@@ -9,7 +9,6 @@ class Condition {
         /// Needs key, owner or creation time from the entry's frame.
         case frame
         case value
-        /// Searches texts.
         case search
 
         static func < (left: Cost, right: Cost) -> Bool { left.rawValue < right.rawValue }
@@ -43,7 +42,6 @@ final class Pair: Condition {
         return joined(order.map(\.element), needsBoth: true)
     }
 
-    /// The disjunction of the conditions.
     static func any(_ parts: [Condition]) -> Condition { joined(parts, needsBoth: false) }
 
     private static func joined(_ parts: [Condition], needsBoth: Bool) -> Condition {

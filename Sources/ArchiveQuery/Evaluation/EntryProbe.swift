@@ -5,7 +5,6 @@ import StorageEngine
 ///
 /// Which entry that is, its cursor says; call ``next()`` whenever it has moved.
 package final class EntryProbe {
-    /// What an entry answers.
     package enum Answer<Found> {
         case found(Found)
         /// It has been removed in the meantime.
@@ -72,7 +71,6 @@ package final class EntryProbe {
         }
     }
 
-    /// The encoding of a property, by its number; nil: the entry has none.
     package func encoded(_ number: Int) -> Answer<[UInt8]?> {
         answer { () throws(RowFault) in try reader.encoded(accesses[number]) }
     }

@@ -75,7 +75,6 @@ package enum NumberValue: Sendable, Hashable {
         }
     }
 
-    /// Whether it is NaN.
     var isNaN: Bool {
         if case .float(let number) = self { number.isNaN } else { false }
     }

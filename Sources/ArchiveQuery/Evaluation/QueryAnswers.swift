@@ -38,7 +38,6 @@ final class QueryAnswers {
 
     func warn(_ line: String) { lines.append(line) }
 
-    /// All warnings, one line each.
     var warnings: [String] { suspicions + remarks }
 
     /// Warnings that suggest a mistake in the query.

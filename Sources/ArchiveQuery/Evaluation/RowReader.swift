@@ -582,7 +582,6 @@ final class RowReader {
         return writer.bytes
     }
 
-    /// The entry's metadata; nil if the row has no entry.
     func entryFacts() throws(RowFault) -> EntryFacts? {
         guard let cursor else { return facts }
         guard try isPresent() else { throw .gone }

@@ -30,7 +30,6 @@ enum StoredItem {
     /// The result of a calculation or conversion that isn't possible. Absent, but conditions on it are unknown.
     case failed
 
-    /// Reads the item at `offset`.
     @inline(__always)
     static func read(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(CBORError) -> StoredItem {
         var reader = CBORReader(bytes, at: offset)

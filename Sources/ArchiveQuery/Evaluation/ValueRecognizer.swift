@@ -2,7 +2,6 @@ import CBOR
 import Foundation
 import StorageEngine
 
-/// The recognised form of a value.
 package enum ValueForm: Sendable, Hashable {
     case cbor, json, propertyList, text, bytes
 

@@ -121,7 +121,6 @@ package enum GroupKey: Sendable, Hashable {
     /// Whether it is bytes, a list, a map or of another kind.
     package var isCollection: Bool { if case .collection = SortValue(self) { true } else { false } }
 
-    /// The value as one CBOR item.
     package var encoded: [UInt8] {
         var writer = CBORWriter()
         switch self {

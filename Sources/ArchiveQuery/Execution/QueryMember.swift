@@ -41,7 +41,6 @@ final class QueryMember {
     private let unseen: UnseenRows?
     /// What is left of the part.
     private(set) var rest = 0..<0
-    /// Entries that it has visited.
     private(set) var visited = 0
     /// Why it can't go on.
     private(set) var failure: (any Error)?
@@ -49,7 +48,6 @@ final class QueryMember {
     /// Rows that it didn't pass on because they were like earlier ones.
     var repeated: Int { unseen.map { $0.rowsIn - $0.next.rowsIn } ?? 0 }
 
-    /// Bytes that it keeps.
     var bytes: Int { memory.used + (found?.bytes ?? 0) }
 
     init(
@@ -127,7 +125,6 @@ private final class FoundRows: RowSink {
         return bytes < room
     }
 
-    /// Gives them away.
     func take() -> [KeptRow] {
         defer { (rows, bytes) = ([], 0) }
         return rows

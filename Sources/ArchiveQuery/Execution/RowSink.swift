@@ -61,7 +61,6 @@ class RowSink {
 final class MemoryBudget {
     let limit: Int
     private(set) var used = 0
-    /// The peak use.
     private(set) var peak = 0
     /// Whether it is less than was wanted, for lack of addresses.
     private let isShort: Bool

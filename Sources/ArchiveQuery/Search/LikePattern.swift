@@ -116,7 +116,6 @@ struct LikePattern: Sendable {
         return parts[part...].allSatisfy(isMany)
     }
 
-    /// The pattern as a regular expression.
     var regularExpression: String {
         let body = parts.map { part in
             switch part {

@@ -31,7 +31,6 @@ package final class TextPattern: Sendable {
         }
     }
 
-    /// Whether the pattern is a valid regular expression.
     package var isValid: Bool { expression != nil }
 
     package func matches(_ text: String) -> Bool {
@@ -44,7 +43,6 @@ package final class TextPattern: Sendable {
         return outcome == .found
     }
 
-    /// The outcome of searching one text.
     enum Outcome {
         case found, absent
         /// The search took longer than allowed, or the engine needs too much memory.

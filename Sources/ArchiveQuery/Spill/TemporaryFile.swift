@@ -8,7 +8,6 @@ final class TemporaryFile {
     private let descriptor: Int32
     private let budget: TemporaryBudget
     private var collected: [UInt8] = []
-    /// Bytes in the file.
     private(set) var written = 0
     // Reading.
     private var window: [UInt8] = []

@@ -3,7 +3,6 @@ struct Lexer {
     let bytes: [UInt8]
     var offset = 0
 
-    /// All tokens, followed by the end token.
     static func tokens(of bytes: [UInt8]) -> [Token] {
         var lexer = Lexer(bytes: bytes)
         var tokens: [Token] = []

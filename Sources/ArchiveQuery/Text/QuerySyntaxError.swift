@@ -32,7 +32,6 @@ public enum QueryExpectation: Sendable, Hashable {
     /// The end of the text.
     case end
 
-    /// Its name in messages.
     package var name: String {
         switch self {
         case .word(let word): word.utf8.first?.isLetter == true || word.hasPrefix("@") ? word : "\"\(word)\""

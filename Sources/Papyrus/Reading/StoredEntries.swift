@@ -1,6 +1,5 @@
 import StorageEngine
 
-/// A stored object.
 struct StoredEntry {
     var key: String
     var value: [UInt8]
@@ -14,7 +13,6 @@ protocol EntrySource {
     func find(_ key: String) throws -> StoredEntry?
 }
 
-/// The entries of a snapshot.
 struct SnapshotEntries: EntrySource {
     let snapshot: ArchiveSnapshot
 

@@ -85,7 +85,6 @@ final class ObjectWriter: @unchecked Sendable {
         if let place = places[key] { objects[place].value = value }
     }
 
-    /// Adds a related object to those to be encoded.
     func add(_ object: any Papyrus) { if !isCopying { found.append(object) } }
 
     /// Calls `body`, which encodes a copy of the object, unless such a copy is being encoded already.

@@ -17,7 +17,6 @@ struct UndoArchive {
     private let archive: Archive
     private let folder: String
 
-    /// An action with what belongs to it.
     struct Record {
         var action: ReversibleAction
         /// What its copies are kept under. A number of actions may be given again; this isn't.

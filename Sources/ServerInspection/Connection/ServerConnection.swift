@@ -24,9 +24,7 @@ package final class ServerConnection: Sendable {
         var traits: ServerTraits?
         /// What ended connections have waited.
         var waited = 0.0
-        /// Commands that were sent.
         var sent = 0
-        /// Connections that were made.
         var links = 0
         var load: Load?
 
@@ -130,7 +128,6 @@ package final class ServerConnection: Sendable {
         try exchange(commands, in: database, isRepeatable: false, isContinued: isContinued)
     }
 
-    /// An answer, unless it is an error.
     package func accepted(_ answer: RESPValue, to command: RESPCommand) throws(SourceError) -> RESPValue {
         guard case .error(let message) = answer else { return answer }
         throw SourceError("\(address) refuses \(command.name): \(message)")

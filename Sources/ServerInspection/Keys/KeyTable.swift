@@ -11,7 +11,6 @@ package struct KeyTable: Sendable {
     package init() {}
 
     package var count: Int { ends.count }
-    /// Of all keys.
     package var keyBytes: Int { bytes.count }
 
     package subscript(_ index: Int) -> ArraySlice<UInt8> {

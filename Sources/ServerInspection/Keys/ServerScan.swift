@@ -43,7 +43,6 @@ package struct ServerScan {
         (self.connection, self.database, self.pattern) = (connection, database, pattern)
     }
 
-    /// Whether all keys were seen.
     package var isAtEnd: Bool { cursor == nil }
 
     /// The keys of the next step, which may be none; nil at the end.

@@ -142,7 +142,6 @@ private struct ValueReading {
         watching = connection.linkNumber
     }
 
-    /// Asks for the next step.
     private mutating func nextStep(_ name: String, _ words: String...) throws(SourceError) -> RESPValue {
         let command = words.reduce(RESPCommand(name) + key) { $0 + $1 }
         steps += 1

@@ -204,7 +204,6 @@ enum BackupMark {
         try file.synchronize()
     }
 
-    /// The state that the mark gives this folder.
     static func state(in folder: FileDescriptor) throws(StorageError) -> State {
         guard let file = try folder.fileIfPresent(named: fileName, writable: false),
             try file.read(atMost: 100) == text(of: folder)

@@ -422,7 +422,6 @@ private struct CheckPass {
         }
     }
 
-    /// The present line of a listed entry, if there is one.
     private func line(of reference: Listed) throws(StorageError) -> EntryLine? {
         guard let slot = engine.index.entry(reference.number) else { return nil }
         return try engine.line(reference.number, slot, settled: .none)

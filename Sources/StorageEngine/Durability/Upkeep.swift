@@ -6,7 +6,6 @@ import SystemC
 /// It starts with the first duty and ends after the last. A duty keeps the object that it works for alive until that
 /// cancels it on closing.
 package final class Upkeep: @unchecked Sendable {
-    /// The instance of this process.
     package static var shared: Upkeep { ofProcess.value }
     private static let ofProcess = PerProcess { Upkeep() }
 
@@ -27,7 +26,6 @@ package final class Upkeep: @unchecked Sendable {
     private let rested: UnsafeMutablePointer<pthread_cond_t>
     private var pending: [Ticket: Pending] = [:]
     private var lastTicket: UInt64 = 0
-    /// The thread, while there is one.
     private var thread: pthread_t?
     private var isRunning = false
     /// The duty that the thread runs at the moment.

@@ -7,7 +7,6 @@ package struct KeyInterest: Sendable, Hashable {
 
     package mutating func insert(key: String) { keys.insert(Array(key.utf8)) }
 
-    /// Adds all keys with this prefix.
     package mutating func insert(prefix: String) { prefixes.insert(Array(prefix.utf8)) }
 }
 

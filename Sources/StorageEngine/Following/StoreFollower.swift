@@ -131,7 +131,6 @@ final class StoreFollower: Sendable {
         }
     }
 
-    /// Ends all subscriptions to a closed archive.
     func end(_ archive: Archive) { end(ObjectIdentifier(archive), .closed(name: archive.name)) }
 
     private func end(_ id: ObjectIdentifier, _ error: StorageError) {

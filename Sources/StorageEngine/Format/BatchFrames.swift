@@ -6,7 +6,6 @@ struct BatchHeader: Equatable {
 
     /// Number of frames that follow.
     var count: UInt32
-    /// Size of these frames.
     var frameBytes: UInt64
 
     init(count: Int, frameBytes: Int) {
@@ -63,7 +62,6 @@ struct BatchPart: Equatable {
     }
 }
 
-/// The role of a frame in a batch.
 enum BatchRole: Equatable {
     case none
     /// The first frame, followed by this many bytes of frames.

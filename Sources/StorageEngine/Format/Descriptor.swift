@@ -82,7 +82,6 @@ struct Descriptor: Equatable {
                 memoryLimit: memory == unlimited ? nil : memory, typeName: type, durability: durability))
     }
 
-    /// The hash of an index with this salt.
     func hash(salt: UInt64) -> KeyHash {
         var reader = ByteReader(hashKey)
         return KeyHash(secret: (reader.uint64(), reader.uint64()), salt: salt)

@@ -69,7 +69,6 @@ struct FrameContent {
     var deadline: Int64 = Deadline.never
     var ownerTag: UInt32 = 0
     var residentBytes: UInt64 = 0
-    /// Whether it is one of the frames of a batch.
     var isInBatch = false
 
     @inline(__always) var frameBytes: Int {

@@ -37,7 +37,6 @@ enum SegmentLayout {
     /// By how much the segments may exceed their allowance between calls: the segment being written, and its growth steps.
     static func slackBytes(target: Int) -> Int { target + 2 * stepBytes(target: target) }
 
-    /// Number of segment numbers that a segment of `bytes` takes up.
     static func slots(forBytes bytes: Int) -> Int { max(1, (bytes + strideBytes - 1) / strideBytes) }
 
     /// How many segment numbers a segment takes up whose frames end at `end`, including the reserve after them.

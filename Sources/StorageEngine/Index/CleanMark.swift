@@ -29,7 +29,6 @@ struct CleanMark<Right> {
     }
 }
 
-/// The state of a clean mark.
 enum MarkStanding { case right, wrong, none }
 
 extension CleanMark where Right == Changing {

@@ -81,10 +81,8 @@ struct EntrySlot<Right> {
     }
 }
 
-/// An entry's slot for readers.
 typealias SlotView = EntrySlot<Looking>
 
-/// An entry's slot for a section.
 typealias ChangingSlot = EntrySlot<Changing>
 
 extension ChangingSlot {

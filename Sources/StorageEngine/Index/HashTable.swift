@@ -110,11 +110,9 @@ struct HashTable<Right> {
     @inline(__always)
     func bucket(of tag: UInt32) -> Bucket? { index.bucket(number(of: tag, count: index.bucketCount)) }
 
-    /// Prefetches the bucket of a tag.
     @inline(__always)
     func prefetch(_ tag: UInt32) { bucket(of: tag)?.prefetch() }
 
-    /// A walk over a bucket's overflow chain.
     @inline(__always)
     func chain(of bucket: Bucket) -> ChainWalk<Right> { ChainWalk(index, from: bucket.overflow) }
 
@@ -144,7 +142,6 @@ extension HashTable where Right == Changing {
         index.bucketCount = UInt32(count * IndexLayout.chunkBuckets / IndexLayout.chunkEntries)
     }
 
-    /// Empties all buckets.
     func clear() { for number in 0..<index.usedBuckets { index.bucket(number)?.clear() } }
 
     // MARK: Entries in buckets. All but the last two must be inside a structure change.

@@ -15,7 +15,6 @@ extension MappedIndex {
     /// Whether the header is one, and wasn't overwritten with something else since it was mapped.
     var isHeaderIntact: Bool { isSaltIntact && state != nil }
 
-    /// The recorded loss of a part of the log.
     var loss: LogLoss? {
         LogLoss(
             from: memory.location(IndexLayout.lossFromOffset), to: memory.location(IndexLayout.lossToOffset))
@@ -139,7 +138,6 @@ extension MappedIndex {
 
     // MARK: Undo
 
-    /// Entries that are set aside.
     @inline(__always) var setAsideCount: UInt32 { memory.word32(IndexLayout.setAsideCountOffset) }
     /// Sum of the sizes of their frames, in bytes.
     @inline(__always) var setAsideBytes: Int { memory.size(IndexLayout.setAsideBytesOffset) }

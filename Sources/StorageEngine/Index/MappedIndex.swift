@@ -23,10 +23,8 @@ struct MappedIndex<Right>: Sendable {
     fileprivate init(door: IndexDoor) { memory = door }
 }
 
-/// The index for readers.
 typealias IndexView = MappedIndex<Looking>
 
-/// The index for a section.
 typealias ChangingIndex = MappedIndex<Changing>
 
 extension IndexView {

@@ -70,7 +70,6 @@ struct PendingTouches {
 
     fileprivate init(drained: UInt64, wait: WriterWait) { (self.drained, self.wait) = (drained, wait) }
 
-    /// The entries that were used.
     var numbers: Dictionary<UInt32, [PendingTouch]>.Keys { touches.keys }
 
     @inline(__always)
@@ -83,7 +82,6 @@ struct PendingTouches {
 
 /// When an entry was last used, and how often since it was stored.
 struct LastUse {
-    /// The stamp of the use.
     private(set) var recency: UInt64
     private(set) var accessed: Int64
     private(set) var hits: UInt32

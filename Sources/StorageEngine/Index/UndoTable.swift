@@ -53,11 +53,9 @@ extension MappedIndex {
 }
 
 extension ChangingIndex {
-    /// The changeable view of a line.
     func changing(_ line: UndoView) -> ChangingUndoLine { undo[line.place] }
 }
 
-/// The state of an action.
 enum UndoState: UInt32 {
     case free = 0
     case reversible = 1
@@ -108,7 +106,6 @@ struct UndoLine<Right> {
     var pendingBytes: UInt64 { cp_relaxed64(sums + 8) }
     /// Sum of the sizes of the frames of all entries whose marks name this line, in bytes.
     var frameBytes: UInt64 { cp_relaxed64(sums + 16) }
-    /// The number of these entries.
     var marked: UInt64 { cp_relaxed64(sums + 24) }
     /// Value of ``MappedIndex/appendedBytes`` after the action's latest frame.
     var lastAppended: UInt64 { cp_relaxed64(sums + 32) }
@@ -121,10 +118,8 @@ struct UndoLine<Right> {
     }
 }
 
-/// A line for readers.
 typealias UndoView = UndoLine<Looking>
 
-/// A line for a section.
 typealias ChangingUndoLine = UndoLine<Changing>
 
 extension ChangingUndoLine {

@@ -41,7 +41,6 @@ final class HoldCounter: @unchecked Sendable {
 #endif
 
 extension ArchiveEngine {
-    /// Counts what the current section has handled.
     @inline(__always)
     func countHandled(entries: Int = 0, files: Int = 0, chunks: Int = 0) {
         #if DEBUG

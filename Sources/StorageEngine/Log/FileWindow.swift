@@ -57,7 +57,6 @@ struct FileWindow {
         return true
     }
 
-    /// Whether all bytes of a range in the window are zero.
     func isZero(_ range: Range<Int>) -> Bool {
         guard range.count > 1, byte(range.lowerBound) == 0 else {
             return range.isEmpty || byte(range.lowerBound) == 0
@@ -70,7 +69,6 @@ struct FileWindow {
         }
     }
 
-    /// The bytes of a range in the window.
     func array(_ range: Range<Int>) -> [UInt8] {
         Array(storage[range.lowerBound - start..<range.upperBound - start])
     }

@@ -215,7 +215,6 @@ extension SegmentLog {
     /// Size of a segment's file in bytes; 0 if it is gone.
     func fileBytes(of segment: UInt32) throws(StorageError) -> Int { try status(of: segment)?.bytes ?? 0 }
 
-    /// The file of a pinned segment.
     func openedFile(of pin: Pin) throws(StorageError) -> FileDescriptor {
         let present = mapped.withLock { $0[pin.segment] }
         if let kept = present?.file { return kept.file }

@@ -15,7 +15,6 @@ struct SegmentSlot: ~Copyable {
     let pins = Atomic<UInt32>(0)
     /// Bytes from `base` on that may be accessed: within the mapping, the file, and the size of a segment (F4).
     let bytes = Atomic<Int>(0)
-    /// Address of the mapping.
     let base = Atomic<UInt>(0)
     /// Seed of its frames' checksums. Written before the number.
     let seed = Atomic<UInt32>(0)

@@ -2,7 +2,6 @@ import CPlatform
 
 /// Reading the event ring. Needs no lock and leaves no trace.
 extension ArchiveEngine {
-    /// The number of the next event.
     var nextEvent: UInt64 { index.events.head &+ eventBase.load(ordering: .relaxed) }
 
     /// Events from number `first` on; `nil` gives all that the ring holds.

@@ -1,4 +1,3 @@
-/// A readable message.
 struct FoundMessage {
     var place: Location
     var frameBytes: Int

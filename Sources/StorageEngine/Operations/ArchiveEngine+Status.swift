@@ -88,7 +88,6 @@ extension ArchiveEngine {
         return total
     }
 
-    /// The attached processes whose slots meet a condition.
     func processes(where isWanted: (ProcessSlot) -> Bool = { _ in true }) -> [AttachedProcess] {
         let liveness = liveness
         return index.processes.attached.filter(isWanted).map { slot in

@@ -43,7 +43,6 @@ extension ArchiveSection {
         }
     }
 
-    /// Names the locations of the next `count` victims.
     @inline(__always)
     func nameVictims(_ count: Int, sparing: UInt32, in writer: inout ExtensionWriter) {
         guard let bytes = writer.part(.evictions, bytes: 8 * count) else { return }

@@ -16,7 +16,6 @@ extension ArchiveEngine {
 }
 
 extension ArchiveSection {
-    /// The messages to drop.
     private struct Dropped {
         var first: Location
         var count = 0

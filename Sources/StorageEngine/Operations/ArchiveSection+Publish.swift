@@ -17,7 +17,6 @@ struct BatchPublication {
     /// Size of all its frames, the first included.
     var bytes: Int
     var steps: [BatchStep]
-    /// Entries that are evicted for it.
     var victims: [UInt32]
 }
 
@@ -60,7 +59,6 @@ extension ArchiveSection {
         index.batchDone = .none
     }
 
-    /// The content of a step's frame.
     private func content(at step: BatchStep, _ pin: SegmentLog.Pin) -> FrameContent? {
         guard let frame = log.frame(pin, at: step.location.offset) else { return nil }
         var content = engine.content(of: frame)

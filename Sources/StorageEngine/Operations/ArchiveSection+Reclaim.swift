@@ -8,7 +8,6 @@ import SystemC
 /// appended, so there is no long pause; the background only does what writes didn't pay for. Why: OnDiskFormat,
 /// "Reclaiming".
 extension ArchiveSection {
-    /// Reclaims as much as appending `bytes` requires.
     @inline(__always)
     func reclaim(forAppended bytes: Int) {
         let used = index.segmentBytes

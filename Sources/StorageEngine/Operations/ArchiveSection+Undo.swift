@@ -240,7 +240,6 @@ extension ArchiveSection {
             left -= min(left, UInt64(slot.valueBytes))
         }
         guard !victims.isEmpty else {
-            // The totals are wrong.
             throw miscounted()
         }
         try giveUpForRoom(victims, &outcome)

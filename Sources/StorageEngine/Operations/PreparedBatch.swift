@@ -114,7 +114,6 @@ struct PreparedBatch {
 }
 
 extension BatchChange {
-    /// Calls `body` with the traits of its frame.
     func withTraits<Value>(_ body: (EntryTraits) -> Value) -> Value {
         guard value != nil else { return body(EntryTraits()) }
         return owner.withUnsafeBytes {
@@ -129,7 +128,6 @@ extension BatchChange {
         if kept.contains(.owner) { owner = Array(present.frame.owner) }
     }
 
-    /// Size of its frame in bytes.
     var frameBytes: Int {
         let size = FrameExtension.partBytes(BatchPart.bytes) + withTraits { $0.bytes }
         return Frame.bytes(key: key.count, extension: size, value: value?.count ?? 0)

@@ -63,7 +63,6 @@ extension ArchiveOpening {
 }
 
 extension Descriptor {
-    /// The descriptor of the archive in that folder.
     static func read(in folder: FileDescriptor) throws(StorageError) -> Descriptor {
         guard try folder.hasEntry(named: fileName) else {
             // When an archive is removed its folder is renamed, and then its files go one by one.

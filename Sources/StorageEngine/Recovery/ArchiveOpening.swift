@@ -18,7 +18,6 @@ struct ArchiveOpening {
     let options: StoreOptions
     let purpose: Purpose
 
-    /// What an archive is opened for.
     enum Purpose {
         case writing
         /// For reading. Repairs for this purpose wait for no other process, and evict no entry.

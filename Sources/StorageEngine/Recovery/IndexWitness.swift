@@ -4,7 +4,6 @@ import CPlatform
 /// compared with the log from which the new one is built: it is the only trace of operations whose segments were cut
 /// off or removed. When it is trusted: OnDiskFormat, "Losses of the log".
 struct IndexWitness {
-    /// The loss that it has recorded.
     let noted: LogLoss?
     /// The log reached at least to here; `none` if nothing is known.
     let end: Location

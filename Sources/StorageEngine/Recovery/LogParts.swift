@@ -7,7 +7,6 @@ struct LogParts: Sendable {
     let head: Location
     /// Of one number for each of those before the newest.
     private(set) var sum: UInt64
-    /// The number of the newest.
     let newest: UInt64
 
     init(head: Location, sum: UInt64, newest: UInt64) {

@@ -13,7 +13,6 @@ struct NameConflict {
         ArchiveOpening.newIndexName, ArchiveOpening.lockName, Syncing.lockName, Descriptor.fileName + ".new",
     ]
 
-    /// The conflicts in an archive's folder.
     static func all(in folder: FileDescriptor) throws(StorageError) -> [NameConflict] {
         var found: [NameConflict] = []
         for name in names where try folder.hasEntry(named: name) {

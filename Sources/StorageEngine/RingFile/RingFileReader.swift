@@ -15,7 +15,6 @@ struct RingFileMark: Sendable, Hashable {
         checksum = beginning.prefix(RingFileMark.mostBytes).withUnsafeBytes { Checksum.crc32c($0) }
     }
 
-    /// The end of the message.
     var end: Int { place + RingFileHeader.lengthBytes + length }
 }
 

@@ -162,7 +162,6 @@ package final class EntryScan {
     /// The number of the next item: from the beginning, entries that have been visited or skipped.
     package var visited: Int { next }
 
-    /// Entries of the snapshot.
     package var count: Int { items.count }
     /// Advances to the next entry that still exists; returns `false` at the end. Reads only its slot in the index.
     /// - Throws: if the slot is being changed and the bytes that it names can't be reached now.
@@ -226,7 +225,6 @@ package final class EntryScan {
 
     // MARK: The visited entry, from its slot
 
-    /// Size of the value in bytes.
     package var valueBytes: Int { Int(line?.bytes ?? 0) }
     /// The stamp of its last use; a more recent entry has a greater one.
     package var recency: UInt64 { use?.recency ?? 0 }
@@ -247,7 +245,6 @@ package final class EntryScan {
         return index.residency[line.number] & living != 0 ? .both : .disk
     }
 
-    /// Position of the entry in the order of the scan, from 1 on.
     package var place: Int { next }
 
     // MARK: The visited entry, from its frame

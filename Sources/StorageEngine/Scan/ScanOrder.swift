@@ -1,4 +1,3 @@
-/// The order in which a scan visits the entries.
 package enum ScanOrder: Sendable, Hashable {
     /// By location in the log, segment by segment: the fastest.
     case location

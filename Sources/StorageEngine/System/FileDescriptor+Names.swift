@@ -104,7 +104,6 @@ extension FileDescriptor {
         return true
     }
 
-    /// Gives a file of this folder a second name.
     func link(_ name: String, as second: String) throws(StorageError) {
         let result = SystemDoor.perform(.rename, path: path + "/" + name) {
             Int(linkat(descriptor, name, descriptor, second, 0))

@@ -4,7 +4,6 @@ import Foundation
 /// programs have added meanwhile.
 package struct StateRecords<Record: Codable & Sendable>: Sendable {
     private let file: StateFile
-    /// Records that are kept.
     private let most: Int
     /// Whether the oldest go where there are more.
     private let forgets: Bool

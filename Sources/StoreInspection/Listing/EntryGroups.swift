@@ -25,7 +25,6 @@ package enum Grouping: Sendable, Hashable {
         }
     }
 
-    /// Whether keys are needed.
     package var needsKeys: Bool { if case .prefix = self { true } else { false } }
 }
 

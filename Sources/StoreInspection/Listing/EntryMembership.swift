@@ -25,7 +25,6 @@ package indirect enum GroupMembership: Sendable, Hashable {
         }
     }
 
-    /// The properties that are asked for.
     fileprivate var properties: [QueryProperty] {
         switch self {
         case .value(let property, _, _): [property]
@@ -120,7 +119,6 @@ package struct EntryMembership {
 
     /// How many entries couldn't be asked.
     package var unreadable: Int { probe.unreadable + unreadableKeys }
-    /// What to know of the condition.
     package var warnings: [String] { probe.warnings }
     /// The number of entries for which the condition was unknown.
     package var undecided: Int { probe.undecided }

@@ -23,7 +23,6 @@ package enum EntryColumn: String, Sendable, Hashable, CaseIterable {
 
 /// How entries are sorted. A value; safe to share between threads.
 package struct EntryOrder: Sendable, Hashable {
-    /// What they are sorted by.
     package enum Basis: Sendable, Hashable {
         case column(EntryColumn)
         /// What their values have there; those that have nothing come last in both directions.

@@ -30,9 +30,7 @@ package enum RowLayout: Sendable {
     case table
     /// All columns, separated by tabs, without titles, for a pipe.
     case tabs
-    /// An object a line.
     case jsonLines
-    /// One array of all objects.
     case jsonArray
 
     /// What fits `output`, unless JSON was asked for.

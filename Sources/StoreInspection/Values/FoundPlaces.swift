@@ -17,7 +17,6 @@ package struct FoundPlaces: Sendable, Hashable {
         if places.count < FoundPlaces.most { places.append(place) }
     }
 
-    /// What is looked for.
     package enum Wanted: Sendable {
         case bytes(BytePattern)
         case text(SearchText)

@@ -26,7 +26,6 @@ extension EventKind {
     }
 }
 
-/// What is said of each cause.
 extension EventCause {
     /// For programs; nil: there is nothing to say.
     package var word: String? { words?.word }

@@ -71,7 +71,6 @@ package enum Figures {
         return digits == 0 || fraction.isEmpty ? whole : "\(whole).\(fraction)"
     }
 
-    /// A number with `digits` digits after the point, 1 or more.
     package static func fixed(_ number: Double, digits: Int) -> String {
         var scale = 1.0
         for _ in 0..<digits { scale *= 10 }

@@ -26,7 +26,6 @@ extension ArchiveCore {
         }
     }
 
-    /// Encodes an object.
     package func prepare(_ object: Object) throws -> PreparedObject {
         let name = object.primaryKey
         return try withHashed(name) { try prepare(object, name, $0) }

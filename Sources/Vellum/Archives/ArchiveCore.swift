@@ -286,7 +286,6 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
             newer: unread.withLock { $0.newer.count })
     }
 
-    /// Calls `body` with a key and its hash.
     @inline(__always)
     func withHashed<Value>(_ name: String, _ body: (HashedKey) throws -> Value) throws -> Value {
         var name = name

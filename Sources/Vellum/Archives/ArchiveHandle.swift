@@ -91,7 +91,6 @@ private let pauseBetweenChecks: Int64 = 50
         return try accessOnDisk(name)
     }
 
-    /// The object of a key, if memory holds it.
     @inlinable
     package func accessInMemory(_ name: String) throws -> Object? {
         guard let held = try heldInMemory(name) else { return nil }

@@ -12,7 +12,6 @@ package struct EncodedObject {
     var properties: [any Archivable]
 }
 
-/// A decoded object.
 struct DecodedObject<Object> {
     var object: Object
     /// Like ``EncodedObject/isShared``.

@@ -5,7 +5,6 @@ import StorageEngine
 /// Computes missing objects. For each key one computation runs at a time in this process, and all callers get its
 /// result. A failure is thrown to all of them and isn't kept.
 extension ArchiveCore {
-    /// A request for an object.
     struct Request: Sendable {
         var key: String
         var terms: Terms

@@ -174,7 +174,6 @@ package struct MemoryTier: Sendable {
     /// The number of held objects, and of hits since the archive was opened.
     var counts: (objects: Int, hits: UInt64) { shelf.figures { ($0.objects.count, $0.hits) } }
 
-    /// Whether there are objects that only this process has.
     var hasObjectsOnlyHere: Bool { shelf.figures { $0.objects.onlyHere > 0 } }
 
     /// The keys of the held objects, the most recent first.

@@ -64,7 +64,6 @@ struct ObjectTable {
 
     func node(_ place: Place) -> Node { nodes[Int(place)] }
 
-    /// The places of all nodes.
     var places: some Sequence<Place> {
         nodes.indices.lazy.filter { nodes[$0].object != nil }.map { Place($0) }
     }

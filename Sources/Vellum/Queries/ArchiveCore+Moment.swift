@@ -23,7 +23,6 @@ extension ArchiveCore {
 
     // MARK: Snapshots
 
-    /// The place of an object at the moment of a snapshot.
     package enum Place: Sendable {
         /// On disk, with this number in the snapshot.
         case onDisk(Int)
@@ -122,14 +121,12 @@ extension ArchiveCore {
         return Candidates(found: .live(names: try names(meeting: encodedPredicate(of: queries))), mark: mark)
     }
 
-    /// Objects of a snapshot.
     func snapshotCandidates(for queries: [Query<Object>]) throws -> Candidates {
         let (mark, snapshot) = (try archive.changeMark(), try archive.snapshot())
         let places = try places(in: snapshot, meeting: encodedPredicate(of: queries))
         return Candidates(found: .past(snapshot, places), mark: mark)
     }
 
-    /// The objects in this range of the candidates.
     func objects(_ range: Range<Int>, of candidates: Candidates) throws -> [Seen] {
         switch candidates.found {
         case .live(let names): try objects(named: Array(names[range]))

@@ -7,7 +7,6 @@ import CBOR
 ///
 /// With a proven name a query can test the encoded bytes. Objects that it finds are still tested themselves.
 struct PropertyProof<Object> {
-    /// Decodes an object.
     let decode: ([UInt8]) throws -> Object
 
     /// The encoded property of the path in a stored value; `nil` if this value doesn't prove one.

@@ -34,7 +34,6 @@ struct RunningQuery<Item, Result> {
     /// Whether further items make no difference.
     var isComplete: Bool { gate.lock.isClosed }
 
-    /// Takes the next item and its object.
     mutating func add(_ item: Item, _ object: Result) {
         if gate.admits(object) { rows.insert(item, object) }
     }

@@ -19,14 +19,12 @@ struct ArrayCursor {
         return reader.isAtBreakOrEnd(offset)
     }
 
-    /// Advances to the next item, at offset `next`.
     @inline(__always)
     mutating func advance(to next: Int) {
         offset = next
         index += 1
     }
 
-    /// Where the array ends.
     func end(of start: CBORReader) throws(ReadFault) -> Int {
         var reader = start
         reader.offset = offset

@@ -2,7 +2,6 @@
 struct KeyedReader<Key: CodingKey> {
     let decoder: ValueDecoder
 
-    /// The offset of the value for `key`.
     @inline(__always)
     private func find(_ key: Key) throws -> Int? {
         var name = key.stringValue

@@ -128,7 +128,6 @@ struct MapCursor {
         advance(to: end)
     }
 
-    /// Where the map ends.
     mutating func end(of start: CBORReader) throws(ReadFault) -> Int {
         try finishPendingValue()
         var reader = start
@@ -144,7 +143,6 @@ struct MapCursor {
 }
 
 extension CBORReader {
-    /// Skips the value of an entry.
     mutating func skipValue(isIndefinite: Bool) throws(ReadFault) {
         try checked { reader throws(CBORError) in
             if isIndefinite { try reader.expectValueAfterKey() }

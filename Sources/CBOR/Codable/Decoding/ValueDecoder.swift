@@ -122,7 +122,6 @@ final class ValueDecoder {
 
     // MARK: Ends
 
-    /// Where the item ends.
     func end() throws -> Int {
         do throws(ReadFault) { return try endOrFault() } catch { throw self.error(error, .same) }
     }
@@ -218,7 +217,6 @@ extension ValueDecoder {
 }
 
 extension ValueDecoder {
-    /// Searches all keys of the map.
     @inline(never)
     func search(_ name: inout String, _ key: some CodingKey) throws -> Int? {
         let reader = reader(at: 0)
