@@ -34,7 +34,6 @@ struct KeyedArchive {
     private var open: Set<Int> = []
     private var classes: [Int: String] = [:]
 
-    /// The classes of the objects in the archive.
     var classNames: Set<ExactText> { Set(classes.values.map { ExactText($0) }) }
 
     /// - Throws: `ItemProblem` if it is not a keyed archive, is damaged, or can't be read back.

@@ -176,7 +176,6 @@ struct PropertyList {
         return (kind, start..<start + count)
     }
 
-    /// A big-endian number of `count` bytes.
     private func number(at offset: Int, bytes count: Int) throws(ItemProblem) -> Int {
         guard offset >= 0, offset <= bytes.count, count <= bytes.count - offset else { throw .damaged }
         var value: UInt64 = 0

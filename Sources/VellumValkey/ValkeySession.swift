@@ -153,7 +153,6 @@ final class ValkeySession: @unchecked Sendable {
         }
     }
 
-    /// Several attempts in a row have failed.
     var isUnreachable: Bool { failedAttempts > 1 && !isConnected }
 
     var isConnected: Bool { if case .connected = state { true } else { false } }

@@ -60,7 +60,6 @@ struct BinaryPropertyList {
         self.table = table
     }
 
-    /// An unsigned big-endian number of `count` bytes.
     private func number(at offset: Int, bytes count: Int) throws(Fault) -> Int {
         guard offset >= 0, offset <= bytes.count, count <= bytes.count - offset else { throw .damaged }
         var value: UInt64 = 0

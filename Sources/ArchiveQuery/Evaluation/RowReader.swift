@@ -94,7 +94,6 @@ final class RowReader {
 
     // MARK: Which row it is
 
-    /// The cursor, if the row is its current entry.
     var cursor: (any QueryCursor)? { isEntry ? source : nil }
 
     /// Call after the cursor has advanced.

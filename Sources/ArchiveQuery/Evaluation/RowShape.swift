@@ -8,7 +8,6 @@ struct RowShape {
         /// A property of an entry's value, by its number in ``RowShape/names``; and the path from there, if there is one,
         /// with its number there.
         case property(Int, [QueryProperty.Step], way: Int)
-        /// A column, and the path from there.
         case column(Int, [QueryProperty.Step])
         /// A column of keys or owners, which are compared by their bytes.
         case keyColumn(Int)
@@ -37,13 +36,11 @@ struct RowShape {
 
         var start: Start
         var steps: [QueryProperty.Step]
-        /// Whether texts that are numbers count as numbers.
         var readsNumbers = false
     }
 
     /// The names of the columns; nil if rows are whole entries.
     private(set) var columns: [QueryProperty]?
-    /// The numbers of the columns with keys or owners.
     private var keyColumns: Set<Int> = []
     /// Whether the source stores numbers as texts (``QueryCursor/storesNumbersAsText``).
     var storesNumbersAsText = false
@@ -167,7 +164,6 @@ final class PropertyNames {
 }
 
 extension PropertyNames {
-    /// The properties that no value had that one of these readers read.
     func properties(seenByNoneOf readers: [RowReader]) -> [QueryProperty] {
         wholes.sorted().filter { name in !readers.contains { $0.hasSeen(name: name) } }.map {
             .named(all[$0])

@@ -6,7 +6,6 @@ struct TextValue {
     private let bytes: [UInt8]
     private let isASCII: Bool
 
-    /// Its date, if the text is one in ISO 8601.
     var date: Double? { bytes.withUnsafeBytes { DateText.date($0) } }
 
     init(_ string: String) {
@@ -15,7 +14,6 @@ struct TextValue {
         isASCII = bytes.withUnsafeBytes { UTF8Text.isASCII($0) }
     }
 
-    /// Whether `text` is equivalent.
     @inline(__always)
     func isEqual(to text: UnsafeRawBufferPointer) -> Bool {
         if bytes.withUnsafeBytes({ UTF8Text.isSame($0, text) }) { return true }

@@ -60,7 +60,6 @@ final class GroupStage: RowStage {
     private let isMany: Bool
     private var depth = 0
     private var rest: RowPartitions?
-    /// Finished groups, as rows.
     private let done: RowSorter
 
     init(

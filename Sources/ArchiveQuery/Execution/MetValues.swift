@@ -7,7 +7,6 @@ struct MetValues {
     private static let room = 64
 
     private var table: [UInt8] = []
-    /// What is looked for.
     private var wanted = [UInt8](repeating: 0, count: room)
     /// Its bytes; more than there is room for where it isn't remembered.
     private var length = 0
@@ -15,7 +14,6 @@ struct MetValues {
     /// Begins another combination.
     mutating func begin() { length = 0 }
 
-    /// Adds a value to what is looked for.
     mutating func add(_ item: StoredItem) {
         switch item {
         case .absent, .failed: append(0, UnsafeRawBufferPointer(start: nil, count: 0))

@@ -3,7 +3,6 @@ import StorageEngine
 
 /// A running stage: receives rows one after the other and passes its results on. Not thread-safe.
 class RowSink {
-    /// Its name in reports.
     let name: String
     private(set) var rowsIn = 0
     /// Nanoseconds in this stage and those after it; measured on request only.

@@ -69,7 +69,6 @@ final class SortStage: RowStage {
 /// Which parts of a row are kept.
 enum KeptForm {
     case columns
-    /// The whole value.
     case value
     /// Only the properties with these numbers, because no later stage uses others.
     case properties([Int])

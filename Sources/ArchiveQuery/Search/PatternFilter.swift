@@ -122,7 +122,6 @@ private struct PatternScan {
         case atLeastOne, perhapsNone
     }
 
-    /// Takes a quantifier, if there is one.
     private mutating func quantifier() -> Quantifier? {
         guard place < bytes.count else { return nil }
         var found: Quantifier

@@ -62,7 +62,6 @@ package struct TextSearch: Sendable, Hashable {
         return isFoundWhole(in: MarkOrder.string(text))
     }
 
-    /// Like ``isFound(in:)``, for a stored text in UTF-8.
     package func isFound(inUTF8 text: UnsafeRawBufferPointer) -> Bool {
         if let plain, let answer = plain.isFoundWhole(in: text) { return answer }
         return isFoundInBytes(text) ?? isFoundWhole(in: MarkOrder.string(text))

@@ -19,7 +19,6 @@ final class RowSorter {
     /// A row with its sort values.
     private struct Entry {
         var values: [SortValue]
-        /// Breaks ties.
         var tie: UInt64
         var row: KeptRow
 

@@ -107,7 +107,6 @@ package enum DateText {
         return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }
 
-    /// The date of the Gregorian calendar `day` days after 1970-01-01.
     private static func civil(day: Int) -> (year: Int, month: Int, day: Int) {
         let since = day + 719_468
         let era = (since >= 0 ? since : since - 146_096) / 146_097

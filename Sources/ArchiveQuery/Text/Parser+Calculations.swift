@@ -158,7 +158,6 @@ extension QueryOperand {
 }
 
 extension QueryProperty {
-    /// Whether it is all elements of a list.
     package var isMany: Bool {
         if case .path(let steps) = self { steps.contains(.each) } else { false }
     }

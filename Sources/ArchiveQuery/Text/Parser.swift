@@ -167,7 +167,6 @@ struct Parser {
 }
 
 extension [QueryFigure] {
-    /// Whether one of the columns is of one of the figures.
     fileprivate func have(_ columns: [QueryColumn]) -> Bool {
         let names = columnNames
         return columns.flatMap(\.property.sources).contains { source in

@@ -200,7 +200,6 @@ enum QueryText {
         return name
     }
 
-    /// ` as name`, or nothing.
     static func asName(_ name: String?) -> String { name.map { " as " + Self.name($0) } ?? "" }
 
     /// A percentage: 95 without a fraction, 99.9 with one.

@@ -192,7 +192,6 @@ public struct JSONPrinter {
         return false
     }
 
-    /// Prints a key of any kind as a string.
     private mutating func printKey(depth: Int) throws(CBORError) {
         // A text is one already.
         if !reader.isAtEnd, MajorType(of: reader.bytes[reader.offset]) == .text {

@@ -16,7 +16,6 @@ package enum JSONSource: @unchecked Sendable {
         }
     }
 
-    /// Whether it is one text.
     package var isText: Bool {
         switch self {
         case .cbor(let item): item.first.map { MajorType(of: $0) == .text } ?? false

@@ -5,7 +5,6 @@ import StorageEngine
 struct Reading<Value>: @unchecked Sendable {
     var value: Value
     var versions: [SeenEntry]
-    /// The keys that the value depends on.
     var interest: KeyInterest
 
     func withoutValue() -> Reading<Void> { Reading<Void>(value: (), versions: versions, interest: interest) }

@@ -14,7 +14,6 @@ public struct Migration<FromObject: Papyrus, ToObject: Papyrus>: Sendable {
 
 /// A migration without its types. A value; safe to share between threads.
 struct RegisteredMigration: Sendable {
-    /// The names of the types.
     var from: String
     var to: String
     var run: @Sendable (StoreCore) throws -> MigrationOutcome
@@ -24,7 +23,6 @@ struct RegisteredMigration: Sendable {
 
 /// What came of a migration. A value; safe to share between threads.
 struct MigrationOutcome: Sendable {
-    /// Whether it has converted something.
     var hasChanged = false
     /// The names of the types of objects that it stored because others are related to them.
     var mentioned: Set<String> = []

@@ -29,7 +29,6 @@ final class ObjectLoader: @unchecked Sendable {
     private(set) var isInsideItself = false
     /// The entries that relations requested.
     private(set) var seen: [SeenEntry] = []
-    /// The prefixes of the keys of all related objects.
     private var relatedPrefixes: Set<String> = []
 
     private static let key = CodingUserInfoKey(rawValue: "vellum.papyrus.loader")

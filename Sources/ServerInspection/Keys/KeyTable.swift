@@ -3,7 +3,6 @@
 /// Takes the keys' bytes and some 20 bytes a key; adding one takes constant time.
 package struct KeyTable: Sendable {
     private var bytes: [UInt8] = []
-    /// Where each key ends.
     private var ends: [Int] = []
     /// Numbers of keys by the hash of their bytes; -1 is free. At most half of it is used.
     private var places: [Int32] = [Int32](repeating: -1, count: 64)

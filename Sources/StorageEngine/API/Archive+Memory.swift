@@ -168,7 +168,6 @@ extension Archive {
     /// Most bytes that the values on disk may take: the current limit of all processes. `nil`: no limit.
     package func diskLimit() throws(StorageError) -> UInt64? { try engine().withIndex { $0.diskLimit } }
 
-    /// Sum of the sizes of all values on disk, in bytes.
     package func diskBytes() throws(StorageError) -> UInt64 { try engine().withIndex { $0.valueBytes } }
 
     /// Number of present entries, including those that only a living process' memory holds. Reads the index's header.

@@ -144,7 +144,6 @@ extension ArchiveEngine {
     }
 }
 
-/// The findings of one pass of a check.
 struct CheckFindings {
     var found = ArchiveEngine.ReplayFindings()
     var entries = 0

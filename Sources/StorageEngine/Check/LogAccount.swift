@@ -29,7 +29,6 @@ struct LogAccount {
         var isRemoved: Bool
         /// Whether the index was found to agree.
         var isMet = false
-        /// Sequence of its frame.
         var sequence: UInt64
     }
 

@@ -36,7 +36,6 @@ struct BatchHeader: Equatable {
 struct BatchPart: Equatable {
     static let bytes = 16
 
-    /// Location of the batch's first frame.
     var first: Location
     /// The previous frame of the same key's entry; `none` if there was no entry.
     var previous: Location

@@ -18,7 +18,6 @@ struct EntryOrder {
     @inline(__always) var mostRecent: UInt32 { index.recencyFirst }
     /// The old end of the list, including entries that are set aside.
     @inline(__always) var oldEnd: UInt32 { index.recencyLast }
-    /// The least recent visible entry.
     @inline(__always) var leastRecent: UInt32 {
         index.setAsideCount == 0 ? oldEnd : leastVisible()
     }

@@ -75,7 +75,6 @@ extension MappedIndex {
     /// Highest entry number that may be in use.
     var usedEntries: UInt32 { memory.usedEntries }
 
-    /// Number of buckets that may be in use.
     var usedBuckets: UInt32 { memory.usedBuckets }
 
     /// The entry of that number; `nil` for 0 and for numbers beyond the capacity.

@@ -36,7 +36,6 @@ final class ArchiveLock: @unchecked Sendable {
         starvation = StarvationMark(index)
     }
 
-    /// The robust mutex in the index.
     convenience init(of index: IndexView) { self.init(.robust(index.mutex), index) }
 
     convenience init(file: FileDescriptor, _ index: IndexView) { self.init(.file(file, ThreadGate()), index) }

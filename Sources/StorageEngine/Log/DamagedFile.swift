@@ -13,7 +13,6 @@ enum DamagedFile {
         return candidate
     }
 
-    /// Renames a file, and returns its new name.
     static func setAside(_ name: String, in folder: FileDescriptor) throws(StorageError) -> String {
         let kept = try freeName(for: name, in: folder)
         try folder.rename(name, to: kept)

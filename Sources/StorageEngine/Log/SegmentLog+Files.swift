@@ -19,7 +19,6 @@ extension SegmentLog {
         /// Numbers whose names belong to links, folders or pipes.
         fileprivate var noFiles: [UInt32] = []
 
-        /// The numbers, as returned by ``SegmentLog/segmentNumbers()``.
         func files(of log: SegmentLog) throws(StorageError) -> [UInt32] {
             guard let number = noFiles.first(where: numbers.contains) else { return numbers }
             throw .corrupted(

@@ -1,7 +1,6 @@
 import CPlatform
 import Synchronization
 
-/// A segment that this process has mapped.
 struct MappedSegment {
     /// The latest is last. Earlier ones were outgrown, but readers may still use them.
     var ranges: [MappedRange]

@@ -13,7 +13,6 @@ final class SegmentLog: Sendable {
     let table: SegmentTable
     /// The mapped segments, by number. The mutex also serialises mapping and releasing.
     let mapped = Guarded(MappedSegments(by: <))
-    /// Segments that were released and still have to be unmapped.
     let released = Guarded<[MappedSegment]>([])
     /// Whether ``released`` may contain any.
     let hasReleased = Atomic<Bool>(false)

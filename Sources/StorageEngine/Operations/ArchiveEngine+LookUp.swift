@@ -264,7 +264,6 @@ extension ArchiveEngine {
     /// How long whoever changes chains may stay in the middle of it, in nanoseconds, before it counts as stopped.
     private static let longestUnsettled: Int64 = 1_000_000
 
-    /// Looks at every slot with this hash.
     private func walkSlots(_ key: UnsafeRawBufferPointer, tag: UInt32) throws(StorageError) -> Walk {
         var unreadable: Location?
         for number in 0..<index.usedEntries {

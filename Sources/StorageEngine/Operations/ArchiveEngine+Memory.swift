@@ -85,7 +85,6 @@ extension ArchiveEngine {
         return held
     }
 
-    /// The request for an entry that only this process' memory holds.
     func requestInMemoryOnly(bytes: UInt64, _ traits: EntryTraits) throws(StorageError) -> PutRequest {
         guard processSlot != nil else { throw .readOnly(operation: "record") }
         var traits = traits

@@ -15,7 +15,6 @@ extension ArchiveEngine {
             tier: line.isMemoryOnly ? .memory : isHeld(entry.number) ? .both : .disk)
     }
 
-    /// ``Archive/metadata(_:)``
     func metadata(of key: String) throws(StorageError) -> EntryMetadata? {
         let pending = index.touches.pending()
         var metadata: EntryMetadata?
@@ -47,7 +46,6 @@ extension ArchiveEngine {
             attachedProcesses: living.count)
     }
 
-    /// ``ArchiveStatus/damagedPlaces``
     var damagedPlaces: Int { index.damagedPlaces + (index.loss == nil ? 0 : 1) }
 
     /// Entries and the bytes of their values, without expired ones and those that a dead process' memory held.

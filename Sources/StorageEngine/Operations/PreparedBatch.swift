@@ -121,7 +121,6 @@ extension BatchChange {
         }
     }
 
-    /// Takes over the terms that the present entry keeps.
     mutating func keep(_ present: FoundEntry) {
         if kept.contains(.lifetime) { deadline = present.slot.deadline }
         if kept.contains(.memoryLifetime) { memoryInterval = present.frame.memoryInterval }

@@ -84,7 +84,6 @@ private struct NextDescriptor {
 
     private let folder: FileDescriptor
     private let bytes: [UInt8]
-    /// Its temporary name.
     private let name: String
 
     /// Writes it; on a full disk into the spare file's blocks, so that a limit can be lowered even then.

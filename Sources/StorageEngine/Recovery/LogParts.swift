@@ -13,7 +13,6 @@ struct LogParts: Sendable {
         (self.head, self.sum, self.newest) = (head, sum, newest)
     }
 
-    /// Those of `log` from a segment on to where it ends.
     init(of log: SegmentLog, from first: UInt32, to head: Location) throws(StorageError) {
         var (sum, newest): (UInt64, UInt64) = (0, 0)
         for segment in try log.segmentNumbers() where segment >= first && segment <= head.segment {

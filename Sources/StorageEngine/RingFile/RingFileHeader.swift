@@ -2,7 +2,6 @@
 struct RingFileHeader: Sendable, Hashable {
     static let bytes = 64
     static let version: UInt8 = 1
-    /// Bytes of the length before each message.
     static let lengthBytes = 4
     static let placesOffset = 10
 

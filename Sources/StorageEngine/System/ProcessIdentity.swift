@@ -36,7 +36,6 @@ struct ProcessIdentity: Sendable, Hashable {
 
     static var effectiveUser: UInt32 { geteuid() }
 
-    /// The executable's name, as shown in the process table.
     static var executableName: String {
         guard let first = CommandLine.arguments.first, let last = first.split(separator: "/").last else {
             return "?"

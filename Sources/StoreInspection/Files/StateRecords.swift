@@ -23,7 +23,6 @@ package struct StateRecords<Record: Codable & Sendable>: Sendable {
         try lines().records.suffix(most)
     }
 
-    /// The records, and the lines that stay.
     private func lines() throws(SourceError) -> (records: [Record], others: [Data]) {
         let decoder = JSONDecoder()
         var records: [Record] = []

@@ -342,7 +342,6 @@ private struct LargestGroups {
         return largest
     }
 
-    /// Those of the largest groups.
     var hashes: Set<UInt64> { Set(largest.map(\.hash)) }
 }
 

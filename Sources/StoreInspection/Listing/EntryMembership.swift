@@ -3,17 +3,14 @@ import StorageEngine
 
 /// Which entries are of a group. A value; safe to share between threads.
 package indirect enum GroupMembership: Sendable, Hashable {
-    /// Keys that begin with it.
     case prefix(ExactText)
     /// Keys that begin with `below` and have no separator behind that.
     case last(below: ExactText, separator: UInt8)
     /// Those of an owner; `nil`: those of none.
     case owner(ExactText?)
-    /// Those whose value is of that kind.
     case kind(String)
     /// Those that have this of a property, and how a person calls it.
     case value(QueryProperty, GroupKey, shown: String)
-    /// Those of both groups.
     case both(GroupMembership, GroupMembership)
 
     /// Whether values are read to tell.

@@ -24,7 +24,6 @@ package enum MetadataColumns {
         zip(columns, cells(metadata)).map { ($0.name, $1) }
     }
 
-    /// An entry with its value.
     package static func entry(_ members: [(name: String, value: Cell)], value: JSONTree) -> JSONTree {
         .object([("meta", .cells(members)), ("value", value)])
     }

@@ -160,7 +160,6 @@ final class Flight: Sendable {
         }
     }
 
-    /// The task that computes.
     func carriedOut(by task: Task<Void, Never>) {
         state.withLock { $0.task = task }
     }

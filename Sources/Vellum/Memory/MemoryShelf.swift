@@ -39,7 +39,6 @@ package final class MemoryShelf: Sendable {
         }
     }
 
-    /// What `body` reads.
     func figures<Value: Sendable>(_ body: (borrowing State) -> Value) -> Value { state.withLock { body($0) } }
 
     /// The object of a key, if it is in memory. It becomes the most recent in both tiers and counts as a hit (S5).

@@ -88,7 +88,6 @@ extension ArchiveCore {
         }
     }
 
-    /// The results of the queries in a snapshot.
     package func seen(by queries: [Query<Object>], in snapshot: ArchiveSnapshot) throws -> [Seen] {
         let places = try places(in: snapshot, meeting: encodedPredicate(of: queries))
         return Query.run(queries, over: objects(at: places, of: snapshot)) { $0.object }

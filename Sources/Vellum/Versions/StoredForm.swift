@@ -76,7 +76,6 @@ struct StoredForm: Sendable {
         return version > versions.current ? version : nil
     }
 
-    /// Whether a value has the present version.
     func isPresent(_ bytes: UnsafeRawBufferPointer) -> Bool {
         !isNumbered(bytes) || Self.version(of: bytes) == versions.current
     }

@@ -59,7 +59,6 @@ final class KeyTable {
         return slot
     }
 
-    /// The first entry with this text or number as key.
     func entry(_ name: UnsafeRawBufferPointer, number: Int?, _ reader: CBORReader) throws(ReadFault) -> Entry?
     {
         let byName = try entry(.text(name), reader)

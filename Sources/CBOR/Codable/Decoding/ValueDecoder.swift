@@ -40,7 +40,6 @@ final class ValueDecoder {
     private let parent: ValueDecoder?
     private let step: Step
     private let depth: Int
-    /// The end of the item, once known.
     private var knownEnd: Int?
     /// Cursors over the item's entries or elements, once a container was requested.
     ///
@@ -153,7 +152,6 @@ final class ValueDecoder {
 
     // MARK: Errors
 
-    /// The error for a fault in the item one step below this one.
     func error(_ fault: ReadFault, _ step: Step) -> DecodingError {
         fault.decodingError(at: path(step))
     }

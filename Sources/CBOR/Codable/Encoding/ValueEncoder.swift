@@ -66,7 +66,6 @@ final class ValueEncoder {
 
     var userInfo: [CodingUserInfoKey: Any] { sendableUserInfo }
 
-    /// Encodes the value that this encoder was created for.
     func encodeWhole<Value: Encodable>(_ value: Value) throws -> [UInt8] {
         let isWritten = try writeNative(value)
         if !isWritten { try encodeInScope(value, isWhole: true) }
