@@ -135,9 +135,8 @@ public final class ArchiveSnapshot: Sendable {
         return keys.map(\.number)
     }
 
-    /// The numbers of the entries whose keys begin with `prefix`, compared by bytes, sorted by creation time, and by
-    /// key for equal times. Reads each entry's header and key, and compares the key's hash; values are checked only
-    /// when they are read. `unreadable` counts entries whose keys are damaged.
+    /// The numbers of the entries whose keys begin with `prefix`, compared by bytes, sorted by creation time, then by key. Reads
+    /// headers and keys; values are checked only when they are read. `unreadable` counts damaged keys.
     package func numbersByCreation(ofPrefix prefix: String) -> (numbers: [Int], unreadable: Int) {
         let prefix = Array(prefix.utf8)
         var unreadable = 0

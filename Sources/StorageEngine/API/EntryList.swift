@@ -116,10 +116,8 @@ public struct EntryList: Sendable, RandomAccessCollection {
     @inline(__always)
     package func prefetch(at index: Int) { engine.log.prefetch(references[index].location) }
 
-    /// Calls `body` with the index of each of these rows and the bytes of what ``presentKey(at:)`` gives, none if there is no
-    /// key; they are valid during the call. A segment stays mapped while keys that follow one another are in it.
-    /// - Parameter index: the index of a row.
-    /// - Returns: how many keys are damaged, or could not be read now.
+    /// Calls `body` with the index of each of these rows and the bytes of its key, none if there is no key, valid during the
+    /// call. Returns how many keys are damaged, or could not be read now.
     package func readPresentKeys(
         _ rows: Range<Int>, at index: (Int) -> Int, _ body: (Int, UnsafeRawBufferPointer) -> Void
     ) -> Int {

@@ -180,9 +180,8 @@ extension Archive {
     }
 }
 
-/// Marks a folder in which a backup is being made, or one is restored: one line with the folder's inode number, so that
-/// a copy of such a folder has no valid mark. It is written first, and removed after the folder got its final name. OnDiskFormat,
-/// "Backups".
+/// Marks a folder in which a backup is made or restored, with the folder's inode number, so that a copy of it has no valid mark.
+/// Written first, and removed after the folder got its final name. OnDiskFormat, "Backups".
 enum BackupMark {
     static let fileName = StoreMarker.fileName + ".backup"
     static let suffix = ".partial"

@@ -150,9 +150,8 @@ public final class Store: Sendable {
         return line
     }
 
-    /// As ``open(at:mode:createIfMissing:options:)`` for writing, for programs that make their store anew where it was removed:
-    /// what removes it name by name may take the new one's marker too, and leave its archives. Then the marker is made again,
-    /// and `remark` is told so.
+    /// As ``open(at:mode:createIfMissing:options:)`` for writing, for a store that is made anew where it was removed: the removal
+    /// may take the new marker too, and leave archives. Then the marker is made again, and `remark` is told.
     package static func openAnew(
         at path: String, createIfMissing: Bool = true, remark: (String) -> Void
     ) throws(StorageError) -> Store {

@@ -1,14 +1,11 @@
 import CPlatform
 import SystemC
 
-/// A check of an archive: reads its files as OnDiskFormat defines, and compares them with look-ups and lists of the
-/// index.
+/// A check of an archive: reads its files as OnDiskFormat defines, and compares them with look-ups and lists of the index.
 ///
-/// The files are read, not mapped, without using the index. So the check also sees parts of the log that can't be
-/// mapped, and entries that no look-up finds. It takes no lock, and an archive in use changes during the check.
-/// Therefore the index is listed first and the log is read afterwards, to its end at that time; frames written since
-/// the check began explain differences from the list. A segment that is reclaimed during the check is no loss: its live
-/// frames have been copied to a newer one, which is read later.
+/// The files are read without the index, so parts that can't be mapped and entries that no look-up finds are seen. It takes no
+/// lock: the index is listed first and the log is read afterwards, so that frames written since explain differences. A segment
+/// reclaimed during the check is no loss: its live frames are in a newer one, which is read later.
 extension ArchiveEngine {
     /// Reports no false alarms: a finding beside active writers counts only if a second pass repeats it.
     ///

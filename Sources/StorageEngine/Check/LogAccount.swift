@@ -1,8 +1,7 @@
-/// What a log says about each key of a part, frame by frame: the map described in OnDiskFormat, "Reading the log". For
-/// one thread.
+/// What a log says about each key of a part, frame by frame: OnDiskFormat, "Reading the log". For one thread.
 ///
-/// Keys are remembered by 64 bits. Half of these are a hash with a secret of its own, so keys that were crafted to
-/// collide elsewhere don't collide here. Takes some 100 bytes an entry, however long the keys are.
+/// Keys are remembered by 64 bits, half of them a hash with a secret of its own, so crafted keys don't collide. Takes some 100
+/// bytes an entry.
 struct LogAccount {
     /// The keys examined in one reading of a log: those whose hash begins with certain bits. Initially all keys.
     struct Part {

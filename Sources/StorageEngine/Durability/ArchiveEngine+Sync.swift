@@ -9,9 +9,8 @@ extension ArchiveEngine {
         return known <= index.head ? known : .none
     }
 
-    /// Makes the last change as durable as the archive's level requires, and does the housekeeping that it left over.
-    /// Every changing operation calls it after it has released the archive's lock. At the level `process` it costs four
-    /// relaxed loads if nothing waits to expire.
+    /// Makes the last change as durable as the archive's level requires, and does the housekeeping left over. Every change calls
+    /// it after it has released the lock. At the level `process` it costs four relaxed loads if nothing waits to expire.
     @inline(__always)
     func finishChange() throws(StorageError) {
         // Both words share a cache line with the one read next.
@@ -86,9 +85,8 @@ extension ArchiveEngine {
         syncing.lastSync.store(cp_monotonic_time(), ordering: .relaxed)
     }
 
-    /// After a failed sync it is unknown what the medium has, and the next sync could succeed without having written
-    /// it. So nothing more may be acknowledged as if it had. `sync` only asks the medium: failing to open or map a file
-    /// says nothing about the medium.
+    /// After a failed sync it is unknown what the medium has, so nothing more may be acknowledged. `sync` only asks the medium:
+    /// failing to open or map a file says nothing about it.
     private func orStop(_ sync: () throws(StorageError) -> Void) throws(StorageError) {
         do throws(StorageError) {
             try sync()

@@ -2,11 +2,10 @@ import CPlatform
 import Synchronization
 import SystemC
 
-/// This process' part in syncing one archive: which thread syncs now, and the duty in the background. Safe from any
-/// thread.
+/// This process' part in syncing one archive: which thread syncs now, and the background duty. Safe from any thread.
 ///
-/// Only one sync of an archive runs at a time, among all threads and processes. A caller that has waited either finds
-/// that its own changes were included (group commit), or leads the next sync.
+/// Only one sync of an archive runs at a time. A caller that has waited finds its changes included (group commit), or leads the
+/// next one.
 final class Syncing: Sendable {
     static let lockName = "syncing"
 

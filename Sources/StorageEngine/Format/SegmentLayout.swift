@@ -13,11 +13,9 @@ enum SegmentLayout {
     /// Space after the newest segment's frames that only deletes and evictions may use, for a full disk.
     static let reserveBytes = 4096
 
-    /// Size at which the next segment is begun. A 64th of an archive's limit, so that little space is wasted in the
-    /// newest and the oldest segment (S3). For a collection a 16th of its values, because S3 grants it half as much
-    /// again, and each file has a cost. For a small log an eighth of its present messages: each file has a cost there, too,
-    /// but on a full disk the oldest one makes room with all that is in it. For archives of many gigabytes large enough
-    /// that `slots` numbers suffice.
+    /// Size at which the next segment is begun. A 64th of an archive's limit, so that little space is wasted (S3). For a
+    /// collection, to which S3 grants more, a 16th of its values, and for a small log an eighth of its messages, because each
+    /// file has a cost. For archives of many gigabytes large enough that `slots` numbers suffice.
     static func targetBytes(of kind: ArchiveKind, forLimit limit: UInt64?, orValues values: UInt64) -> Int {
         let bytes = limit ?? values
         let part =

@@ -23,16 +23,14 @@ struct EntryMark: Equatable {
     private static let placeBits = 0x3f
 }
 
-/// Which entries are set aside (S12), and by which action. An entry that is set aside stays in its bucket and at its
-/// place in the order of recency, but is hidden: its slot has a flag, its cell has the bit that sends look-ups to the
-/// slot, and its mark names the action, whose state decides. So changing one word restores all entries of an action for
-/// every process at once. Flags and marks are cleared in slices afterwards, or by the first change of such an entry
-/// (``unmarkIfBack(_:_:)``). A view of the mapped index, valid as long as the mapping.
+/// Which entries are set aside (S12), and by which action. Such an entry stays in its bucket and order, but is hidden: its slot
+/// has a flag, its cell has the bit that sends look-ups to the slot, and its mark names the action, whose state decides. So one
+/// word restores all entries of an action for every process. Flags and marks are cleared in slices afterwards, or by the first
+/// change of such an entry (``unmarkIfBack(_:_:)``).
 ///
-/// Invariants: flag and mark are both set or both clear, except between their two stores; the mark is set before the
-/// flag and cleared after it (F5). At most one entry of a key is neither superseded nor hidden behind a visible one.
-/// The sums in ``UndoLine`` and in the header match the marks. A section changes it; anyone may read it: eight marks
-/// are one atomic word.
+/// Invariants: flag and mark are both set or both clear, except between their two stores; the mark is set before the flag and
+/// cleared after it (F5). At most one entry of a key is neither superseded nor hidden behind a visible one. The sums in
+/// ``UndoLine`` and in the header match the marks. A section changes it; anyone may read it: eight marks are one atomic word.
 struct EntryMarks<Right> {
     let index: MappedIndex<Right>
 

@@ -1,14 +1,12 @@
 import CPlatform
 
-/// The order in which entries are evicted, and how a use changes it: the least recently used goes first (S5).
+/// The order in which entries are evicted, the least recently used first (S5), and how a use changes it.
 ///
-/// It owns the doubly linked list of all entries from most to least recent, ordered by their stamps (the slots' words
-/// 16 to 28, the header's words 464 and 468). Invariants: each entry is in it once, also one that is set aside;
-/// neighbours name each other; stamps fall from front to back once pending uses (``TouchRing``) are applied. Victims
-/// are only chosen by ``victims(sparing:)``, so another policy is another type with these methods.
+/// It owns the doubly linked list of all entries, ordered by their stamps (the slots' words 16 to 28, the header's words 464 and
+/// 468). Invariants: each entry is in it once, also one that is set aside; neighbours name each other; stamps fall from front to
+/// back once pending uses (``TouchRing``) are applied. Victims are only chosen by ``victims(sparing:)``.
 ///
-/// Only a section has one. Each link is one atomic word. A link is followed only to a mapped entry, and walks end
-/// whatever the links are (F4).
+/// Only a section has one. A link is followed only to a mapped entry, and walks end whatever the links are (F4).
 struct EntryOrder {
     private let index: ChangingIndex
 

@@ -43,12 +43,11 @@ struct EventNote {
     var key = UnsafeRawBufferPointer(start: nil, count: 0)
 }
 
-/// The ring of recent events (S13). A view of the mapped index, valid as long as the mapping. Layout: OnDiskFormat,
-/// "The event ring".
+/// The ring of recent events (S13). A view of the mapped index. Layout: OnDiskFormat, "The event ring".
 ///
-/// Needs no lock. Invariants: ``head`` only grows, by one atomic addition for each claim. Only the claimer of a number
-/// fills its cell, and stores the number last. A reader trusts a cell only if the number is the same before and after.
-/// Numbers are taken modulo the number of cells, so no access leaves the ring, whatever the index contains.
+/// Needs no lock. Invariants: ``head`` only grows, by one atomic addition for each claim. Only the claimer of a number fills its
+/// cell, and stores the number last; a reader trusts a cell only if the number is the same before and after. Numbers are taken
+/// modulo the number of cells, so no access leaves the ring.
 struct EventRing {
     private let index: UnsafeMutableRawPointer
 
@@ -74,9 +73,8 @@ struct EventRing {
         for ahead in 0..<count { cp_prefetch_write(cell(head &+ ahead)) }
     }
 
-    /// Claims the numbers of the next `count` events and returns the first. Each must be published: followers wait for
-    /// it as long as for one whose writer may have died. A change makes one claim for all its events, before it changes
-    /// anything, because an atomic addition waits until all earlier stores have completed.
+    /// Claims the numbers of the next `count` events and returns the first. Each must be published: followers wait for it. A
+    /// change makes one claim, before it changes anything, because an atomic addition waits for all earlier stores.
     @inline(__always)
     func claim(_ count: Int) -> UInt64 { cp_add64(index + IndexLayout.eventHeadOffset, UInt64(count)) }
 

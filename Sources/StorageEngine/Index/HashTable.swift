@@ -1,8 +1,7 @@
 import CPlatform
 
-/// A bucket: 64 bytes. It has five cells, each with some bits of the hash, the frame's location and the entry's number,
-/// and the first of a chain of entries for which there was no cell. So a look-up reads one cache line of the index
-/// before the frame itself. Layout: OnDiskFormat, "Buckets".
+/// A bucket: 64 bytes with five cells, each with some bits of the hash, the frame's location and the entry's number, and the
+/// first of a chain of entries without a cell. So a look-up reads one cache line of the index. Layout: OnDiskFormat, "Buckets".
 ///
 /// Changed only by ``HashTable``, under the archive's lock. Anyone may read it, each word atomically.
 struct Bucket {
@@ -80,17 +79,15 @@ struct Bucket {
     }
 }
 
-/// The buckets of the index: linear hashing. One bucket is split for every few entries added, so growth never takes
-/// longer than a split. (P.-Å. Larson: "Dynamic Hash Tables", CACM 31(4), 1988.) A view of the mapped index, valid as
-/// long as the mapping.
+/// The buckets of the index: linear hashing, which splits one bucket for every few entries added. (P.-Å. Larson: "Dynamic Hash
+/// Tables", CACM 31(4), 1988.) A view of the mapped index.
 ///
-/// Invariants: each entry that names a frame, also one that is set aside, is in the bucket of its tag once, in a cell
-/// or in the chain; its cell and its slot name the same frame; no chain leads back into itself. They hold while
+/// Invariants: each entry that names a frame, also one that is set aside, is in the bucket of its tag once, in a cell or in the
+/// chain; its cell and its slot name the same frame; no chain leads back into itself. They hold while
 /// ``MappedIndex/structureVersion`` is even; it is odd while entries are moved between cells and chains.
 ///
-/// Changes need a section. Reading needs none (F6): a reader that finds nothing trusts this only if that version was
-/// even and didn't change; otherwise it repeats the search (OnDiskFormat, "Reading without the lock"). A damaged bucket
-/// or chain never leads outside the mapping, and every walk ends (F4).
+/// Changes need a section, reading doesn't (F6): a miss counts only if that version was even and didn't change (OnDiskFormat,
+/// "Reading without the lock"). A damaged bucket or chain never leads outside the mapping, and every walk ends (F4).
 struct HashTable<Right> {
     let index: MappedIndex<Right>
 

@@ -2,12 +2,11 @@ import CPlatform
 import Synchronization
 import SystemC
 
-/// The memory of a mapped index: maps it, and unmaps it when the object ends. Safe from any thread. ``IndexDoor`` gives
-/// access to the bytes; ``MappedIndex`` and the types over it define their meaning and who may write them.
+/// The memory of a mapped index: maps it, and unmaps it when the object ends. Safe from any thread. ``IndexDoor`` gives access to
+/// the bytes; ``MappedIndex`` and the types over it define their meaning.
 ///
-/// The mapping is as long as the file, with some extra room if addresses are plentiful. If the file outgrows it, the
-/// whole file is mapped again elsewhere. The former mapping stays until the index is closed, because readers without a
-/// lock may use either; both show the same file.
+/// The mapping is as long as the file, with some room if addresses are plentiful. If the file outgrows it, the whole file is
+/// mapped again elsewhere; the former mapping stays for its readers until the index is closed.
 final class IndexMemory: @unchecked Sendable {
     /// `nil` for memory of this process only.
     private let file: IndexFile?

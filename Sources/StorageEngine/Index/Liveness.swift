@@ -3,9 +3,8 @@ import Synchronization
 
 /// Tells which slots of an archive's process table belong to living processes. Safe from any thread.
 ///
-/// A process number and a start time are valid only in their own namespaces: in another container they name no process,
-/// or a different one. So each process also locks the byte of its slot in the file `attached`. A process in other
-/// namespaces tests that lock, which the kernel releases when the process ends.
+/// A process number and a start time are valid only in their own namespaces. So each process also locks the byte of its slot in
+/// the file `attached`, which a process in other namespaces tests.
 struct Liveness: Sendable {
     let folder: FileDescriptor
     /// The writer's own, whose lock doesn't conflict with itself; `nil` for an observer.

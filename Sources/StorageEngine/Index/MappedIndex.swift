@@ -121,11 +121,9 @@ extension ChangingIndex {
         memory.memory.relearnCapacity()
     }
 
-    /// Gives back the blocks of all chunks that `capacity` entries don't need. The file keeps its length, so processes
-    /// that have it mapped read zeros (F4); growing allocates the blocks again. On file systems where reading a hole
-    /// allocates a block (tmpfs), or where that can't be tested, a look-up of another process could end with SIGBUS on
-    /// a full disk: there the blocks stay until the last writer leaves. Requires that no entry or bucket beyond is in
-    /// use.
+    /// Gives back the blocks of all chunks that `capacity` entries don't need; the file keeps its length, so other mappings read
+    /// zeros (F4). Where reading a hole allocates a block (tmpfs), or that can't be tested, a look-up could end with SIGBUS on a
+    /// full disk: there the blocks stay until the last writer leaves. No entry or bucket beyond may be in use.
     func shrink(toHold capacity: Int) {
         let chunks = max(1, (capacity + IndexLayout.chunkEntries - 1) / IndexLayout.chunkEntries)
         let least = IndexLayout.fileBytes(chunks: chunks)

@@ -1,11 +1,9 @@
 import CPlatform
 
-/// The reversible actions of the last minutes (S12): 64 lines in mapped memory, and the totals of what each has set
-/// aside.
+/// The reversible actions of the last minutes (S12): 64 lines in mapped memory, with totals of what each has set aside.
 ///
-/// The archive's lock guards writing; anyone may read, each word atomically. Invariant: an entry's mark (``EntryMark``)
-/// names a line, and no line is given to another action while a mark names it. Layout: OnDiskFormat, "The table of
-/// reversible actions".
+/// The archive's lock guards writing; anyone may read, each word atomically. Invariant: an entry's ``EntryMark`` names a line,
+/// and no line is given to another action before. Layout: OnDiskFormat, "The table of reversible actions".
 struct UndoTable<Right> {
     private let index: UnsafeMutableRawPointer
 

@@ -17,8 +17,7 @@ public enum LockingMode: UInt32, Sendable {
 
 /// The one lock of an archive, for all processes and threads. Safe from any thread; not recursive.
 ///
-/// The kernel releases both kinds when their holder dies (F5). The next holder learns of it from the section's marker
-/// in the index, which the engine checks.
+/// The kernel releases both kinds when their holder dies (F5), of which the section's marker in the index tells the next.
 final class ArchiveLock: @unchecked Sendable {
     private enum Kind {
         case robust(UnsafeMutableRawPointer)
@@ -126,9 +125,8 @@ final class ArchiveLock: @unchecked Sendable {
         return nil
     }
 
-    /// The longest that one step of waiting lasts, in nanoseconds. If a waiter is killed just after a mutex woke it, the
-    /// wake-up is lost when a thread that had not waited got the mutex first, because that one then wakes no one. The
-    /// kernel passes such a wake-up on only if the mutex is free at that moment.
+    /// The longest step of waiting, in nanoseconds. If a waiter is killed just after a mutex woke it, and a thread that had not
+    /// waited got the mutex first, the wake-up is lost: the kernel passes it on only if the mutex is free then.
     private static let longestStep: Int64 = 20_000_000
 
     /// Repeats `step`, which waits for at most as long as it is told and returns `nil` if it is to be repeated.

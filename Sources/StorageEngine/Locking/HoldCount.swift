@@ -1,6 +1,5 @@
-/// The most that was handled during one hold of an archive's lock, for tests: no one may have to wait for the lock
-/// longer than some hundred entries and one file take. It is counted, not timed, so that a busy machine makes no
-/// difference. Always zero in release builds.
+/// The most that was handled during one hold of an archive's lock, for tests: some hundred entries and one file take long enough
+/// for others. Counted, not timed, so that a busy machine makes no difference. Zero in release builds.
 package struct HoldCount: Sendable, Equatable {
     /// Entries that were removed, set aside, restored, copied or cleared.
     package var entries = 0

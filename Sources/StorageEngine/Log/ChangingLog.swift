@@ -1,12 +1,11 @@
 import CPlatform
 import Synchronization
 
-/// The archive's log with the right to change it, which only a section grants, or being the archive's only user. So
-/// nothing is appended, and no file is created or removed, without the archive's lock.
+/// The archive's log with the right to change it, which only a section or the only user has. So nothing is appended, and no file
+/// is created or removed, without the archive's lock.
 ///
-/// Invariants: bytes are written only behind the committed head, or over what a repair has saved elsewhere; what is
-/// mapped for writing has blocks (F4); a segment's file is removed after the index says so, and its number is never
-/// reused (F7).
+/// Invariants: bytes are written only behind the committed head, or over what a repair has saved; what is mapped for writing has
+/// blocks (F4); a segment's file is removed after the index says so, and its number is never reused (F7).
 struct ChangingLog {
     let log: SegmentLog
 
@@ -36,9 +35,8 @@ struct ChangingLog {
 
     // MARK: Files
 
-    /// The newest segment, if it is the one that this process appends to; otherwise `nil` (``mapNewest(_:room:)``).
-    /// Requires the archive's lock. Isn't counted as a pin and must not be unpinned: while the lock is held the segment
-    /// stays the newest and isn't released.
+    /// The newest segment, if this process appends to it; otherwise `nil` (``mapNewest(_:room:)``). Isn't counted as a pin and
+    /// must not be unpinned: the archive's lock, which it requires, keeps it the newest.
     @inline(__always)
     func newest(_ segment: UInt32) -> SegmentLog.Pin? {
         log.appending.load(ordering: .relaxed) == segment ? log.pinIfNumbered(segment) : nil

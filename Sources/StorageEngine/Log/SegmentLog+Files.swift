@@ -12,9 +12,8 @@ extension SegmentLog {
     struct SegmentNames {
         /// Ascending, without strays.
         var numbers: [UInt32] = []
-        /// If the segments are further apart than those of one log can be: those that no writer made, because by their
-        /// own headers their log begins further back than any log reaches. They are not part of the log. A check names
-        /// them, a repair moves them away.
+        /// If the segments are further apart than those of one log can be: those that, by their own headers, no writer of this
+        /// log made. A check names them, a repair moves them away.
         var strays: [UInt32] = []
         /// Numbers whose names belong to links, folders or pipes.
         fileprivate var noFiles: [UInt32] = []
@@ -100,9 +99,8 @@ extension SegmentLog {
     /// Whether ``highestSegment(above:in:)`` has searched and found none.
     var knowsNumbers: Bool { hasSeenNumbers.load(ordering: .relaxed) }
 
-    /// The highest number above `head` of a segment of this archive; `nil` as long as the index knows the whole log.
-    /// Searches only once: later segments are created under the archive's lock by a process that also moves the head.
-    /// `numbers`: those of the segments, if the caller has just looked.
+    /// The highest number above `head` of a segment of this archive; `nil` as long as the index knows the whole log. Searches
+    /// only once: creators of later ones also move the head. `numbers`: those of the segments, if known.
     func highestSegment(above head: UInt32, in numbers: [UInt32]? = nil) throws(StorageError) -> UInt32? {
         guard !knowsNumbers else { return nil }
         let numbers = if let numbers { numbers } else { try segmentNumbers() }
@@ -158,9 +156,8 @@ extension SegmentLog {
         return try header(of: file, segment)
     }
 
-    /// Whether a segment was never written, not even its header: its creator is still at work or was killed. `false` if
-    /// it is gone, and if there are frames behind a zero header, because a power loss may have kept their pages and
-    /// lost the header's.
+    /// Whether a segment was never written, not even its header. `false` if it is gone, and if there are frames behind a zero
+    /// header, because a power loss may have kept their pages only.
     func isUnwritten(_ segment: UInt32) throws(StorageError) -> Bool {
         guard try beginsBlank(segment) else { return false }
         return try holdsFrames(segment) == false

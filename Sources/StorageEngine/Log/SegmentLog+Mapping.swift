@@ -124,9 +124,8 @@ extension SegmentLog {
         return true
     }
 
-    /// Unmaps released segments, at most `most`. Unmapping a removed file for the last time waits until its pages have
-    /// been written, seconds for some hundred megabytes. Don't call it with the archive's lock held, except if memory,
-    /// addresses or disk space have run out.
+    /// Unmaps released segments, at most `most`. The last unmapping of a removed file waits until its pages have been written,
+    /// maybe seconds. Not with the archive's lock held, unless memory, addresses or disk space have run out.
     @inline(__always)
     func unmapReleased(most: Int = .max) {
         if hasReleased.load(ordering: .relaxed) { unmapSlowly(most) }

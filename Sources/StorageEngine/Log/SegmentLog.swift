@@ -83,9 +83,8 @@ final class SegmentLog: Sendable {
         return pinIfMapped(segment)
     }
 
-    /// Like ``SegmentLog/pin(_:)``, but `nil` only if the segment isn't part of the log. If it can't be opened or
-    /// mapped now (no descriptor, addresses or memory, a read error), that is an error, which must never pass for its
-    /// absence.
+    /// Like ``SegmentLog/pin(_:)``, but `nil` only if the segment isn't part of the log. If it can't be opened or mapped now,
+    /// that is an error, which must never pass for its absence.
     func pinIfPresent(_ segment: UInt32) throws(StorageError) -> Pin? {
         guard segment > 0 else { return nil }
         // Each failed round mapped it, but it was released for lack of addresses before it could be pinned.

@@ -41,9 +41,8 @@ extension ArchiveEngine {
         return EventBatch(events: events, lost: lost, next: sequence)
     }
 
-    /// Whether this event will never be published, because its writer was killed or stopped while writing it. A writer
-    /// that claimed many numbers may still be working although only its first event is published. Before the numbers
-    /// would be overwritten, waiting ends.
+    /// Whether this event will never be published, because its writer was killed or stopped. A writer that claimed many numbers
+    /// may still be working. Before the numbers would be overwritten, waiting ends.
     private func isAbandoned(_ sequence: UInt64, head: UInt64) -> Bool {
         guard head - sequence < UInt64(IndexLayout.events / 2) else { return true }
         for later in sequence..<head {

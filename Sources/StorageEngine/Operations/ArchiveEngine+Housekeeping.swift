@@ -1,11 +1,10 @@
 import CPlatform
 import Synchronization
 
-/// Background work in every process that has the archive open for writing. Expired entries are removed soon after their
-/// deadline even if nothing looks them up; actions that can no longer be undone are given up; restored entries are
-/// settled; dead space is returned to the file system when there are no writes. Each run does one slice under the lock,
-/// and only if the lock is free. An archive with nothing to do is polled every five seconds, at the same moment for all
-/// archives of the process: another process may have left entries that expire or space to reclaim, and ended.
+/// Background work in every process that has the archive open for writing: expired entries are removed, actions that can no
+/// longer be undone are given up, restored entries are settled, and dead space is returned when there are no writes. Each run
+/// does one slice under the lock, if it is free. An idle archive is polled every five seconds: another process may have left
+/// work, and ended.
 extension ArchiveEngine {
     /// Pause between two slices, in nanoseconds.
     fileprivate static let shortestPause: Int64 = 2_000_000

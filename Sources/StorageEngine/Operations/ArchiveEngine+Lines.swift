@@ -128,10 +128,9 @@ extension ArchiveEngine {
         if isElsewhere { try withMemoryOnly(key, tag: tag, uses: pending, body) }
     }
 
-    /// Calls `body` with the line of each entry that look-ups find. Walks the chunks of the index from last to first,
-    /// and the slots of each in ascending order. Renumbering only moves entries into chunks that are still to come, so
-    /// none is missed, but one may be met twice (``ArchiveSection/vacateLastChunk()``). With `ascending` the chunks
-    /// come in ascending order, for callers that verify that no renumbering happened.
+    /// Calls `body` with the line of each entry that look-ups find. Walks the chunks from last to first, because renumbering only
+    /// moves entries into chunks to come: none is missed, one may be met twice (``ArchiveSection/vacateLastChunk()``). With
+    /// `ascending` the other way, for callers that verify that no renumbering happened.
     @inline(__always)
     func forEachLine(
         uses pending: PendingTouches? = nil, ascending: Bool = false,

@@ -22,9 +22,8 @@ extension ArchiveEngine {
         case astray
     }
 
-    /// Finds the entry of `key`. Needs no lock (F6). A hit is right because a location always names the same bytes, and
-    /// because a slot whose content matters still named that frame after it was read. A miss counts only if no chain
-    /// changed during the search. Costs about two cache misses.
+    /// Finds the entry of `key` without the lock (F6). A hit is right because a location always names the same bytes, and the
+    /// slot, if it matters, named that frame after it was read. A miss counts only if no chain changed. About two cache misses.
     @inline(__always)
     func find(
         _ key: UnsafeRawBufferPointer, tag: UInt32, forChange: Bool = false
@@ -188,9 +187,8 @@ extension ArchiveEngine {
         return memcmp(a, b, left.count) == 0
     }
 
-    /// Repeats the search while chains are changing. If the process that changes them was stopped, or a chain leads to
-    /// what can't be read, walks over all slots instead, which needs no chain and takes no longer than a scan of the
-    /// index. What was unreadable in a look before is no longer an answer then: it may have been moved or removed since.
+    /// Repeats the search while chains are changing. If their changer was stopped, or a chain leads to what can't be read, walks
+    /// over all slots instead. What was unreadable before is no longer an answer then: it may have been moved or removed.
     @inline(never)
     private func findPatiently(_ key: UnsafeRawBufferPointer, tag: UInt32) throws(StorageError) -> FoundEntry?
     {

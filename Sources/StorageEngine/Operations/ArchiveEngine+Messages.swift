@@ -10,9 +10,8 @@ struct FoundMessage {
 
 /// Reading a log archive's messages, without the lock.
 extension ArchiveEngine {
-    /// The first message at or after `place` and before `end`; skips damaged ones. If a segment can't be read at the
-    /// moment that is an error, and doesn't mean that it has no message. The bytes before `settled` (the head) no
-    /// longer change. A frame may extend beyond `end`, and bytes inside its value that look like a frame are none.
+    /// The first message from `place` to `end`; skips damaged ones. A segment that can't be read now is an error. The bytes
+    /// before `settled` (the head) no longer change. A frame may extend beyond `end`, and bytes inside its value aren't frames.
     func message(
         from place: Location, before end: Location, settled: Location? = nil
     ) throws(StorageError) -> FoundMessage? {

@@ -2,10 +2,8 @@ import CPlatform
 import Synchronization
 import SystemC
 
-/// One archive as this process has it open: its index, its log and its lock. Safe from any thread: mutable state is in
-/// the index, and changes only under the archive's lock or by atomic instructions.
-///
-/// The operations are in the other files of this folder; `Recovery` creates the handles.
+/// One archive as this process has it open: its index, its log and its lock. Safe from any thread: mutable state is in the index,
+/// changed under the archive's lock or by atomic instructions. Operations: this folder; opening: `Recovery`.
 final class ArchiveEngine: Sendable {
     let name: String
     let folder: FileDescriptor
@@ -106,9 +104,8 @@ final class ArchiveEngine: Sendable {
         withExtendedLifetime(self) { body(index) }
     }
 
-    /// Gives back the slot in the process table; its counters are added to the archive's. From now on every thread that
-    /// asks for the lock gets `closed`: what would be acknowledged later would be written to files that other processes
-    /// may already use alone. Call it once.
+    /// Gives back the slot in the process table; its counters are added to the archive's. From now on `closed` is thrown for the
+    /// lock: later changes could go to files that other processes already use alone. Call it once.
     func detach() {
         // In a forked child this would end the parent's use.
         guard let attachment, pid == getpid() else { return }

@@ -17,9 +17,8 @@ extension ArchiveEngine {
         }
     }
 
-    /// Repeats `change`, which failed for lack of space, each time that something was given up: first what could be
-    /// undone, then, in a cache or a log, the oldest segments with their live entries. Gives up no more than `bytes`
-    /// plus two segments: if others fill the disk just as fast, that must not cost the whole archive.
+    /// Repeats `change`, which failed for lack of space, after each of these: giving up what could be undone, then, in a cache or
+    /// a log, the oldest segments. No more than `bytes` plus two segments: others may fill the disk just as fast.
     @inline(never)
     func makingRoom<Result>(
         for bytes: Int, refusal: StorageError, _ change: () throws(StorageError) -> Result
@@ -68,13 +67,12 @@ extension ArchiveSection {
         while before - index.segmentBytes < bytes, try giveUpOldestSegment() {}
     }
 
-    /// Removes the oldest segment with its live entries. This is the only eviction that needs no space for a frame,
-    /// because no older frame is left that could bring an entry back. Returns `false` if nothing may be removed: a
-    /// collection loses nothing, and the newest segment stays. Requires that pending uses are applied.
+    /// Removes the oldest segment with its live entries: the only eviction that needs no space for a frame, because no older
+    /// frame is left. `false` if nothing may be removed: a collection loses nothing, and the newest segment stays. Requires
+    /// applied uses.
     ///
-    /// The entries are removed only after the file. Otherwise a rebuild from the log could bring back a key that the
-    /// index no longer has, so that nobody could delete it. Costs a look-up for each frame of the segment: per byte
-    /// that is then stored, no more than reclaiming.
+    /// The entries are removed after the file, so that a rebuild can't bring back a key that the index no longer has. Costs a
+    /// look-up for each frame.
     func giveUpOldestSegment() throws(StorageError) -> Bool {
         let segment = index.oldestSegment
         guard engine.kind != .collection, segment != 0, segment < index.head.segment, mayRemoveSegments()

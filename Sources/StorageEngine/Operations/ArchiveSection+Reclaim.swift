@@ -3,10 +3,8 @@ import SystemC
 
 /// Reclaiming: the oldest segment's live frames are copied to the head of the log, then its file is removed.
 ///
-/// Always the oldest segment, in the order of the log: when a delete or an eviction is the oldest frame, there is
-/// nothing older left that it hides, so it can be dropped. Each operation reclaims in proportion to the bytes that it
-/// appended, so there is no long pause; the background only does what writes didn't pay for. Why: OnDiskFormat,
-/// "Reclaiming".
+/// Always the oldest: a delete or an eviction that is the oldest frame hides nothing older, so it can be dropped. Each operation
+/// reclaims in proportion to what it appended; the background only does the rest. Why: OnDiskFormat, "Reclaiming".
 extension ArchiveSection {
     @inline(__always)
     func reclaim(forAppended bytes: Int) {
@@ -255,9 +253,8 @@ extension ArchiveSection {
         }
     }
 
-    /// Removes a segment that the cleaner has finished although entries still name it. Either their frames are damaged:
-    /// then these entries are removed. Or no bucket leads to them: then they are moved. Returns `false` if there is no
-    /// space for that, or the segment is missing because the whole archive was removed.
+    /// Removes a segment that the cleaner has finished although entries still name it: with damaged frames they are removed,
+    /// without buckets moved. `false` if there is no space for that, or the whole archive was removed.
     private func abandon(_ segment: UInt32) -> Bool {
         guard (try? engine.throwIfRemoved()) != nil else { return false }
         if index.liveFrames(ofSegment: segment) != 0 {
@@ -355,9 +352,8 @@ extension ArchiveSection {
 }
 
 extension ArchiveEngine {
-    /// Whether the segments take about as much space as allowed. Removing many entries leads to this, because the bound
-    /// shrinks with them (S3). It is true half a segment early: while a segment is copied both take space, and a put at
-    /// that time must not owe so much at once.
+    /// Whether the segments take about as much space as allowed, also because the bound shrank (S3). True half a segment early: a
+    /// segment being copied and its copy both take space, and a put must not owe so much at once.
     var isReclaimingDue: Bool {
         kind != .log && index.segmentBytes > allowedSegmentBytes - segmentTarget / 2
     }

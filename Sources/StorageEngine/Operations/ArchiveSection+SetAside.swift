@@ -137,9 +137,8 @@ extension ArchiveSection {
 
     // MARK: When undo is over
 
-    /// Gives up entries whose action can no longer be undone, and settles restored ones; at most `most`. Returns `true`
-    /// if there may be more. After a full sweep, corrects sums that count marks which don't exist. Costs a look at each
-    /// line of the undo table if there is nothing to do.
+    /// Gives up at most `most` entries whose action can no longer be undone, and settles restored ones. `true` if there may be
+    /// more. After a full sweep, corrects sums of marks that don't exist. Looks at each line of the undo table.
     @discardableResult
     func forgetSetAside(most: Int, evenReversible: Bool = false) -> Bool {
         var lines: UInt64 = 0

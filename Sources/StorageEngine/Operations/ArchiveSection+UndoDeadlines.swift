@@ -42,9 +42,8 @@ extension ArchiveEngine {
         }
     }
 
-    /// Restores the deadlines that an action changed, except where they were changed again or the entry was recorded
-    /// again. The lock is free every few hundred entries. If it is stopped, the action can still be undone. Returns
-    /// `nil` if it no longer can.
+    /// Restores the deadlines that an action changed, unless they or the entries were changed again. The lock is free every few
+    /// hundred entries. If stopped, the action can still be undone. `nil` if it no longer can.
     func undoDeadlines(
         _ line: UndoView, _ begun: UndoOutcome, _ progress: (Double) -> Bool
     ) throws(StorageError) -> UndoOutcome? {

@@ -1,14 +1,11 @@
 import CPlatform
 
-/// The right to change an archive. Every operation that changes the index or the log is a method of this type, so none
-/// can be called without it. When the value's scope ends, the archive is released.
+/// The right to change an archive. Every operation that changes the index or the log is a method of this type. When the value's
+/// scope ends, the archive is released. Used by one thread; the engine must outlive it.
 ///
-/// There are two kinds. ``ArchiveEngine/acquire(nanoseconds:)`` and ``ArchiveEngine/tryAcquire()`` return one that
-/// holds the lock against all processes and threads, and has set the section's marker. If its process dies, the marker
-/// stays, and the next holder completes or reverts what was left half done (F5). ``init(unshared:)`` is for an archive
-/// that only the caller can reach.
-///
-/// Used by one thread. The engine must outlive it.
+/// ``ArchiveEngine/acquire(nanoseconds:)`` and ``ArchiveEngine/tryAcquire()`` return one that holds the lock against all
+/// processes and threads, and has set the section's marker. If its process dies, the marker stays, and the next holder completes
+/// or reverts what was left half done (F5). ``init(unshared:)`` is for an archive that only the caller can reach.
 struct ArchiveSection: ~Copyable {
     let engine: ArchiveEngine
     /// Whether it holds the lock and has set the marker in the index.

@@ -30,10 +30,9 @@ extension ArchiveOpening {
         next.keepSpare()
     }
 
-    /// Changes the archive's configuration for all processes: one process at a time, and not during an opening. The new
-    /// descriptor gets its name while `engine` holds the archive's lock, and the index follows before the lock is
-    /// released. A process that is killed in between leaves the section's marker, and the next holder follows the
-    /// descriptor. So no change is ever acknowledged under another limit than the descriptor's.
+    /// Changes the archive's configuration for all processes, one process at a time, and not during an opening. The new
+    /// descriptor gets its name, and the index follows, while `engine` holds the archive's lock. After a death in between, the
+    /// next holder follows the descriptor, so no change is acknowledged under another limit.
     static func changeConfiguration(
         through engine: ArchiveEngine,
         _ change: (inout ArchiveConfiguration) throws(StorageError) -> Void
@@ -111,9 +110,8 @@ private struct NextDescriptor {
         if name != Descriptor.spareName { try? folder.unlink(name) }
     }
 
-    /// Creates the spare file unless there is one of the descriptor's length, which is the same for all descriptors of
-    /// an archive. The blocks of the replaced descriptor are free now; on a full disk there is no spare file. If its
-    /// state can't be found out, it is left alone.
+    /// Creates the spare file unless there is one of the descriptor's length. The blocks of the replaced descriptor are free now;
+    /// on a full disk there is none. If its state can't be found out, it is left alone.
     func keepSpare() {
         do throws(StorageError) {
             let present = try folder.status(ofEntry: Descriptor.spareName)

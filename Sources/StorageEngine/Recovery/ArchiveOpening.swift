@@ -148,10 +148,9 @@ struct ArchiveOpening {
 
     // MARK: Observers and copies
 
-    /// An observer's handle: maps read-only, holds no lock, and doesn't appear in the process table. An index that
-    /// can't be trusted, or that a dead process left half changed, is repaired first if this user may write and that
-    /// waits for no other process. Otherwise the log is read into this process' memory. A stopped process never delays
-    /// an observer (F6).
+    /// An observer's handle: maps read-only, holds no lock, and doesn't appear in the process table. An unusable index is
+    /// repaired first if this user may write and no other process is waited for; otherwise the log is read into this process'
+    /// memory. A stopped process never delays an observer (F6).
     func openForReading(mayWrite: Bool) throws(StorageError) -> ArchiveEngine {
         if let engine = try observe() { return engine }
         // No turn is taken for an index that wouldn't be left there.

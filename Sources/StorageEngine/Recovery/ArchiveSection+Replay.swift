@@ -238,9 +238,8 @@ extension ArchiveSection {
         }
     }
 
-    /// Fills an empty index from all segments of the log, oldest first. With `isRoomy` the table is sized in advance
-    /// for the entries that the log may have; otherwise the index grows as they come and takes no more space than
-    /// needed.
+    /// Fills an empty index from all segments of the log, oldest first. With `isRoomy` the table is sized in advance; otherwise
+    /// the index grows as entries come and takes no more space than needed.
     func rebuild(isRoomy: Bool = true) throws(StorageError) -> ArchiveEngine.ReplayFindings {
         var findings = ArchiveEngine.ReplayFindings()
         engine.replayedMarks.withLock { $0 = [[UInt32]](repeating: [], count: IndexLayout.undoLines) }
@@ -340,9 +339,8 @@ extension ArchiveSection {
         try segments.clearRemains(pin, from: cut.offset)
     }
 
-    /// Estimates the number of entries in the log from intact frames of its oldest and newest segment, so that the
-    /// table need not be split while it fills. Never more than files of this size can hold, so the table's size stays
-    /// in proportion to them.
+    /// Estimates the number of entries from intact frames of the oldest and newest segment, so that the table need not be split
+    /// while it fills. Never more than files of this size can hold.
     private func estimatedEntries(_ numbers: [UInt32]) throws(StorageError) -> Int {
         guard engine.kind != .log else { return 0 }
         var keys = Set<UInt64>()

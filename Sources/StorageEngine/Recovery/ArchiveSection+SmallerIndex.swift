@@ -2,10 +2,9 @@ import CPlatform
 
 /// Shrinking the file of an index that was once larger, where holes can't be punched while others may read it.
 extension ArchiveSection {
-    /// Replaces the index by a copy of the needed length, with its clean mark set; returns `false` if that would gain
-    /// little. Observers notice and open the copy. If the disk has no space for it and a removal was stopped by that, the index is
-    /// removed: the next process to open the archive builds one, without access times and counters. Requires that no other process has the archive open for writing or
-    /// is opening it.
+    /// Replaces the index by a copy of the needed length, marked as clean; `false` if that would gain little. Observers open the
+    /// copy. Without space for it on a disk that stopped a removal, the index is removed: the next opening builds one, without
+    /// access times and counters. Requires that no other process has the archive open for writing or is opening it.
     func leaveSmallerIndex() throws(StorageError) -> Bool {
         let needed = index.indexBytes
         guard let status = try index.fileStatus(), needed >= IndexLayout.fileBytes(chunks: 1),

@@ -1,6 +1,5 @@
-/// Passes on the frames of a log in order, and those of a batch once it is clear whether the batch counts:
-/// OnDiskFormat, "Batches". For one reading of a log, segment by segment, by any kind of reader. It holds the frames
-/// of the batch being read; what they point to must stay valid until ``BatchSieve/isOpen`` is false.
+/// Passes on the frames of a log in order, and those of a batch once it is clear whether it counts: OnDiskFormat, "Batches". For
+/// one reading, segment by segment. The frames of the batch being read must stay valid until ``BatchSieve/isOpen`` is false.
 struct BatchSieve<Item> {
     /// A batch that never happened, because not all of it reached the medium.
     struct Dropped {

@@ -1,8 +1,7 @@
 import CPlatform
 
-/// What an existing index, even an unusable one, tells about the log. It is read before that index is replaced, and
-/// compared with the log from which the new one is built: it is the only trace of operations whose segments were cut
-/// off or removed. When it is trusted: OnDiskFormat, "Losses of the log".
+/// What an existing index, even an unusable one, tells about the log from which the new one is built: the only trace of
+/// operations whose segments were cut off or removed. When it is trusted: OnDiskFormat, "Losses of the log".
 struct IndexWitness {
     let noted: LogLoss?
     /// The log reached at least to here; `none` if nothing is known.

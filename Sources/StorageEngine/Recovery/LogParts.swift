@@ -1,6 +1,5 @@
-/// Which segments a log with losses had when an index was built from it. If one is there later that was missing, or has been
-/// written to, somebody has completed a copy or put a sound part in the place of a damaged one, and the index doesn't know all
-/// of it. A value; safe to share between threads.
+/// Which segments a log with losses had when an index was built from it. If a missing one is there later, or one was written to,
+/// a copy was completed or a part repaired, and the index doesn't know all of it. A value; safe to share between threads.
 /// OnDiskFormat, "Losses of the log".
 struct LogParts: Sendable {
     /// Where the log ended. Segments before that one's count at any time; the newest until something is appended.

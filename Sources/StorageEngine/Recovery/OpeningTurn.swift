@@ -1,9 +1,8 @@
 import CPlatform
 import SystemC
 
-/// The turn to open an archive for writing, to create it, or to change its configuration: one process at a time. It is
-/// the lock on the file `opening`, which the kernel releases when its holder dies. The file names the process that
-/// holds it.
+/// The turn to open an archive for writing, to create it, or to change its configuration, for one process at a time: the lock on
+/// the file `opening`, which names its holder and which the kernel releases when that dies.
 ///
 /// Used by one thread. A reader never waits for a turn: its holder may be stopped (F6).
 struct OpeningTurn {

@@ -18,13 +18,12 @@ struct RingFileMark: Sendable, Hashable {
     var end: Int { place + RingFileHeader.lengthBytes + length }
 }
 
-/// Reads the messages of a ring file in the order in which they were written, through a buffer of its own. Never reads
-/// more bytes of a message than the file has. For one thread.
+/// Reads the messages of a ring file in the order in which they were written, through a buffer, and never more bytes than the
+/// file has. For one thread.
 ///
-/// A writer has exclusive use of the file. A mere reader has it for a moment each time the buffer is filled, and then
-/// checks whether the message that it read last is still there. If not, others may be gone too, and it continues with
-/// the oldest (``losses``). It ends where the messages ended when it began or, after losses, at the end as of one of
-/// the first few of them, so it ends however fast others append.
+/// A writer has exclusive use of the file. A mere reader has it whenever the buffer is filled, and then checks whether the
+/// message that it read last is still there. If not, it continues with the oldest (``losses``). It ends where the messages ended
+/// when it began or, after losses, when it continued, however fast others append.
 struct RingFileReader {
     private let ring: RingFile
     /// Whether the file is locked for the whole reading.

@@ -1,19 +1,17 @@
-/// One walk over the entries of an archive. For one thread. Other threads and processes may change the archive at the
-/// same time: a scan takes no lock (F6) and leaves no trace.
+/// One walk over the entries of an archive. For one thread. Others may change the archive at the same time: a scan takes no lock
+/// (F6) and leaves no trace.
 ///
-/// It begins with a snapshot: location, number and tag of each live entry, 16 bytes. When an entry's turn comes, it is
-/// read again through its slot in the index:
+/// It begins with a snapshot: location, number and tag of each live entry, 16 bytes. Each entry is read again through its slot in
+/// the index:
 ///
 /// - An entry that stays is visited once. If reclaiming has moved it, its slot names the new place (F7).
-/// - An entry that was stored again is visited once, in its present version: value, size and times belong together,
-///   except that an access between two reads shows.
-/// - An entry that was deleted, evicted, set aside or has expired is skipped (S8, S9), and so is one whose slot was
-///   reused, which its tag shows. Entries added since the snapshot are not visited.
+/// - An entry that was stored again is visited once, in its present version: value, size and times belong together, except that
+///   an access between two reads shows.
+/// - An entry that was deleted, evicted, set aside or has expired is skipped (S8, S9), and so is one whose slot was reused, which
+///   its tag shows. Entries added since the snapshot are not visited.
 ///
-/// Several threads may share the work: each has a ``twin()`` of its own, which goes through other items of the snapshot.
-///
-/// Nothing is guarded here but what twins share (``ScanRenumberings``): this object's state is its own, the index is read
-/// by atomic words (see ``EntrySlot``), and bytes of a segment are read while it is pinned.
+/// Several threads may share the work: each has a ``twin()`` of its own, which goes through other items of the snapshot. Only
+/// what twins share is guarded (``ScanRenumberings``).
 package final class EntryScan {
     private let engine: ArchiveEngine
     // Copies of the engine's fields, because both are read several times for each entry.

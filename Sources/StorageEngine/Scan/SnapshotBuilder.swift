@@ -1,16 +1,13 @@
 import CPlatform
 
-/// Takes a snapshot of an archive without its lock, while others change it. It reads all slots of the index, which
-/// takes some time, and then uses the log to bring what it found to one moment.
+/// Takes a snapshot of an archive without its lock, while others change it. It reads all slots of the index, and then uses the
+/// log to bring what it found to one moment, the end of the log after the last read:
 ///
 /// - An entry that didn't change from the first read on was found as it is.
-/// - Every change since then has a frame behind the first end of the log. Applied in their order, these frames replace
-///   what was found, so it doesn't matter when a slot was read.
-/// - The snapshot's moment is the end of the log after the last read, including the one operation that may have reached
-///   the index but not yet the log's end.
+/// - Every change since then has a frame behind the first end of the log, and replaces what was found.
+/// - The one operation that may have reached the index but not yet the log's end is included.
 ///
-/// Segments can't disappear meanwhile, because all of them are pinned first. If removed entries were restored, or the
-/// log advanced past a file to be read, it starts again.
+/// All segments are pinned first. If removed entries were restored, or the log advanced past a file to be read, it starts again.
 struct SnapshotBuilder {
     private let engine: ArchiveEngine
     private let index: IndexView

@@ -25,9 +25,8 @@ extension FileDescriptor {
         #endif
     }
 
-    /// Locks one byte of the file for this open file, independently of ``lock(_:wait:)``. Returns `false` if another
-    /// one holds it.
-    /// - Parameter kind: a shared lock also works on a file that is open for reading only.
+    /// Locks one byte of the file for this open file, independently of ``lock(_:wait:)``; `false` if another one holds it. A
+    /// shared lock also works on a file that is open for reading only.
     func lockByte(_ offset: Int, _ kind: LockKind = .exclusive) throws(StorageError) -> Bool {
         let result = SystemDoor.perform(.lock, path: path) {
             let failure =

@@ -10,11 +10,8 @@ enum SystemCode {
     static let exists = EEXIST
 }
 
-/// An open descriptor of a file or folder. Safe from any thread, because the descriptor never changes. Closed with the
-/// last reference.
-///
-/// This type is the engine's only access to the file system: every call that can fail in the kernel is in this file,
-/// which opens and examines, or in the extensions beside it.
+/// An open descriptor of a file or folder, closed with the last reference. Safe from any thread. It is the engine's only access
+/// to the file system: all calls that can fail in the kernel are here or in the extensions beside it.
 final class FileDescriptor: Sendable {
     let descriptor: Int32
     let path: String

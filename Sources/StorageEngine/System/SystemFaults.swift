@@ -67,9 +67,7 @@ package enum SystemEvent: Sendable, Hashable {
     case unlinked(path: String)
 }
 
-/// The hook for tests in ``SystemDoor``; no other code installs anything. Process-wide.
-///
-/// Only read in system calls, by one relaxed load.
+/// The hook for tests in ``SystemDoor``, process-wide; one relaxed load in system calls.
 package enum SystemFaults {
     private struct Hooks {
         var plans: [FaultPlan] = []
