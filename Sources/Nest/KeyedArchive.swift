@@ -3,11 +3,9 @@ import StorageEngine
 
 /// Reads a keyed archive that may be damaged or hostile. Not thread-safe.
 ///
-/// Foundation's reader trusts its input: an object that contains itself, or a dictionary with fewer objects than
-/// keys, ends the process. So the archive is checked first, and rewritten from the result of the check. The new
-/// archive lists every object at its top level, contained objects before those that contain them, and they are read
-/// in that order. So no object is decoded while another one is, and reading stops at the first object that can't be
-/// decoded.
+/// Foundation's reader ends the process for an object that contains itself, or a dictionary with fewer objects than keys. So the
+/// archive is checked first, and rewritten: every object at its top level, contained ones first, in which order they are read. So
+/// no object is decoded while another one is, and reading stops at the first that can't be.
 struct KeyedArchive {
     /// The deepest nesting of objects: little enough for any thread's stack when they are deallocated.
     static let deepest = 200
@@ -51,9 +49,7 @@ struct KeyedArchive {
         _ = try visit(root, within: 0)
     }
 
-    /// Decodes the archived object.
-    /// - Parameter classes: the classes that may be instantiated.
-    /// - Throws: `ItemProblem`, or an error of Foundation's reader.
+    /// Decodes the archived object with these classes only. Throws `ItemProblem`, or an error of Foundation's reader.
     func object(allowing classes: [AnyClass]) throws -> Any {
         let allowed = Set(
             classes.filter(FoundationObstacle.canName).map { ExactText(NSStringFromClass($0)) })
@@ -92,9 +88,8 @@ struct KeyedArchive {
 
     // MARK: Checking
 
-    /// Tests whether the archive of an object can be read back and is the object then, while that can still be kept in memory
-    /// instead.
-    /// - Returns: the classes that reading needs.
+    /// Tests whether the archive of an object reads back as the object, while it can still be kept in memory instead. Returns the
+    /// classes that reading needs.
     static func testReading(_ bytes: [UInt8], of object: NSObject) throws -> [AnyClass] {
         let archive = try KeyedArchive(bytes)
         let classes = try archive.classNames.map { (name) throws(ItemProblem) -> AnyClass in

@@ -21,11 +21,10 @@ open class Nest: @unchecked Sendable {
     private var classes = ItemCoding.plainClasses
     private var failure: String?
     private let lock = NSLock()
-    /// A key's lock is held while its entry on disk changes, and while that entry is taken into memory, so that
-    /// memory and disk agree afterwards.
+    /// Held while a key's entry on disk changes, and while it is taken into memory, so that both agree afterwards.
     ///
-    /// No code of items runs while a key's lock or `lock` is held, because it may use the nest, or wait for a thread
-    /// that does: items are encoded before, and decoded and released outside.
+    /// No code of items runs while this or `lock` is held, because it may use the nest: items are encoded before, and decoded and
+    /// released outside.
     private let keyLocks = (0..<32).map { _ in NSLock() }
     private let sweeper = Sweeper()
 

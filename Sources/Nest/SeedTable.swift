@@ -2,10 +2,9 @@ import StorageEngine
 
 /// The items in memory, by key and by deadline. Not thread-safe.
 ///
-/// For expiry, seeds are in buckets (linked lists), and a heap has the time at which each bucket is due. The further
-/// away a deadline, the coarser its bucket. When a coarse bucket is due, its seeds move into finer ones, which
-/// happens to each seed a few times. So expiry costs time in proportion to the expiring seeds, and a seed that is
-/// removed earlier leaves nothing behind.
+/// For expiry, seeds are in buckets (linked lists), and a heap has the time at which each is due. Far deadlines have coarser
+/// buckets, whose seeds move into finer ones when due. So expiry costs time in proportion to the expiring seeds, and a removed
+/// seed leaves nothing behind.
 struct SeedTable {
     /// Width of the finest buckets in nanoseconds: the most by which an item leaves memory late.
     static let quantum: Int64 = 1 << 28

@@ -78,10 +78,9 @@ final class StoredItems: @unchecked Sendable {
             ?? nil
     }
 
-    /// Whether the entry of `mark`, which isn't there any more, was there until its time was over, and was neither removed nor
-    /// replaced before, nor another stored since. If there were more events than the archive keeps, nobody knows: then it counts
-    /// as replaced if another process has the archive open, which alone can have done it.
-    /// - Parameter known: what an earlier call returned; only events from there on are looked at.
+    /// Whether the entry of `mark`, which is gone, was there until its time was over, and none was stored since. With more events
+    /// than the archive keeps it counts as replaced if another process has the archive open.
+    /// - Parameter known: what an earlier call returned; only later events are looked at.
     /// - Returns: the number of the event before which this is so; `nil` if it isn't.
     func endedByItself(_ key: String, _ mark: StoredMark, knownBefore known: UInt64?) throws -> UInt64? {
         let before = try withArchive { (archive) throws(StorageError) -> UInt64? in

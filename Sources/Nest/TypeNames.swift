@@ -1,7 +1,5 @@
-/// Finds types by their mangled names, which may come from a hostile file. Not thread-safe.
-///
-/// Swift's runtime follows each substitution in a name to all that it stands for, and comes twice to what is in a generic
-/// type, optionals included: a hundred bytes can keep it busy for years. So its work is estimated first, from above.
+/// Finds types by their mangled names, which may come from a hostile file. Swift's runtime follows each substitution, twice in
+/// generic types: a hundred bytes can keep it busy for years. So its work is estimated first, from above. Not thread-safe.
 struct TypeNames {
     /// For all names in an item.
     private static let most = 1 << 20

@@ -120,9 +120,8 @@ extension RemoteArchives {
         return isThere
     }
 
-    /// It waits before `keep` changes what is here, so that nobody finds the former one at the tier when it has left memory.
-    /// Answers that are under way are outdated; one that is asked for later is left alone because something waits
-    /// (`fill`).
+    /// Waits before `keep` changes what is here, so that nobody finds the former one at the tier later. Answers under way are
+    /// outdated; a later one is left alone because something waits (`fill`).
     private func wait(
         with write: WriteBehind<Object>.Write, for key: String, _ ticket: Coverage.Ticket,
         _ behind: WriteBehind<Object>, keep: () throws -> UInt64?

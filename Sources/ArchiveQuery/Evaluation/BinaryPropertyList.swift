@@ -2,11 +2,9 @@ import CBOR
 
 /// Converts a binary property list (Apple's CFBinaryPList.c, "bplist00") into a CBOR item. Not thread-safe.
 ///
-/// The file stores each object once, and objects refer to each other by number. Shared references can expand
-/// without bound: an array of two references to an array of two references, and so on, doubles at each level. So
-/// the output is bounded by the input. Each reference takes at least a byte, so a list without shared containers
-/// never has more objects than bytes. The output may exceed the file by ``sharedFactor`` times its size and 64 KiB,
-/// but by no more than ``sharedBytes``.
+/// Objects refer to each other by number, and shared references can expand without bound. A list without shared containers never
+/// has more objects than bytes. So the output may exceed the file by ``sharedFactor`` times its size and 64 KiB, but by no more
+/// than ``sharedBytes``.
 struct BinaryPropertyList {
     enum Fault: Error, Equatable {
         case damaged

@@ -15,8 +15,7 @@ final class DocumentReader {
 
     deinit { room.deallocate() }
 
-    /// Nil if the value doesn't match its declared encoding. A value declared as CBOR is returned unchecked;
-    /// reading it will find any fault.
+    /// Nil if the value doesn't match its declared encoding; CBOR is returned unchecked.
     /// - Throws: `tooMuchMemory` if the value is too long to be converted.
     func document(
         _ value: UnsafeRawBufferPointer, _ encoding: ValueEncoding

@@ -1,9 +1,7 @@
 import StorageEngine
 
-/// Asks one entry after the other what a query would ask it: whether a condition holds, and what properties are. Not
-/// thread-safe.
-///
-/// Which entry that is, its cursor says; call ``next()`` whenever it has moved.
+/// Asks one entry after the other what a query would ask it: whether a condition holds, and what properties are. Call ``next()``
+/// whenever the cursor has moved. Not thread-safe.
 package final class EntryProbe {
     package enum Answer<Found> {
         case found(Found)

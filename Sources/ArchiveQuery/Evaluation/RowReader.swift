@@ -18,10 +18,8 @@ enum RowFault: Error {
     case source(any Error)
 }
 
-/// The current row. Not thread-safe; reused for every row.
-///
-/// A row is one of three: the cursor's entry, whose value is read on first use; an entry that was kept; or columns,
-/// encoded as an array with undefined for absent ones.
+/// The current row: the cursor's entry, whose value is read on first use; an entry that was kept; or columns, encoded as an array
+/// with undefined for absent ones. Not thread-safe; reused for every row.
 final class RowReader {
     /// Heap-allocated, because it changes with nearly every access. As a property of this class, each change would
     /// need a run-time exclusivity check, which takes as long as the change itself.

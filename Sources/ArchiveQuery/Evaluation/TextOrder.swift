@@ -1,8 +1,7 @@
 /// The order of texts: that of their scalars in normal form C, in which texts that are canonically equivalent are equal.
 ///
-/// It is that of Swift's `<`, but for texts of which one begins with the other in another form: Swift tells these apart by their
-/// lengths in bytes, so that of two such either may come first, and even equivalent ones be less. A sort by it would depend on
-/// which are compared with which.
+/// Swift's `<` differs where one text begins with the other in another form: it goes by their lengths in bytes, so that a sort
+/// would depend on which are compared with which.
 enum TextOrder {
     /// Negative if `left` comes first, positive if `right` does. Mostly costs one comparison of bytes.
     static func compare(_ left: String, _ right: String) -> Int {

@@ -41,9 +41,7 @@ enum ValueRecognizer {
         return try recognize(value, encoding, mostConverted: .max, into: &converted)
     }
 
-    /// - Parameters:
-    ///   - most: bytes of the longest property list that is converted.
-    ///   - writer: nil: only a property list is written, for anything else can be read where it lies.
+    /// `most`: bytes of the longest property list that is converted. Without a writer only property lists are written.
     static func recognize(
         _ value: UnsafeRawBufferPointer, _ encoding: ValueEncoding, mostConverted most: Int,
         into writer: inout CBORWriter?

@@ -1,6 +1,5 @@
-/// Short values, or combinations of some, that a stage has met, by their bytes: most rows have some of a few, and to find that out by
-/// what identifies them in a grouping, such as a string that is made for it, takes several times as long. Of those that share a place
-/// it knows the latest only. Takes 128 KiB, from the first one on. A value; for one thread.
+/// Short values, or combinations of some, that a stage has met, by their bytes: most rows have some of a few, and making what
+/// identifies them takes several times as long. Knows the latest of each place. Takes 128 KiB. A value; for one thread.
 struct MetValues {
     static let places = 2048
     /// Bytes a place: the length of what is met there, and that.

@@ -4,9 +4,8 @@ import SystemC
 package struct ByteSearch: Sendable, Hashable {
     let bytes: [UInt8]
 
-    /// Nil for an empty text, for other characters than ASCII, for line ends, and for the three ASCII characters that others
-    /// are canonically equivalent to (K, `;` and the backquote). For all others, a text without these bytes has no equal
-    /// characters either.
+    /// Nil for an empty text, other characters than ASCII, line ends, and the three that others are canonically equivalent to (K,
+    /// `;` and the backquote). For all others, a text without these bytes has no equal characters.
     init?(_ bytes: [UInt8]) {
         guard !bytes.isEmpty,
             bytes.allSatisfy({

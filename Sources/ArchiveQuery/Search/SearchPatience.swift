@@ -10,10 +10,9 @@ enum ThreadTime {
     }
 }
 
-/// The time limit for all regular expressions of one query, in processor time: one second, and one microsecond for each byte of
-/// text searched. ``TextPattern/patience`` limits a single text only, and an archive may have any number of them. Once
-/// the time is used up, only texts that match or fail at once are still searched, for at most another second. Threads that
-/// go through an archive together share it. Safe to share between threads.
+/// The time limit for all regular expressions of one query, in processor time: one second, and one microsecond a byte. Then only
+/// texts that match or fail at once are still searched, for at most another second. ``TextPattern/patience`` limits a single
+/// text. Shared by threads; safe to share.
 package final class SearchPatience: Sendable {
     /// The time in addition to that for the bytes, and the further time for quick searches.
     package static let whole = Duration.seconds(1)

@@ -1,8 +1,7 @@
 import Foundation
 
-/// A string to search many texts for. Whole characters are compared, which neither the standard library's `contains` nor
-/// Foundation's guarantees; or, where parts of characters count too, scalars in normal form C. Takes time in proportion to the
-/// text.
+/// A string to search many texts for, by whole characters, unlike the standard library's and Foundation's `contains`; or, where
+/// parts of characters count too, by scalars in normal form C. Linear.
 package struct TextSearch: Sendable, Hashable {
     private let caseSensitive: Bool
     /// Whether a person of a joined emoji or the consonant of a syllable is found.

@@ -20,10 +20,9 @@ package enum DateText {
         }
     }
 
-    /// A stored text as a date, in the seconds of ``StoredItem/date(_:)``; nil unless all of it is one. Without a zone it is in the
-    /// zone of the query that runs.
-    ///
-    /// - Parameter takesDigits: whether 7 or 8 digits alone are a date. They may be a number, so only conversions take them.
+    /// A stored text as a date, in the seconds of ``StoredItem/date(_:)`` and by default the zone of the running query; nil
+    /// unless all of it is one.
+    /// - Parameter takesDigits: whether 7 or 8 digits alone are a date, for conversions.
     static func date(_ text: UnsafeRawBufferPointer, takesDigits: Bool = false) -> Double? {
         guard let written = read(text, takesDigits: takesDigits) else { return nil }
         return written.moment(in: QueryClock.zone).map(StoredItem.date(microseconds:))

@@ -1,8 +1,6 @@
-/// Not thread-safe. Finds the values of some properties in one map after the other. Scans each map at most once,
-/// and no further than the last requested property. Builds nothing.
-///
-/// The first of equal keys counts, and tags around the map are skipped. Keys in indefinite-length texts are not
-/// recognised.
+/// Finds the values of some properties in one map after the other, scanning each at most once and no further than needed. The
+/// first of equal keys counts, and tags around the map are skipped. Keys in indefinite-length texts are not recognised. Not
+/// thread-safe.
 package struct PropertyScan {
     /// A name, and its first bytes as words, so that one comparison rules out most keys, and two tell most names.
     private struct Name {
@@ -140,9 +138,8 @@ package struct PropertyScan {
         try reader.skipItem()
     }
 
-    /// From a key, skips keys and values in short forms until one of three: a key that is a name (returns the
-    /// name's index, with the reader at its value), a key that needs a closer look (returns -1, with the reader at
-    /// its value), or the end (nothing is left).
+    /// From a key, skips keys and values in short forms until a key that is a name (returns its index), a key that needs a closer
+    /// look (returns -1), both with the reader at the value, or the end.
     @inline(__always)
     private mutating func goToNextMatch() throws(CBORError) -> Int {
         let bytes = reader.bytes

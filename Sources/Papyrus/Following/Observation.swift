@@ -10,9 +10,8 @@ struct Reading<Value>: @unchecked Sendable {
     func withoutValue() -> Reading<Void> { Reading<Void>(value: (), versions: versions, interest: interest) }
 }
 
-/// The values of a query over time: at the beginning, and after each change. The next value is awaited by a
-/// suspended task, so an observation needs no task, thread or timer of its own. For one task at a time; a second
-/// task begins a new observation.
+/// The values of a query over time: at the beginning, and after each change. A suspended task awaits the next, so there is no
+/// task, thread or timer besides. For one task at a time.
 final class Observation<Value>: @unchecked Sendable {
     private struct Following {
         var archive: Archive
@@ -73,9 +72,8 @@ final class Observation<Value>: @unchecked Sendable {
 
     private func put(_ new: Stage) { lock.withLock { stage = new } }
 
-    /// Fixes the state that the first value is read from, so that anything saved after this call causes another
-    /// value. Creates no store, and doesn't wait for other processes. If this fails, `next()` begins the
-    /// observation.
+    /// Fixes the state that the first value is read from, so that later changes cause another one. Waits for no other process. If
+    /// this fails, `next()` begins the observation.
     func begin() {
         do {
             let begun = try core.withArchive(creates: false, waits: false) { archive in

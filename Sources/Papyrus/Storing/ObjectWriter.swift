@@ -15,11 +15,9 @@ struct WrittenObject: Sendable {
     fileprivate var root: Int
 }
 
-/// Encodes objects and their related objects as entries. Not thread-safe. Relations reach it through the encoder's
-/// `userInfo`.
-///
-/// Of several objects with the same key one is kept: an object in the call rather than a related one, then the
-/// outermost one below the same object, otherwise the last.
+/// Encodes objects and their related objects as entries. Relations reach it through the encoder's `userInfo`. Of objects with the
+/// same key one is kept: one of the call rather than a related one, then the outermost below the same object, otherwise the last.
+/// Not thread-safe.
 final class ObjectWriter: @unchecked Sendable {
     private(set) var objects: [WrittenObject] = []
     private var places: [String: Int] = [:]

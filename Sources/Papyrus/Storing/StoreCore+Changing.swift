@@ -36,11 +36,8 @@ extension StoreCore {
         _ = try change(creates: false) { try $0.apply(batch) }
     }
 
-    /// Stores the objects, and deletes the type's other objects for which `isIncluded` returns true; `nil` means all
-    /// others.
-    ///
-    /// Concurrent merges of a type run one after the other: a merge that finds that another one came first starts
-    /// again. Single saves during a merge count as made after it: what is saved meanwhile isn't deleted.
+    /// Stores the objects, and deletes the type's other objects for which `isIncluded` returns true; `nil` means all others.
+    /// Concurrent merges of a type run one after the other: a later one starts again. What is saved meanwhile isn't deleted.
     func merge<Object: Papyrus>(
         _ objects: [WrittenObject], type: Object.Type, journal: Journal,
         into isIncluded: (@Sendable (Object) -> Bool)?

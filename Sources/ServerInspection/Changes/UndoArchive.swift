@@ -3,10 +3,8 @@ import StorageEngine
 import StoreInspection
 import SystemC
 
-/// What was deleted and changed on servers, kept on this machine as long as it can be taken back: an archive for each database, in a
-/// store of the person's own. Safe from any thread and process.
-///
-/// A server has no undo. What is kept is written before the server is told, so that nothing is lost if this program dies between.
+/// What was deleted and changed on servers, kept on this machine as long as it can be taken back: an archive for each database,
+/// in a store of the person's own, written before the server is told. Safe from any thread and process.
 struct UndoArchive {
     /// Seconds, as long as in a store.
     static let grace = 600

@@ -3,9 +3,8 @@ import StoreInspection
 import SystemC
 import ValkeyWire
 
-/// A connection to a Valkey or Redis server for looking into it: one request at a time, whoever asks, so that there is never more
-/// than one scan under way. Safe from any thread; its calls wait for the server: ``seconds`` without a byte at most, and ten times
-/// that for a whole answer.
+/// A connection to a Valkey or Redis server for looking into it: one request at a time, whoever asks. Safe from any thread; its
+/// calls wait ``seconds`` without a byte at most, and ten times that for a whole answer.
 ///
 /// It is made with the first request, and anew when it was lost. Reads are then sent once more; changes aren't, since nobody
 /// knows whether they were made.

@@ -1,6 +1,5 @@
-/// The keys that a scan found, each once, in the order in which they were found. A value; safe to share between threads.
-///
-/// Takes the keys' bytes and some 20 bytes a key; adding one takes constant time.
+/// The keys that a scan found, each once, in that order. Takes their bytes and some 20 bytes a key; adding one takes constant
+/// time. A value; safe to share between threads.
 package struct KeyTable: Sendable {
     private var bytes: [UInt8] = []
     private var ends: [Int] = []

@@ -2,9 +2,8 @@ import StoreInspection
 import SystemC
 import ValkeyWire
 
-/// How much of a server's time one who looks takes: after each request that is one of many, it waits nine times as long as the
-/// answer took, and a hundred times while others use the server: then their slowest answers are as before. A value; safe to share
-/// between threads.
+/// How much of a server's time is taken: after each of many requests it waits nine times as long as the answer took, and a
+/// hundred times while others use the server. A value; safe to share between threads.
 package struct ScanPace: Sendable {
     private static let pauses = 9.0
     private static let pausesBesideOthers = 100.0

@@ -4,10 +4,9 @@ import SystemC
 
 /// A file that a person asked for, which is there whole or not at all. For one thread.
 ///
-/// It is written under another name in the same folder, and gets its own by ``finish()``: until then, and whenever that
-/// isn't reached, whatever was under its name stays as it was. Only who kills the process leaves `.vellum-HASH-N.partial`,
-/// which goes with the next file that is written under the same name.
-/// What is no regular file (a pipe, a terminal, `/dev/stdout`) is written to directly.
+/// It is written under another name in the same folder until ``finish()``. Only a killed process leaves `.vellum-HASH-N.partial`,
+/// which goes with the next file of the same name. What is no regular file (a pipe, a terminal, `/dev/stdout`) is written to
+/// directly.
 package final class WholeFile {
     /// Where the file itself is, if its name is that of a link.
     private let target: String

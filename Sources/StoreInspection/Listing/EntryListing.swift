@@ -1,9 +1,8 @@
 import ArchiveQuery
 import StorageEngine
 
-/// A list of entries in LRU order as it was at one moment: index 0 is the most recent. Safe from any thread.
-///
-/// Asking for an entry's metadata reads the store; the list itself doesn't, so that a million entries cost little.
+/// A list of entries in LRU order as it was at one moment: index 0 is the most recent. Only asking for an entry reads the store.
+/// Safe from any thread.
 package protocol EntryListing: Sendable {
     var count: Int { get }
     /// Sum of the sizes of all values.

@@ -41,9 +41,8 @@ package struct DelimitedText: Sendable {
     }
 
     /// Writes a row of these CBOR items, long ones piece by piece; nil for what is absent. What can't be read is left empty.
-    ///
-    /// - Parameter mixed: the columns in which there are numbers or words too, so that texts in them need quotes: whoever
-    ///   reads the table takes a column for numbers only if everything without quotes in it is one.
+    /// - Parameter mixed: the columns with numbers or words too, in which texts need quotes, so that no reader takes them for
+    ///   numbers.
     package func write(
         _ items: [UnsafeRawBufferPointer?], mixed: Set<Int> = [], to output: OutputWriter
     ) throws(SourceError) {

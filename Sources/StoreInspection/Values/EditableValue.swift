@@ -2,10 +2,8 @@ import ArchiveQuery
 import CBOR
 import StorageEngine
 
-/// A value as the text that a person edits, and that text as a value again. Immutable; safe to share between threads.
-///
-/// A value is edited only where its own text gives its own bytes again, so that saving changes what the person changed and
-/// nothing else.
+/// A value as the text that a person edits, and that text as a value again: only where its own text gives its own bytes again, so
+/// that saving changes nothing else. Immutable; safe to share between threads.
 package struct EditableValue: Sendable {
     package enum Form: Sendable, Hashable {
         /// JSON that is stored as it is written.

@@ -22,9 +22,8 @@ package struct FoundPlaces: Sendable, Hashable {
         case text(SearchText)
     }
 
-    /// Looks for something in bytes that are read in windows, also across their edges. `read` gives the bytes of a range, or
-    /// nil to stop; `progress` hears the share that is done and says whether to go on.
-    /// - Returns: nil when it was stopped.
+    /// Looks for something in bytes that are read in windows, also across their edges. `read` gives the bytes of a range;
+    /// `progress` hears the share done. Nil from `read`, or false from `progress`, stops; then the result is nil.
     package static func find<Failure: Error>(
         _ wanted: Wanted, in total: Int, window given: Int? = nil,
         progress: (Double) -> Bool, read: (Range<Int>) throws(Failure) -> [UInt8]?

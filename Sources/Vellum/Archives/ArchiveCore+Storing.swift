@@ -137,9 +137,8 @@ extension ArchiveCore {
         }
     }
 
-    /// The version of the entry that this process finds for a key; `nil` if there is none.
-    /// - Throws: ``ArchiveError/newerVersion(type:key:found:known:)``, because only a `record` may replace a newer
-    ///   version.
+    /// The version of the entry that this process finds for a key; `nil`: none.
+    /// - Throws: ``ArchiveError/newerVersion(type:key:found:known:)``: only a `record` may replace a newer version.
     func version(toReplace key: HashedKey, _ name: String) throws -> UInt64? {
         var sequence: UInt64?
         var newer: Int?

@@ -3,12 +3,10 @@ import Foundation
 import Logging
 import StorageEngine
 
-/// The implementation of an archive of objects: the two tiers, and how objects move between them.
-/// ``ArchiveManager``, ``ThrowingArchives`` and ``AsynchronousArchives`` are its interfaces, which reach it through
-/// an ``ArchiveHandle``.
+/// The implementation of an archive of objects: the two tiers, and how objects move between them. ``ArchiveManager``,
+/// ``ThrowingArchives`` and ``AsynchronousArchives`` reach it through an ``ArchiveHandle``.
 ///
-/// Safe from any thread: the store and the memory tier do their own locking, and objects that share state with
-/// callers are copied (``HeldObject``).
+/// Safe from any thread: store and memory tier do their own locking, and objects that share state are copied (``HeldObject``).
 package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
     package let archive: Archive
     package let memory: MemoryTier

@@ -23,10 +23,9 @@ extension ArchiveCore {
                 + "\(attempts) times; try again")
     }
 
-    /// Runs `body` and applies its changes. Repeats this while others change what it has read before its changes
-    /// are applied.
-    /// - Throws: `busy` after ten seconds; what `body` throws, in which case nothing is changed;
-    ///   ``ArchiveError/changesItself(key:)`` if `body` itself changes by another call what it has read.
+    /// Runs `body` and applies its changes, again while others change what it has read.
+    /// - Throws: `busy` after ten seconds; what `body` throws, and then nothing is changed; ``ArchiveError/changesItself(key:)``
+    ///   if `body` changes by another call what it has read.
     func transact<Value>(
         _ subject: String?, _ body: (inout ArchiveTransaction<Object>) throws -> Value
     ) throws -> Value {

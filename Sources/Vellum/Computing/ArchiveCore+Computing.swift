@@ -122,9 +122,8 @@ extension ArchiveCore {
         return try prepare(object)
     }
 
-    /// If it can't be stored, it is used anyway. It isn't stored if the key was changed or deleted since the computation began
-    /// (`basis`: the version that it found): what it computed may be older than that. That the version expired or was evicted
-    /// is no change.
+    /// Stored unless the key was changed or deleted since the computation began (`basis`), for what it computed may be older;
+    /// expiry and eviction don't count. Used in any case.
     fileprivate func keep(
         _ prepared: PreparedObject, _ request: Request, _ flight: Flight, _ basis: Basis
     ) throws -> HeldObject {

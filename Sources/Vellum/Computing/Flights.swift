@@ -59,10 +59,9 @@ package final class Flights: Sendable {
         task?.cancel()
     }
 
-    /// Ends the computations of these keys: what is deleted must not come back by one that began before (call it before the
-    /// deletion), and what is recorded must not be followed by it once it was deleted in its turn (call it once it is
-    /// recorded). Their callers get what they compute. Waits for one that is just being stored. Costs a look at one word if
-    /// there are none.
+    /// Ends the computations of these keys, whose callers still get what they compute: what is deleted must not come back by an
+    /// earlier one (call it before the deletion), nor what is recorded and then deleted (call it once it is recorded). Waits for
+    /// one that is just being stored. Costs a look at one word if there are none.
     func outdate(_ keys: some Sequence<ExactText>) { outdate { _ in Array(keys) } }
 
     func outdate(_ key: String) { outdate { _ in [ExactText(key)] } }

@@ -1,8 +1,7 @@
 import StorageEngine
 
-/// The objects of an archive in this process's memory, and the archive that they belong to, under one lock. After
-/// an archive was removed, it belongs to the one created in its place. So a hit takes only this lock. Independent
-/// of the objects' type. Safe from any thread.
+/// The objects of an archive in this process's memory, and that archive, or the one created in its place, under one lock, so that
+/// a hit takes only this. Safe from any thread.
 package final class MemoryShelf: Sendable {
     struct State {
         var archive: Archive

@@ -1,10 +1,8 @@
 import StorageEngine
 
-/// Objects by key, and in the order of use: a hash table with chains, and a doubly linked list, in one array of
-/// nodes. A node keeps its place while it exists. Every operation except growing takes constant time.
-///
-/// A look-up mostly waits for memory: so the fields that it reads are together at the start of a node, and places
-/// take half a word.
+/// Objects by key, and in the order of use: a hash table with chains, and a doubly linked list, in one array of nodes, which keep
+/// their places. Every operation except growing takes constant time. The fields for a look-up are together at the start of a
+/// node.
 struct ObjectTable {
     struct Node {
         var hash: UInt64 = 0

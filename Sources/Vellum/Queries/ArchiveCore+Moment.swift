@@ -3,9 +3,8 @@ import StorageEngine
 
 /// Reads many objects as they are at one moment, so that transactions are seen whole.
 extension ArchiveCore {
-    /// The result of `live`, which reads the archive, if nobody changes the archive in the meantime. Otherwise the
-    /// result of `past`, which reads a snapshot. A snapshot doesn't change, but every object has to be read from
-    /// disk.
+    /// The result of `live`, which reads the archive, if nobody changes it meanwhile; otherwise of `past`, which reads a
+    /// snapshot, with every object from disk.
     func atOneMoment<Value>(
         _ live: () throws -> Value, else past: (ArchiveSnapshot) throws -> Value
     ) throws -> Value {

@@ -1,9 +1,8 @@
 import CBOR
 import Foundation
 
-/// A test value for a property, with its encoding. The probes of a type include empty, negative and odd values, which
-/// reveal anything that only looks like the property. None is so large that a type's own `init(from:)`, which may
-/// calculate with it, would overflow.
+/// A test value for a property, with its encoding: also empty, negative and odd ones, which reveal what only looks like the
+/// property. None is so large that a type's own `init(from:)` would overflow.
 struct PropertyProbe: Sendable {
     let value: AnyHashableSendable
     let item: CBORValue

@@ -1,11 +1,9 @@
 import ArchiveQuery
 import CBOR
 
-/// Finds out by experiment under which name a property is encoded. It replaces the item under a name in a stored
-/// value by probes of the property's type; each time, the decoded object's property must be exactly the probe. So
-/// nothing is guessed from names: renamed coding keys are found, and computed or converted properties are not.
-///
-/// With a proven name a query can test the encoded bytes. Objects that it finds are still tested themselves.
+/// Finds out by experiment under which name a property is encoded: it replaces the item under a name in a stored value by probes
+/// of the property's type, and the decoded property must be exactly the probe. So renamed coding keys are found, and computed or
+/// converted properties are not. With the name a query can test the encoded bytes.
 struct PropertyProof<Object> {
     let decode: ([UInt8]) throws -> Object
 

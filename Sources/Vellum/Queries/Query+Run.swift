@@ -1,10 +1,8 @@
 extension Query {
-    /// Applies the queries to the items, one after the other. `object` returns an item's object; an item without
-    /// one is left out before any query sees it.
+    /// Applies the queries to the items, one after the other. `object` returns an item's object; an item without one is left out.
     ///
-    /// Takes items one at a time, and stops as soon as a limit before any sort is reached. Sorts are stable, so
-    /// ties keep the order of an earlier sort or of the items. A sort followed by a limit keeps about twice the
-    /// limit in memory, not all objects.
+    /// Takes one item at a time, and stops once a limit before any sort is reached. Sorts are stable. A sort followed by a limit
+    /// keeps about twice the limit in memory.
     package static func run<Items: Sequence>(
         _ queries: [Query<Result>], over items: Items, object: (Items.Element) throws -> Result?
     ) rethrows -> [Items.Element] {

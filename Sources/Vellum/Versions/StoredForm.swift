@@ -1,8 +1,7 @@
 import CBOR
 
-/// The version number among a value's encoded properties: the first of them, `"$version": 2`, a name that no
-/// property of a type can have. Without it the version is 0. Queries and the browser see it like any other
-/// property.
+/// The version number among a value's encoded properties: the first of them, `"$version": 2`, a name that no property can have;
+/// without it 0. Queries and the browser see it like any other.
 struct StoredForm: Sendable {
     static let name = "$version"
 

@@ -1,9 +1,8 @@
-/// A value type, not thread-safe. Finds the entries of a map by key, in a single pass if keys are requested in the
-/// order of the map.
+/// Finds the entries of a map by key, in a single pass if keys are requested in the order of the map. A value type, not
+/// thread-safe.
 ///
-/// The requested key is compared in place with the map's next key. The first of equal keys counts, so a match is
-/// used only if no earlier key can be equal: the signatures of all keys before the cursor tell. Without a match the
-/// cursor searches linearly, and after too many such searches it builds a table of all keys.
+/// The requested key is compared with the map's next key. The first of equal keys counts, so the signatures of all keys before
+/// the cursor must rule it out. Otherwise the cursor searches linearly, and after too many searches builds a table.
 struct MapCursor {
     /// Entries; nil for an indefinite length.
     let count: Int?

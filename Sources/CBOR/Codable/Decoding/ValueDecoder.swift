@@ -41,10 +41,8 @@ final class ValueDecoder {
     private let step: Step
     private let depth: Int
     private var knownEnd: Int?
-    /// Cursors over the item's entries or elements, once a container was requested.
-    ///
-    /// Without checks for exclusive access, which would take longer than most reads. No foreign code runs while a
-    /// cursor changes, and the decoder of an entry, whose end a cursor may request, has its own cursors.
+    /// Cursors over the item's entries or elements, once a container was requested. Checks for exclusive access would take longer
+    /// than most reads, and no foreign code runs while a cursor changes.
     @exclusivity(unchecked) var map: MapCursor?
     @exclusivity(unchecked) var array: ArrayCursor?
 

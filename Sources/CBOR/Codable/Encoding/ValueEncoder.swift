@@ -1,11 +1,9 @@
-/// Not thread-safe. Writes one value, with everything inside it, to the end of one byte buffer.
+/// Writes one value, with everything inside it, to the end of one byte buffer. Not thread-safe.
 ///
-/// A value and all values inside it share the encoder. The state of the value whose `encode(to:)` runs is its
-/// scope; it is saved while a nested value is encoded. Containers know the number of their scope and write only
-/// while it is current.
-///
-/// Containers that are opened explicitly (`nestedContainer`, `superEncoder`) may be filled in any order. Each is a
-/// part with its own encoder and buffer, and is inserted when the scope ends.
+/// All nested values share the encoder. The state of the value whose `encode(to:)` runs is its scope, saved while a nested value
+/// is encoded. Containers write only while the scope with their number is current. Containers that are opened explicitly
+/// (`nestedContainer`, `superEncoder`) may be filled in any order: each has its own encoder and buffer, inserted when the scope
+/// ends.
 final class ValueEncoder {
     /// What the containers of a value have written so far.
     struct Scope {

@@ -4,9 +4,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Dates in CBOR. A `Date` is a double of seconds since 2001; CBOR counts from 1970. After the conversion about
-/// half of all dates need a bit or two more than a double has. Those are written as bigfloats, so that every date
-/// round-trips exactly.
+/// Dates in CBOR, which counts from 1970, while a `Date` is a double of seconds since 2001. About half of all dates need a bit or
+/// two more than a double then, and are written as bigfloats, so that every date round-trips exactly.
 enum Dates {
     /// Seconds from 1970 to 2001.
     fileprivate static let reference = Int128(Date.timeIntervalBetween1970AndReferenceDate)
