@@ -88,8 +88,7 @@ struct KeyedArchive {
 
     // MARK: Checking
 
-    /// Tests whether the archive of an object reads back as the object, while it can still be kept in memory instead. Returns the
-    /// classes that reading needs.
+    /// Tests whether the archive of an object reads back as the object. Returns the classes that reading needs.
     static func testReading(_ bytes: [UInt8], of object: NSObject) throws -> [AnyClass] {
         let archive = try KeyedArchive(bytes)
         let classes = try archive.classNames.map { (name) throws(ItemProblem) -> AnyClass in
@@ -174,8 +173,7 @@ struct KeyedArchive {
         return name
     }
 
-    /// Checks what some of Foundation's own classes assume about their fields. Others may not be read: most of them assume more
-    /// than can be checked.
+    /// Checks what some of Foundation's own classes assume about their fields. Others may not be read.
     private mutating func checkForm(of object: PropertyItem, as name: String) throws(ItemProblem) {
         switch name {
         case "NSNull", "NSNumber", "NSData", "NSMutableData", "NSDate", "NSURL": break

@@ -100,8 +100,7 @@ final class StoredItems: @unchecked Sendable {
         return before ?? nil
     }
 
-    /// - Parameter isLikely: whether an entry is likely to exist. If not, and there was no store less than a second
-    ///   ago, the store isn't searched for again.
+    /// - Parameter isLikely: if not, and there was no store less than a second ago, the store isn't searched for again.
     func remove(_ key: String, isLikely: Bool) throws {
         guard StoredItems.isPossible(key) else { return }
         if !isLikely, lock.withLock({ archive == nil && lastAbsence > NestClock.now() - 1_000_000_000 }) {

@@ -26,8 +26,7 @@ struct TypeNames {
         return type
     }
 
-    /// Whether a value of this type may be a key or a member. As one of any type Swift hashes sets and dictionaries in it twice
-    /// at each level.
+    /// Whether a value of this type may be a key or a member. As `Any`, sets and dictionaries in it are hashed twice at each level.
     static func canBeHashed(_ code: String) -> Bool { NameScan(code).map { $0.generics <= 4 } ?? false }
 
     private mutating func find(_ code: String) throws(ItemProblem) -> (any Codable.Type)? {

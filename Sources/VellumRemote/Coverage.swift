@@ -156,8 +156,7 @@ final class Coverage: Sendable {
 
     var isCovered: Bool { state.withLock { $0.isCovered } }
 
-    /// How long it has been uncovered, for a request that failed; `nil`: it is covered, and was when the request began. In between the
-    /// connection may have come back.
+    /// How long it has been uncovered, for a request that failed; `nil`: it is covered, and was when the request began.
     func gap(of ticket: Ticket) -> Duration? {
         state.withLock { state in
             let since = state.isCovered ? ticket.uncoveredSince : state.uncoveredSince

@@ -137,8 +137,7 @@ final class ValkeySession: @unchecked Sendable {
         ask([RESPCommand("CLIENT", "TRACKING", "OFF")], channel) { _ in }
     }
 
-    /// Sends commands, and calls `then` with their replies. The first reply that is an error makes it a failure, but the server has
-    /// carried out the others.
+    /// Sends commands, and calls `then` with their replies; the first error makes a failure, though others were carried out.
     func send(
         _ bytes: [UInt8], count: Int, began: NIODeadline = .now(),
         _ then: @escaping @Sendable (Result<[RESPValue], RemoteError>) -> Void
@@ -210,8 +209,7 @@ final class ValkeySession: @unchecked Sendable {
         for place in sent.indices {
             // Not in the order of their beginnings: some were sent elsewhere first.
             guard now - sent[place].began > timeout, let then = sent[place].then else { continue }
-            // What the session asked itself has no other limit than that of the connection. But in a cluster, only what another
-            // server says tells that one was replaced.
+            // Its own requests have the connection's limit only. But in a cluster, only another server tells of a replacement.
             guard !sent[place].isOwn else {
                 isLate = isLate || isClustered
                 continue

@@ -269,8 +269,7 @@ final class Relation: Condition {
     }
 }
 
-/// Every other test of one property. If the property is all elements of a list, one that matches is enough. The closure's
-/// errors come from the property's encoding.
+/// Every other test of one property, or of any element of a list. The closure's errors come from its encoding.
 final class PropertyCondition: Condition {
     private let access: RowShape.Access
     private let sight: Sight?

@@ -113,8 +113,7 @@ package final class EntryProbe {
     /// The number of entries for which the condition was unknown.
     package var undecided: Int { answers.undecidedRows }
 
-    /// What a person should know of the condition after it was tested: comparisons that never fit, and properties that no value
-    /// had.
+    /// What a person should know of the tested condition: comparisons that never fit, and properties that no value had.
     package var warnings: [String] {
         guard reader.valuesRead > 0 else { return answers.warnings }
         return names.properties(seenByNoneOf: [reader]).map {

@@ -2,9 +2,8 @@ import Foundation
 
 /// Brings texts with long runs of combining marks into canonical order and into normal form C, in linear time.
 ///
-/// Swift, to compare strings, and Foundation, to compose them, sort each run of marks by insertion: a text with megabytes of
-/// marks would block a query for hours. A stable sort by combining class doesn't change what a text is equivalent to (Unicode
-/// Standard, 3.11, canonical ordering).
+/// Swift, to compare strings, and Foundation, to compose them, sort each run of marks by insertion: megabytes of marks would block
+/// a query for hours. A stable sort by combining class keeps a text equivalent (Unicode Standard, 3.11).
 package enum MarkOrder {
     /// Runs up to this length are fast enough as they are.
     private static let longestLeft = 64

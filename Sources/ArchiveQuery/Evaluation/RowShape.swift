@@ -5,8 +5,7 @@ struct RowShape {
     /// How to get at a property.
     enum Access {
         case metadata(QueryMetadata)
-        /// A property of an entry's value, by its number in ``RowShape/names``; and the path from there, if there is one,
-        /// with its number there.
+        /// A property of an entry's value, by its number in ``RowShape/names``; and the path from there, with its number.
         case property(Int, [QueryProperty.Step], way: Int)
         case column(Int, [QueryProperty.Step])
         /// A column of keys or owners, which are compared by their bytes.
@@ -90,8 +89,7 @@ struct RowShape {
         }
     }
 
-    /// Like ``access(to:)``, for a question about numbers: of a source that stores them as texts, texts that are numbers count as
-    /// numbers.
+    /// Like ``access(to:)``, for a question about numbers, which texts count as if the source stores numbers as texts.
     func numericAccess(to property: QueryProperty) -> Access {
         let access = access(to: property)
         guard storesNumbersAsText else { return access }

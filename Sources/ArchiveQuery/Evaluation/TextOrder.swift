@@ -126,8 +126,7 @@ enum TextOrder {
         }
         guard a < left.endIndex else { return b < right.endIndex ? -1 : 0 }
         guard b < right.endIndex else { return 1 }
-        // Characters that differ begin the rest of each. Behind a NUL, which is a character of its own, neither rest can begin
-        // with the other, and Swift's order is right.
+        // Behind a NUL, which is a character of its own, neither rest can begin with the other, and Swift's order is right.
         return left[a...] + "\0" < right[b...] + "\0" ? -1 : 1
     }
 }

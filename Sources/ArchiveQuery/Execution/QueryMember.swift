@@ -2,8 +2,7 @@ import StorageEngine
 
 /// How the work of a query is divided among threads, by its first stage that isn't about a single row.
 enum QueryDivision {
-    /// Each thread runs the stages up to this one for a part of the entries, and what the stage has collected of the parts is put
-    /// together.
+    /// Each thread runs the stages up to this one for a part of the entries, and what it has collected is put together.
     case merging(Int)
     /// Each thread runs the stages before this one, whose rows then go on to it in the entries' order.
     case collecting(Int)

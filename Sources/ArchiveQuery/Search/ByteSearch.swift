@@ -53,8 +53,7 @@ package struct ByteSearch: Sendable, Hashable {
             }
     }
 
-    /// Whether the text contains them as whole characters. Nil if other characters than ASCII are next to them, which may be
-    /// combining marks.
+    /// Whether the text contains them as whole characters. Nil beside other characters than ASCII, perhaps combining marks.
     func isFoundWhole(in text: UnsafeRawBufferPointer) -> Bool? {
         guard let place = place(in: text) else { return false }
         let end = place + bytes.count

@@ -63,8 +63,7 @@ enum CaseFolding {
         return true
     }
 
-    /// What the scalars of up to two bytes become, lowest byte first, with the number of bytes in the highest; 0: another form or
-    /// longer.
+    /// What the scalars of up to two bytes become, lowest byte first, and the number of bytes; 0: another form or longer.
     private static let short: [UInt32] = (UInt32(0)..<0x800).map { value in
         guard let scalar = Unicode.Scalar(value), scalar.hasOneForm else { return 0 }
         var folded = ""

@@ -29,8 +29,7 @@ package struct TextSearch: Sendable, Hashable {
         // A few non-ASCII characters are equivalent to an ASCII one, such as the Kelvin sign to K.
         composed = Array(MarkOrder.composed(needle).utf8)
         isNeverComposed = needle.unicodeScalars.allSatisfy {
-            // These three have others that are composed to them, such as the Kelvin sign. No emoji has another form, unlike other
-            // characters beyond U+FFFF.
+            // These three have others that are composed to them. No emoji has another form, unlike others beyond U+FFFF.
             $0.isASCII ? ![";", "`", "K"].contains($0) : 0x1f000...0x1faff ~= $0.value
         }
         // In ASCII only CR LF is a character of two bytes.

@@ -144,8 +144,7 @@ struct Parser {
         guard isAtEnd else { throw failure(advice: token.misplacedStageAdvice) }
     }
 
-    /// A grouping takes the aggregates of the next stage or, in the other order, of the previous one, unless it is by what
-    /// these are called. Without any it counts.
+    /// A grouping takes the aggregates of the next or the previous stage, unless it is by their names. Without any it counts.
     private static func joined(_ stages: [PipelineStage]) -> [PipelineStage] {
         var joined: [PipelineStage] = []
         for stage in stages {

@@ -1,6 +1,5 @@
-/// Finds the values of some properties in one map after the other, scanning each at most once and no further than needed. The
-/// first of equal keys counts, and tags around the map are skipped. Keys in indefinite-length texts are not recognised. Not
-/// thread-safe.
+/// Finds the values of some properties in one map after the other, scanning each at most once. The first of equal keys counts, and
+/// tags around the map are skipped. Keys in indefinite-length texts are not recognised. Not thread-safe.
 package struct PropertyScan {
     /// A name, and its first bytes as words, so that one comparison rules out most keys, and two tell most names.
     private struct Name {
@@ -71,8 +70,7 @@ package struct PropertyScan {
         reader = CBORReader(UnsafeRawBufferPointer(start: nil, count: 0))
     }
 
-    /// Starts on another item, which must stay in memory until the next call. An item that isn't a map has one
-    /// property, itself, named `value`.
+    /// Starts on another item, which must stay in memory. An item that isn't a map has one property, itself, named `value`.
     package mutating func begin(_ bytes: UnsafeRawBufferPointer) throws(CBORError) {
         map += 1
         reader = CBORReader(bytes)

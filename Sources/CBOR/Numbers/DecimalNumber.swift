@@ -19,8 +19,7 @@ package struct DecimalNumber: Sendable, Hashable {
         self.exponent = kept == 0 ? 0 : exponent + Int128(withoutStart.count - kept)
     }
 
-    /// Parses a number in JSON's grammar, which Swift also prints. An exponent of more than 30 digits becomes 10^30, out of every
-    /// range.
+    /// Parses a number in JSON's grammar. An exponent of more than 30 digits becomes 10^30, out of every range.
     package init(text: some Sequence<UInt8>) {
         var digits: [UInt8] = []
         var fractionDigits = 0

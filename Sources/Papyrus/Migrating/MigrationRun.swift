@@ -228,8 +228,7 @@ struct MigrationRun<FromObject: Papyrus, ToObject: Papyrus> {
                 || changes.related.contains(object.key)
                 || isKeptByOld(object.key, loader) || Original.find(object.key, in: entries) != nil
             {
-                // A related object that is stored already stays, one that is an old object's is stored as that one's, and one that
-                // was converted on is no longer there.
+                // A related object that is stored already stays; one that was converted on is no longer there.
                 continue
             } else {
                 object.value = StoredEntry.relatedOnly + object.value

@@ -3,8 +3,7 @@ import Foundation
 import StorageEngine
 
 /// Decodes objects and their related objects from entries. Relations reach it through the decoder's `userInfo`. An object inside
-/// itself has empty relations there, so every circle ends, and each object is complete at its outermost occurrence. Not
-/// thread-safe.
+/// itself has empty relations there, so every circle ends. Not thread-safe.
 final class ObjectLoader: @unchecked Sendable {
     /// Each level takes some 4 KB of stack or more. On Darwin the queues' threads have 512 KB.
     #if canImport(Darwin)

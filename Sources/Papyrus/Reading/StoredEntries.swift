@@ -33,8 +33,7 @@ struct SnapshotEntries: EntrySource {
         }
     }
 
-    /// The keys of the type's objects, the oldest first, also of damaged values. Entries with damaged keys are added
-    /// to `misread`.
+    /// The keys of the type's objects, the oldest first. Entries with damaged keys are added to `misread`.
     func keys(of type: StoredType, _ misread: inout Misread) throws -> [String] {
         try numbers(of: type, &misread).map { try snapshot.intactKey(at: $0) }
     }

@@ -16,8 +16,7 @@ struct WrittenObject: Sendable {
 }
 
 /// Encodes objects and their related objects as entries. Relations reach it through the encoder's `userInfo`. Of objects with the
-/// same key one is kept: one of the call rather than a related one, then the outermost below the same object, otherwise the last.
-/// Not thread-safe.
+/// same key one of the call is kept, then the outermost, otherwise the last. Not thread-safe.
 final class ObjectWriter: @unchecked Sendable {
     private(set) var objects: [WrittenObject] = []
     private var places: [String: Int] = [:]

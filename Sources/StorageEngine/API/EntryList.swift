@@ -69,8 +69,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
     /// The archive's count of renumberings when the list was made.
     let renumberings: UInt64
     let twins = ListedTwins()
-    /// Every change up to the lower bound was finished before the entries were read. No change above the upper bound
-    /// had begun when that ended.
+    /// Every change up to the lower bound was finished before the entries were read; none above the upper one had begun.
     private let sequences: ClosedRange<UInt64>
 
     /// - Parameter most: how many of the most recent entries are listed; `nil`: all.
@@ -240,8 +239,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
         }
     }
 
-    /// Like ``presentMetadata(at:)``, but also `nil` if the entry is damaged. Verifies all of an entry of at most 4,096
-    /// bytes, and only key and owner of a larger one.
+    /// Like ``presentMetadata(at:)``, but `nil` for a damaged entry. Verifies a larger entry than 4,096 bytes in part.
     package func soundMetadata(at index: Int) throws(StorageError) -> EntryMetadata? {
         do throws(StorageError) {
             return try presentMetadata(at: index, wholly: true)
@@ -282,8 +280,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
     private func isListed(_ sequence: UInt64, _ reference: EntryReference) throws(StorageError) -> Bool {
         guard sequence > sequences.lowerBound else { return true }
         guard sequence <= sequences.upperBound else { return false }
-        // Stored while the list was made, before or after this entry was read: its former bytes tell. If they are gone
-        // it counts as stored again.
+        // Stored while the list was made: its former bytes tell. If they are gone it counts as stored again.
         return try engine.withFrameIfPresent(at: reference.location) { $0.sequence == sequence } ?? false
     }
 
@@ -349,8 +346,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
         }
     }
 
-    /// Whether all that is worth keeping has been moved from there. To look for the file costs system calls, for each entry
-    /// of a busy archive.
+    /// Whether all that is worth keeping has been moved from there. To look for the file would cost system calls.
     private func isReclaimed(_ location: Location) -> Bool { location.segment < engine.index.oldestSegment }
 
     private func withFrame<Result>(

@@ -427,8 +427,7 @@ public final class Store: Sendable {
 /// The archives of a store that are open in one process. Safe from any thread.
 final class OpenedArchives: Sendable {
     let archives = GuardedReference(OrderedTable<ExactText, Archive>(by: ExactText.precedes))
-    /// One lock for each name that was ever opened, held while that archive opens. Another process may delay an
-    /// opening, so other archives must not wait for it.
+    /// One lock for each name that was ever opened, held while it opens, which another process may delay.
     private let turns = GuardedReference(
         OrderedTable<ExactText, GuardedReference<Void>>(by: ExactText.precedes))
 

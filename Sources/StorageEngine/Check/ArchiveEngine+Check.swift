@@ -29,8 +29,7 @@ extension ArchiveEngine {
         return result
     }
 
-    /// Segments are removed oldest first and made one after the other, so one that isn't between two that are has been lost or
-    /// put aside.
+    /// Segments are removed oldest first and made one after the other, so one between two that exist has been lost or put aside.
     private func gaps() throws(StorageError) -> [String] {
         let numbers = try log.segmentNumbers()
         var remarks: [String] = []

@@ -43,8 +43,7 @@ struct LogAccount {
     private(set) var last: [UInt64: Word] = [:]
     /// Keys by the location of their latest state: an eviction counts only if its location is still the latest.
     private var keys: [Location: UInt64] = [:]
-    /// For each key that a frame removed the number of that operation, and that of the latest `deleteAll`: a copy of an older
-    /// state brings nothing back.
+    /// For each key that a frame removed that operation's number, and the latest `deleteAll`'s, against copies of older states.
     private var removals: [UInt64: UInt64] = [:]
     private var allRemoved: UInt64 = 0
     /// An entry that a reversible action removed and could restore.

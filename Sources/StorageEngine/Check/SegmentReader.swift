@@ -1,5 +1,4 @@
-/// Reads one segment of a log from end to end, from its file alone, as OnDiskFormat, "Reading the log", defines. Maps
-/// nothing and uses no index. For one thread.
+/// Reads one segment of a log from its file alone, as OnDiskFormat, "Reading the log", defines. For one thread.
 struct SegmentReader {
     let number: UInt32
     /// The header, or what is wrong with it.

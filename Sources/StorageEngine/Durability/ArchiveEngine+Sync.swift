@@ -114,8 +114,7 @@ extension ArchiveEngine {
     private var dutyNanoseconds: Int64 { min(intervalNanoseconds, 1_000_000_000) }
 
     private func beginUpkeep() throws(StorageError) {
-        // The closure holds a strong reference until ``endSyncing()``; a weak one would slow down the retains of every
-        // put.
+        // The closure holds a strong reference until ``endSyncing()``; a weak one would slow down the retains of every put.
         try syncing.begin(after: dutyNanoseconds) { self.syncIfDue() }
     }
 

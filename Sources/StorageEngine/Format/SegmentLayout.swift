@@ -1,7 +1,6 @@
 /// How large segments become, and how many numbers they take up. Reasons: OnDiskFormat, "Segment files".
 enum SegmentLayout {
-    /// Bytes of a segment for each number that it takes up. A frame that doesn't fit takes up the following numbers as
-    /// well.
+    /// Bytes of a segment for each number that it takes up. A frame that doesn't fit takes up the following numbers as well.
     static let strideBytes = 64 << 20
     /// Most numbers that an archive's segments may take up.
     static let slots = 4096

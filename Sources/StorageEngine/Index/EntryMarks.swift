@@ -68,8 +68,7 @@ struct EntryMarks<Right> {
         return slot.isSetAside
     }
 
-    /// The next entry above `number`, among the following `most`, with a mark that names one of these lines (a bit each); and how
-    /// far the search got.
+    /// The next entry above `number`, among the following `most`, with a mark that names one of these lines (a bit each).
     func nextMarked(above number: UInt32, lines: UInt64, most: UInt32) -> (found: UInt32?, seen: UInt32) {
         let end = UInt32(min(UInt64(index.usedEntries), UInt64(number) + UInt64(most)))
         var next = number

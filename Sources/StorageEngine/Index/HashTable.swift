@@ -45,8 +45,7 @@ struct Bucket {
     @inline(__always)
     func prefetch() { cp_prefetch(base) }
 
-    /// The bit of a cell that sends look-ups to the entry's slot: it has a deadline, is only in a memory, or is set
-    /// aside.
+    /// The bit of a cell that sends look-ups to the entry's slot: it has a deadline, is only in a memory, or is set aside.
     static let look: UInt64 = 1 << 63
 
     /// The 15 bits below it: bits of the hash that the bucket's number doesn't imply.
@@ -68,8 +67,7 @@ struct Bucket {
         cell(tag: slot.tag, location: location) | (slot.needsLook ? look : 0)
     }
 
-    /// The location in a cell, given the number of a segment that exists at about the same time. (A reader's newest
-    /// segment may be slightly outdated.)
+    /// The location in a cell, given the number of a segment that exists at about the same time.
     @inline(__always)
     static func location(in cell: UInt64, near segment: UInt32) -> Location {
         let low = UInt32(truncatingIfNeeded: cell >> 23) & 0x1ff_ffff
@@ -219,8 +217,7 @@ extension HashTable where Right == Changing {
     @inline(never)
     func splitNext() {
         let buckets = index.bucketCount
-        // A bucket in use must not be taken for the new one. A process that died before its split leaves one bucket too
-        // few.
+        // A bucket in use must not be taken for the new one. A process that died before its split leaves one bucket too few.
         let needed = Int(index.usedEntries) * IndexLayout.chunkBuckets / IndexLayout.chunkEntries
         guard Int(buckets) + HashTable.splitsOwedAtMost > needed, let new = index.bucket(buckets) else {
             return index.declareDamaged()

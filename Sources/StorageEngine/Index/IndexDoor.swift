@@ -109,8 +109,7 @@ struct IndexDoor: @unchecked Sendable {
         return place.pointee.knownCapacity.load(ordering: .relaxed)
     }
 
-    /// Maps all that the index has now. Call it where an unmapped entry would be taken for a missing one. Two loads if nothing
-    /// has grown.
+    /// Maps all that the index has now, where an unmapped entry would be taken for a missing one. Two loads if nothing has grown.
     @inline(__always)
     func catchUp() throws(StorageError) {
         if claimedCapacity > place.pointee.knownCapacity.load(ordering: .acquiring) {

@@ -161,8 +161,7 @@ final class IndexMemory: @unchecked Sendable {
 
     // MARK: A checksum
 
-    /// An index up to this size is covered completely; of a larger one only the header and the tables, so that opening
-    /// a million entries doesn't read 80 MB.
+    /// An index up to this size is covered completely, a larger one by its header and tables, so that opening it stays quick.
     private static let wholeBytes = 4 << 20
 
     /// The checksum of what a clean mark covers, except some bytes of the header. 0 without a file that is long enough.

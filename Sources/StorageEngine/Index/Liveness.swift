@@ -11,8 +11,7 @@ struct Liveness: Sendable {
     let attachment: FileDescriptor?
     let ownLine: Int?
 
-    /// If it can't be found out (no descriptor is free), the process counts as alive: treating a living one as dead
-    /// does harm.
+    /// If it can't be found out (no descriptor is free), the process counts as alive: treating a living one as dead does harm.
     func isAlive(_ slot: ProcessSlot) -> Bool {
         guard slot.pid != 0 else { return false }
         if slot.line == ownLine { return true }
@@ -46,8 +45,7 @@ enum Namespaces {
     /// The number of the PID namespace; 0 if unknown.
     static var processes: UInt32 { UInt32(truncatingIfNeeded: known >> 32) }
 
-    /// One number for the PID and time namespaces together (a process' start time is shown in the reader's time
-    /// namespace); 0 if unknown.
+    /// One number for the PID and time namespaces together (start times are shown in the reader's); 0 if unknown.
     static var line: UInt32 { UInt32(truncatingIfNeeded: known) }
 
     /// `processes` in the high half, `line` in the low half. A forked child may be in other namespaces.

@@ -1,7 +1,6 @@
 import CPlatform
 
-/// The right to read the index, and to do what needs no lock: record uses and events, count, and mark what this process
-/// holds in memory.
+/// The right to read the index, and to do what needs no lock: record uses and events, count, and mark what is held.
 enum Looking {}
 
 /// The right to change the index. Only a section grants it (``ArchiveSection/index``), or having created the memory and
@@ -109,8 +108,7 @@ extension ChangingIndex {
     func grow(toHold capacity: Int) throws(StorageError) {
         let chunks = (capacity + IndexLayout.chunkEntries - 1) / IndexLayout.chunkEntries
         let bytes = IndexLayout.fileBytes(chunks: chunks)
-        // Never writes zeros over entries that the capacity says are in use, whatever the other field says (a process
-        // may have died between the two stores below).
+        // Never zeros over entries that the capacity says are in use: a process may have died between the two stores below.
         let present = IndexLayout.fileBytes(
             chunks: Int(entryCapacity) / IndexLayout.chunkEntries)
         let start = max(indexBytes, present)

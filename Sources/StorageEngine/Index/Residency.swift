@@ -25,8 +25,7 @@ struct Residency<Right> {
     func isMarked(_ number: UInt32, line: Int) -> Bool { self[number] & 1 << UInt64(line & 63) != 0 }
 
     func mark(_ number: UInt32, line: Int) {
-        // Not if the entry is gone: there may be a hole in the file by now, and writing to it would need a block that
-        // was not reserved (F4).
+        // Not if the entry is gone: writing to a hole in the file would need a block that was not reserved (F4).
         guard let word = word(number), index.entry(number)?.location != Location.none else { return }
         if !isUsed { index.isResidencyUsed = true }
         cp_or64(word, 1 << UInt64(line & 63))

@@ -155,8 +155,7 @@ extension TouchRing where Right == Changing {
         var stamp = drained
         guard stamp < end else { return }
         guard end <= Touch.largestStamp else { return index.declareDamaged() }
-        // Stamps that are ahead by more than the ring's length belong to writers that found it full and published
-        // nothing.
+        // Stamps that are ahead by more than the ring's length belong to writers that found it full and published nothing.
         if end &- stamp > UInt64(8 * IndexLayout.touchCells) {
             setDrained(end)
             drain(stamp, before: stamp &+ UInt64(IndexLayout.touchCells))

@@ -112,8 +112,7 @@ final class ArchiveLock: @unchecked Sendable {
     /// In nanoseconds. On two cores, eight threads that access and put do two fifths more with it than with a microsecond.
     private static let longestSpin: Int64 = 200_000
 
-    /// Spins as long as most sections last. A sleeping thread makes each release wake one by a system call, which slows all of
-    /// them.
+    /// Spins as long as most sections last. A sleeping thread makes each release wake one, which slows all of them.
     private func spin(_ memory: UnsafeMutableRawPointer, _ nanoseconds: Int64) -> Outcome? {
         let start = cp_monotonic_time()
         repeat {

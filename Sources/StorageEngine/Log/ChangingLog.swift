@@ -22,8 +22,7 @@ struct ChangingLog {
     @inline(__always)
     func view(_ pin: SegmentLog.Pin) -> ChangingSegment { ChangingSegment(self, pin) }
 
-    /// Zeroes and syncs all from `offset` on, at every durability: old bytes there could pass for a part of the next batch after
-    /// a power loss.
+    /// Zeroes and syncs all from `offset` on: old bytes there could pass for a part of the next batch after a power loss.
     func clearRemains(_ pin: SegmentLog.Pin, from offset: Int) throws(StorageError) {
         guard let first = log.view(pin).firstWritten(from: offset) else { return }
         // Clears the first word last: after a crash in between it shows that there is something left to clear.
@@ -101,8 +100,7 @@ struct ChangingLog {
         }
         defer { log.unpin(pin) }
         let file = try log.openedFile(of: pin)
-        // A copied file may have holes. Files without holes aren't checked on disk again: on a full disk that could
-        // fail.
+        // A copied file may have holes. Files without holes aren't checked on disk again: on a full disk that could fail.
         let bytes = log.view(pin).bytes
         if try file.status().allocatedBytes < bytes { try file.reserveBlocks(bytes) }
         try log.locked { (mapped) throws(StorageError) in beginAppending(to: segment, file, &mapped) }

@@ -4,8 +4,7 @@ import Synchronization
 /// The segments' files: which ones exist, and what they are. ``ChangingLog`` creates, extends and removes them.
 extension SegmentLog {
     /// Numbers of the segment files in the folder, ascending, without strays.
-    /// - Throws: `corrupted` if a link, folder or pipe has a segment's name. The segment is missing then, and the rest
-    ///   must not pass for the whole log (F9).
+    /// - Throws: `corrupted` if a link, folder or pipe has a segment's name: the rest must not pass for the whole log (F9).
     func segmentNumbers() throws(StorageError) -> [UInt32] { try segmentNames().files(of: self) }
 
     /// The numbers for which the folder has names of segments.
@@ -188,8 +187,7 @@ extension SegmentLog {
         return missing
     }
 
-    /// How many numbers a segment takes up that isn't the newest: its frames decide, and only where its file's size can't tell they
-    /// are read.
+    /// How many numbers a segment takes up that isn't the newest: by its file's size or, if that can't tell, its frames.
     private func numbersTaken(by segment: UInt32, next: UInt32) throws(StorageError) -> Int {
         let bytes = try fileBytes(of: segment)
         let (least, most) = (

@@ -52,8 +52,7 @@ final class SegmentLog: Sendable {
         let seed: UInt32
     }
 
-    /// `nil` if the segment isn't part of the log, or can't be mapped now. If your code acts on its absence, use
-    /// ``SegmentLog/pinIfPresent(_:)``.
+    /// `nil` if the segment isn't part of the log, or can't be mapped now; ``SegmentLog/pinIfPresent(_:)`` tells these apart.
     @inline(__always)
     func pin(_ segment: UInt32) -> Pin? {
         pinIfMapped(segment) ?? pinSlowly(segment)

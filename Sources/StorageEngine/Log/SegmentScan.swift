@@ -50,8 +50,7 @@ extension SegmentLog {
         }
     }
 
-    /// Like ``SegmentLog/validFrame(_:at:)`` for a frame that ends at `limit` at the latest. In a segment known to be
-    /// damaged the cost doesn't depend on the claimed length.
+    /// Like ``SegmentLog/validFrame(_:at:)`` for a frame that ends at `limit` at the latest, at a constant cost behind damage.
     func validFrame(_ pin: Pin, at offset: Int, before limit: Int) throws(StorageError) -> Frame? {
         guard let frame = try frameIfPresent(pin, at: offset), frame.rawKind != 0,
             offset + frame.bytes <= limit
@@ -106,8 +105,7 @@ extension SegmentLog {
         return (offset, true)
     }
 
-    /// In a segment known to be damaged, long frames are checked by the search: claimed lengths could otherwise cost
-    /// reading the whole file each time.
+    /// In a segment known to be damaged, the search checks long frames, whatever length they claim.
     @inline(__always)
     private func validFrame(_ pin: Pin, at offset: Int, _ search: FrameSearch?) throws(StorageError) -> Frame?
     {

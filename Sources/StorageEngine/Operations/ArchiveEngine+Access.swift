@@ -2,8 +2,7 @@ import CPlatform
 
 /// Reading an entry's value, either as an access, which leaves a trace, or as a peek, which doesn't.
 extension ArchiveEngine {
-    /// Calls `body` with the present entry of `key`, whose bytes are valid during the call; leaves no trace. Not called for an
-    /// entry that only memory holds.
+    /// Calls `body` with the present entry of `key`; leaves no trace. Not called for an entry that only memory holds.
     @inline(__always)
     func withPeek(
         _ key: UnsafeRawBufferPointer, _ body: (FoundEntry) -> Void

@@ -36,9 +36,8 @@ struct EntryLine {
 
 /// Reading slots without the lock.
 extension ArchiveEngine {
-    /// The line of an entry that look-ups can find; `nil` if there is none. Below `settled` no frame belongs to an
-    /// unpublished batch: pass the log's end, read before the first of several lines. With `pending`, includes the last
-    /// use.
+    /// The line of an entry that look-ups can find; `nil` if there is none. Below `settled` no frame belongs to an unpublished
+    /// batch: pass the log's end, read before the first of several lines. With `pending`, includes the last use.
     @inline(__always)
     func line(
         _ number: UInt32, _ slot: SlotView, settled: Location, uses pending: PendingTouches? = nil

@@ -132,8 +132,7 @@ extension ArchiveEngine {
         return found.standing != nil && found.standing != .hidden
     }
 
-    /// The entry whose slot names another frame than its cell did. The process that changes it may have been stopped
-    /// before it could update the cell.
+    /// The entry whose slot names another frame than its cell: the process that changes it may have been stopped.
     @inline(never)
     private func renamed(
         _ key: UnsafeRawBufferPointer, _ number: UInt32, _ slot: SlotView, tag: UInt32,
@@ -216,8 +215,7 @@ extension ArchiveEngine {
                 if isSettled { return nil }
                 continue
             }
-            // None of the entries with this hash has the key, and one of them can't be read or has a damaged key. What is
-            // so amid changes must stay so.
+            // None of the entries with this hash has the key, and one is unreadable or damaged. This must stay so amid changes.
             guard !index.isRemoved else { throw .closed(name: name) }
             if unreadable == doubted || isSettled && index.sectionOwner == 0 {
                 throw closedIfRemoved(

@@ -6,8 +6,7 @@ package struct HeldEntry: Sendable, Hashable {
     let location: Location
     /// Number of the operation that stored it. It stays the same when the frame is moved.
     package let sequence: UInt64
-    /// How long the object may stay in memory, in microseconds, after each read from disk (S8); 0: as long as there is
-    /// room.
+    /// How long the object may stay in memory, in microseconds, after each read from disk (S8); 0: as long as there is room.
     package let memoryInterval: Int64
 }
 

@@ -94,8 +94,7 @@ extension ArchiveSection {
         for number in engine.memoryOnlyNumbers(of: key, tag: tag) where number != sparing { remove(number) }
     }
 
-    /// Deletes a key that only memories hold: for all processes (S9) or, with `sequence`, only the entry which that
-    /// operation stored. Requires that touches are drained.
+    /// Deletes a key that only memories hold, or with `sequence` only the entry of that operation. Requires drained touches.
     func deleteMemoryOnly(
         _ key: UnsafeRawBufferPointer, tag: UInt32, ifSequence sequence: UInt64?
     ) throws(StorageError) -> ConditionalDelete {

@@ -47,8 +47,7 @@ extension ArchiveEngine {
         }
         defer { log.unpin(pin) }
         var offset = start
-        // The bytes before the head no longer change, but another process may have extended the file since this one
-        // asked for its size.
+        // The bytes before the head no longer change, but another process may have extended the file since.
         var isSizeKnown = segment == settled.segment
         var limit = isSizeKnown ? settled.offset : log.view(pin).bytes
         while Location(segment: segment, offset: offset) < end {

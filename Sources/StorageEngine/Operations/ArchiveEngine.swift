@@ -39,9 +39,8 @@ final class ArchiveEngine: Sendable {
     let houseDue = Atomic<Int64>(.max)
     /// Whether more space was dead than allowed at the last check.
     let isRoomDue = Atomic<Bool>(false)
-    /// The thread whose call has to reclaim space before it ends; 0 if none has to. Others' calls go on: they must not wait for
-    /// what one has removed. Of a call that ends without, the background does it (``ArchiveSection/payPart()``). Set under
-    /// the lock.
+    /// The thread whose call has to reclaim space before it ends; 0 if none has to. Others' calls go on. Of a call that ends
+    /// without, the background does it (``ArchiveSection/payPart()``). Set under the lock.
     let roomDebtor = Atomic<UInt>(0)
     /// Whether a full disk stopped a removal of this process: see ``ArchiveSection/leaveSmallerIndex()``.
     let wasRemovalStopped = Atomic<Bool>(false)
@@ -157,8 +156,7 @@ final class ArchiveEngine: Sendable {
         try? section.index.cleanMark.set()
     }
 
-    /// Whether an observer must open the archive again: its index was replaced, cut or overwritten, or it had no index to observe and
-    /// works on an old copy of the log.
+    /// Whether an observer must open the archive again: its index was replaced, cut or overwritten, or its copy is old.
     var isSuperseded: Bool {
         guard attachment == nil else { return false }
         guard index.hasFile else {

@@ -89,8 +89,7 @@ extension ArchiveSection {
         }
     }
 
-    /// - Parameter takesLess: whether a full disk is asked again for the least that the frame needs. A put isn't: it drops undo
-    ///   records then.
+    /// - Parameter takesLess: whether a full disk is asked again for the least that the frame needs, unlike by a put.
     @inline(never)
     private func extend(
         _ pin: SegmentLog.Pin, by bytes: Int, at offset: Int, target: Int, takesLess: Bool = false

@@ -44,8 +44,7 @@ extension ArchiveSection {
     /// Shrinks a sparse or emptied index, by as much as one hold of the lock allows; `false` if it is neither.
     func compactSome() -> Bool { giveBackSomeSpareChunks() || isSparse && vacateLastChunk() }
 
-    /// Gives up what could be undone, removes the oldest segments without live frames, and shrinks the index. Requires drained
-    /// touches.
+    /// Gives up what could be undone, removes the oldest dead segments, and shrinks the index. Requires drained touches.
     func giveUpRoom() throws(StorageError) {
         forgetSetAside(most: .max, evenReversible: true)
         try dropDeadSegments()

@@ -22,8 +22,7 @@ struct BatchPublication {
 
 /// How a batch becomes part of the archive in one instant. Why this works: OnDiskFormat, "Batches".
 extension ArchiveSection {
-    /// Makes the frames of a batch part of the archive; for all readers one atomic store decides. Room for new entries
-    /// must be reserved.
+    /// Makes the frames of a batch part of the archive by one atomic store. Room for new entries must be reserved.
     func publish(_ batch: BatchPublication, _ pin: SegmentLog.Pin) {
         var steps = batch.steps
         // From here on, readers that meet one of its frames use the entry's previous frame.
@@ -40,8 +39,7 @@ extension ArchiveSection {
             }
             crashPoint(.batchEntryChanged)
         }
-        // Stored before `batchOpen` is cleared: a process that treats the batch as decided must not trust slots that
-        // still belong to the previous frames.
+        // Stored before `batchOpen` is cleared: a batch must not be decided while slots belong to the previous frames.
         index.batchDone = batch.first
         crashPoint(.batchDecided)
         index.batchOpen = .none

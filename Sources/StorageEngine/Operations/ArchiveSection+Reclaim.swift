@@ -290,8 +290,7 @@ extension ArchiveSection {
         return (segment + 1..<next).first { index.liveFrames(ofSegment: $0) != 0 } ?? next
     }
 
-    /// Whether files of old segments may be removed. If a power loss must not cost what was synced, the frames moved
-    /// out of them have to be on the medium first.
+    /// Whether files of old segments may be removed: the frames moved out of synced ones have to be on the medium first.
     func mayRemoveSegments() -> Bool {
         guard index.durability != .process else { return true }
         // Waits briefly and only once, because others wait for the archive's lock; a later operation removes the files.

@@ -114,8 +114,7 @@ extension ArchiveSection {
         }
     }
 
-    /// The hidden entries of a key. An entry whose frame can't be read now is included: not restoring it is safer than
-    /// restoring it over what was recorded later.
+    /// The hidden entries of a key. One whose frame can't be read now is included: not restoring it is safer.
     func hidden(_ key: UnsafeRawBufferPointer, tag: UInt32) -> [(UInt32, ChangingSlot)] {
         guard let bucket = index.table.bucket(of: tag) else { return [] }
         var found: [(UInt32, ChangingSlot)] = []
@@ -195,8 +194,7 @@ extension ArchiveSection {
         index.endStructureChange()
     }
 
-    /// The entries marked with a line; during a replay also some that no longer are. `ends`: the caller settles or
-    /// gives up all of them now.
+    /// The entries marked with a line, in a replay also former ones. `ends`: the caller settles or gives up all of them now.
     func marked(by line: ChangingUndoLine, ends: Bool = false) -> [UInt32] {
         let replayed: [UInt32]? = engine.replayedMarks.withLock { marks in
             guard !marks.isEmpty else { return nil }
@@ -267,8 +265,7 @@ extension ArchiveEngine {
             roomLeft: limits.room - min(limits.room, used.room))
     }
 
-    /// How many bytes may be written until a change of deadlines can't be undone: it keeps the log from its first frame
-    /// on.
+    /// How many bytes may be written until a change of deadlines can't be undone: it keeps the log from its first frame on.
     fileprivate var deadlineGraceBytes: UInt64 { min(undoLimits.values, undoLimits.room) }
 }
 

@@ -9,8 +9,7 @@ private struct DeadlineChange {
 
 /// Undoing changes of deadlines (S12). The old deadlines are in the log.
 extension ArchiveEngine {
-    /// The deadlines that reversible actions have set, with the actions' numbers. An entry that expires at one of them
-    /// is part of that action, unless it was recorded later.
+    /// The deadlines that reversible actions have set. An entry that expires at one is part of the action, unless recorded later.
     func deadlinesOfActions() throws(StorageError) -> [Int64: (group: UInt32, sequence: UInt64)] {
         var groups: [Int64: (group: UInt32, sequence: UInt64)] = [:]
         for line in index.undo.lines where line.isOfDeadlines && isReversible(line) {

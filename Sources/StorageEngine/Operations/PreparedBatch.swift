@@ -25,8 +25,7 @@ struct BatchChange {
     /// Creation time; `nil`: the time of the batch. Under the lock it is replaced by that of an existing entry.
     var created: Int64?
 
-    // Found under the lock:
-    /// The present entry; 0 if there is none.
+    // Found under the lock: The present entry; 0 if there is none.
     var number: UInt32 = 0
     var previous = Location.none
     var isExpired = false

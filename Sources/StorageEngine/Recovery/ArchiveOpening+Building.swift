@@ -89,8 +89,7 @@ extension ArchiveOpening {
     /// How often to check for space that observers are about to free.
     private static let looksForRoom = 12
 
-    /// Builds in this process' memory, makes room from there, and builds the file if there is enough. Throws `refusal` for an
-    /// empty archive.
+    /// Builds in this process' memory, makes room from there, and builds the file. Throws `refusal` for an empty archive.
     private func buildIndexInMemory(
         attachment: FileDescriptor, witness: IndexWitness?, refusal: StorageError
     ) throws(StorageError) -> (IndexMemory, isShared: Bool) {

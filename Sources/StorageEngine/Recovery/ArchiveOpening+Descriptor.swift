@@ -1,7 +1,6 @@
 /// Replacing the descriptor completely or not at all. Files: OnDiskFormat, "Descriptors".
 extension ArchiveOpening {
-    /// The line about a descriptor that names another archive than its folder, because the folder was renamed or
-    /// copied.
+    /// The line about a descriptor that names another archive than its folder, because the folder was renamed or copied.
     static func nameProblem(_ other: String, in folder: FileDescriptor) -> String {
         "\(folder.path)/\(Descriptor.fileName): names the archive \"\(other.unicodeScalars.map { $0.escaped(asASCII: false) }.joined())\", "
             + "but its folder has another name"

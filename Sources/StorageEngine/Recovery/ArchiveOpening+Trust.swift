@@ -4,8 +4,7 @@ import CPlatform
 extension ArchiveOpening {
     /// The index file if it belongs to this archive and this boot, is no copy, and agrees with the segments; else `nil`.
     ///
-    /// Processes that have it open may change it during the check, so it is rejected only if its header is still the same
-    /// afterwards.
+    /// Processes that have it open may change it, so it is rejected only if its header is the same afterwards.
     func trustedIndex(writable: Bool) throws(StorageError) -> FileDescriptor? {
         for _ in 0..<ArchiveOpening.mostLooksAtIndex {
             guard let file = try openIfPresent(ArchiveOpening.indexName, writable: writable),

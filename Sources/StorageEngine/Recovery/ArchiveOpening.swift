@@ -104,8 +104,7 @@ struct ArchiveOpening {
         return section
     }
 
-    /// The existing index if it can be trusted and is sound, else a new one; its log, if that was searched for this;
-    /// and whether other processes see the index.
+    /// The existing index if it can be trusted and is sound, else a new one; its log, if known; and whether others see the index.
     private func rightIndex(
         _ attachment: FileDescriptor, isAlone wasAlone: Bool
     ) throws(StorageError) -> (IndexMemory, log: SegmentLog?, isShared: Bool) {

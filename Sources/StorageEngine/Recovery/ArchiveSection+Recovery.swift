@@ -1,9 +1,8 @@
 import CPlatform
 
 extension ArchiveSection {
-    /// Makes the index consistent after the lock's holder died in the middle of a change (F5): chains, lists and totals
-    /// are rebuilt from the entries, each of which names a frame, and frames written behind the committed head are
-    /// replayed. Idempotent.
+    /// Makes the index consistent after the lock's holder died amid a change (F5): chains, lists and totals are rebuilt from the
+    /// entries, and frames written behind the committed head are replayed. Idempotent.
     func recover() throws(StorageError) {
         let isDecided = index.batchDone != .none
         if isDecided { index.batchOpen = .none }
@@ -185,8 +184,7 @@ extension ArchiveSection {
             let start = number == index.head.segment ? index.head.offset : SegmentHeader.bytes
             var offset = start
             if number > index.head.segment {
-                // Begun and still empty. It is used as it is and never recreated: a process that has it mapped would go
-                // on with the old file (F7).
+                // Begun and still empty. Never recreated: a process that has it mapped would go on with the old file (F7).
                 if index.oldestSegment == 0 { index.oldestSegment = number }
                 index.head = Location(segment: number, offset: start)
             }

@@ -130,9 +130,8 @@ struct BatchSieve<Item> {
         open?.endsWritten = try zeros(present.reached..<min(present.reached + 4, end)) == false
     }
 
-    /// The end of a batch at the end of the log that counts although its last frames are damaged. The log continues
-    /// after it; otherwise they would be taken for frames that were never written. Known at the end of the last
-    /// segment.
+    /// The end of a batch at the end of the log that counts although its last frames are damaged. The log continues after it;
+    /// otherwise they would be taken for frames that were never written. Known at the end of the last segment.
     var damagedEnd: Int? {
         guard let open, open.hole == .damaged, open.endsWritten else { return nil }
         return open.end
@@ -168,12 +167,11 @@ struct BatchSieve<Item> {
         for (item, location) in present.items { try emit(item, location) }
     }
 
-    /// Whether a range without a valid frame never reached the medium, or only in an unfinished state. That is so if it
-    /// has no checksum, which is written last; if its whole part of a sector of 512 bytes, which media write as a unit,
-    /// is zero; or if the end of a page of 4,096 bytes is, because systems write pages as a unit, perhaps half filled.
-    /// Data that was written and damaged later doesn't look like this, unless its value does. The sector in which the
-    /// range ends was written with the next frame; `isEnd` means that the batch ends there, and none of its frames
-    /// follows.
+    /// Whether a range without a valid frame never reached the medium, or only in an unfinished state. That is so if it has no
+    /// checksum, which is written last; if its whole part of a sector of 512 bytes, which media write as a unit, is zero; or if
+    /// the end of a page of 4,096 bytes is, because systems write pages as a unit, perhaps half filled. Data that was written and
+    /// damaged later doesn't look like this, unless its value does. The sector in which the range ends was written with the next
+    /// frame; `isEnd` means that the batch ends there, and none of its frames follows.
     private func looksLost(_ range: Range<Int>, isEnd: Bool, _ zeros: Zeros) throws(StorageError) -> Bool {
         var start = range.lowerBound
         guard start < range.upperBound else { return false }

@@ -16,8 +16,7 @@ struct IndexWitness {
     /// The index, if it is a trusted one of this boot. Its disk space isn't freed as long as this exists.
     private var memory: IndexMemory?
 
-    /// `nil`: no readable index of this archive. `mark`: its clean mark, if already removed. `keepsIndex`: for
-    /// ``takeUnknown(of:)``.
+    /// `nil`: no readable index of this archive. `mark`: its clean mark, if removed. `keepsIndex`: for ``takeUnknown(of:)``.
     init?(
         _ folder: FileDescriptor, _ descriptor: Descriptor, mark knownMark: MarkStanding? = nil,
         keepsIndex: Bool = false

@@ -43,8 +43,7 @@ struct ReplayedRemovals {
 }
 
 extension ArchiveSection {
-    /// Whether a copy is of a state of its key after which another came. `present`: the number of the operation that stored the
-    /// key's entry; `nil`: it has none.
+    /// Whether a copy is of a state of its key after which another came. `present`: that of the key's entry; `nil`: none.
     func isOutdated(_ copy: Frame, tag: UInt32, present: UInt64?) throws(StorageError) -> Bool {
         if let present { return present > copy.sequence }
         let removal = engine.replayedRemovals.withLock { $0?.place(of: tag, after: copy.sequence) }

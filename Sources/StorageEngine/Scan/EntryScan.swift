@@ -198,8 +198,7 @@ package final class EntryScan {
         return line
     }
 
-    /// The slot to which the entry moved when the index was shrunk. Also called for entries that are gone; one that was
-    /// stored again may have an item of its own.
+    /// The slot to which the entry moved when the index was shrunk, unless it is gone or has an item of its own.
     @inline(never)
     private func renumberedLine(of item: ScanItem) throws(StorageError) -> EntryLine? {
         guard index.renumberings != renumbered.before else { return nil }

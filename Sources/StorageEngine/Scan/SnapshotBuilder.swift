@@ -81,8 +81,7 @@ struct SnapshotBuilder {
             return nil
         }
         guard index.returns == returns, isStopped || returns & 1 == 0 else { return nil }
-        // Either everything behind the first end is still there, or the log has advanced past it. If there was no log
-        // at first, that can't be told.
+        // Either everything behind the first end is still there, or the log has advanced past it, or there was no log.
         guard try pin(segments, upTo: end),
             begin == end || begin != .none && engine.index.oldestSegment <= begin.segment
         else {

@@ -80,8 +80,7 @@ extension FileDescriptor {
         throw .limitReached(operation: "write \(bytes) bytes of", path: path, limit: .fileBytes(limit))
     }
 
-    /// Allocates blocks so that the first `bytes` bytes can be written through a mapping without SIGBUS (F4); fills
-    /// holes. Extends the file if it is shorter.
+    /// Allocates blocks, also in holes, for writing the first `bytes` bytes through a mapping without SIGBUS (F4).
     func reserveBlocks(_ bytes: Int) throws(StorageError) {
         try checkLength(bytes)
         let result = SystemDoor.perform(.allocate, path: path) {

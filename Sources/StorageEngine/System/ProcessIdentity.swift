@@ -22,8 +22,7 @@ struct ProcessIdentity: Sendable, Hashable {
 
     private static let known = PerProcess { GuardedReference<ProcessIdentity?>(nil) }
 
-    /// Whether this run is still going on. If that can't be found out (no descriptor is free), it counts as alive:
-    /// treating a living process as dead does harm.
+    /// Whether this run is still going on, or that can't be found out: to treat a living process as dead does harm.
     var isAlive: Bool {
         guard pid > 0 else { return false }
         var found: UInt64 = 0

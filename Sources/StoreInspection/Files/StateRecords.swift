@@ -1,7 +1,6 @@
 import Foundation
 
-/// Records of one kind in a ``StateFile``: a JSON object a line, the latest last. Safe from any thread: a change keeps what other
-/// programs have added meanwhile.
+/// Records in a ``StateFile``: a JSON object a line, the latest last. Safe from any thread; keeps what others add.
 package struct StateRecords<Record: Codable & Sendable>: Sendable {
     private let file: StateFile
     private let most: Int

@@ -247,9 +247,8 @@ package struct EntryGroups: Sendable {
     }
 }
 
-/// Finds the largest groups where there are more than can be kept, by sums for hashes of 64 bits, which no two groups have in
-/// common. Where the sums are too many, a pass is about the lower half of its hashes, and others follow. A value; takes some 32
-/// MiB.
+/// Finds the largest groups where there are more than can be kept, by sums for hashes of 64 bits. Where the sums are too many, a
+/// pass is about the lower half of its hashes, and others follow. A value; takes some 32 MiB.
 private struct LargestGroups {
     private struct Sum {
         var hash: UInt64 = 0

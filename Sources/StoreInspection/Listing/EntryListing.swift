@@ -1,8 +1,7 @@
 import ArchiveQuery
 import StorageEngine
 
-/// A list of entries in LRU order as it was at one moment: index 0 is the most recent. Only asking for an entry reads the store.
-/// Safe from any thread.
+/// A list of entries in LRU order at one moment. Only asking for an entry reads the store. Safe from any thread.
 package protocol EntryListing: Sendable {
     var count: Int { get }
     /// Sum of the sizes of all values.

@@ -50,8 +50,7 @@ package struct EditableValue: Sendable {
         text = endsLine ? content : content + [EditableValue.lineEnd]
     }
 
-    /// The text of an entry that isn't there yet: what begins as an object or a list becomes CBOR, as `vellum put` stores it,
-    /// and anything else is text.
+    /// The text of a new entry: what begins as an object or a list becomes CBOR, as `vellum put` stores it.
     package init(new text: [UInt8]) {
         let first = text.first { $0 != 0x20 && !(0x09...0x0d ~= $0) }
         let isDocument = first == UInt8(ascii: "{") || first == UInt8(ascii: "[")

@@ -1,7 +1,6 @@
 import TerminalKit
 
-/// Words of a shell's command line, by bytes and scalars: a quote that a combining mark follows ends the word for a shell.
-/// Stateless; safe to call from any thread.
+/// Words of a shell's command line, by bytes and scalars, as shells see them. Stateless; safe to call from any thread.
 package enum ShellWord {
     /// The word as shells read it back, in single quotes where it needs them. Characters that a terminal would obey or hide are
     /// octal bytes in `$'…'` (POSIX.1-2024, dollar-single-quotes), so that what is seen can be copied; quotes and backslashes

@@ -115,8 +115,7 @@ extension ArchiveCore {
         }
     }
 
-    /// The results of the queries among the entries whose encoded values match the predicate. Their objects are
-    /// tested again, because a predicate may let more through.
+    /// The results of the queries among the entries that match the predicate, whose objects are tested again.
     private func ask(_ predicate: QueryPredicate, _ queries: [Query<Object>]) throws -> [Seen] {
         var run = RunningQuery<Seen, Object>(queries)
         guard !run.isComplete else { return [] }

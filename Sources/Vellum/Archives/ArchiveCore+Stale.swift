@@ -29,8 +29,7 @@ struct UnreadValues {
 
 /// Stored values that can't be decoded: counted, logged once, found and deleted on request.
 extension ArchiveCore {
-    /// Reports a stored value that can't be decoded: once for its key as an event, and in the log for the first
-    /// key.
+    /// Reports a stored value that can't be decoded: once for its key as an event, and in the log for the first key.
     func reportUnreadable(_ name: String, _ error: any Error) {
         let isNewer = (error as? ArchiveError)?.isNewerVersion == true
         let kind = isNewer ? \UnreadValues.newer : \.stale

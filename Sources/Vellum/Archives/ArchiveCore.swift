@@ -262,8 +262,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
         return (memory, disk, memory + disk)
     }
 
-    /// No size means the usual one where an archive is created; where it exists, that would be a surprise, and so would be one
-    /// that leaves no object.
+    /// No size means the usual one where an archive is created, but not where it exists.
     func resize(memory memorySize: Int?, disk diskSize: Int?) throws {
         guard diskSize ?? 1 > 0, memorySize ?? 0 >= 0 else {
             throw StorageError.invalidConfiguration(

@@ -2,8 +2,7 @@ import Logging
 import StorageEngine
 import Synchronization
 
-/// Minimum microseconds between two checks that an archive's files exist. Removing an archive takes longer, so the first
-/// call after a removal always checks.
+/// Minimum microseconds between two checks that the files exist. Removing an archive takes longer.
 private let pauseBetweenChecks: Int64 = 50
 
 /// The open archive behind all three interfaces, reopened or recreated when closed. Safe from any thread.

@@ -118,8 +118,7 @@ extension ArchiveCore {
     }
 }
 
-/// A transaction whose closure is running. A nested transaction that changes what an outer one has read would make
-/// the outer one retry forever; this detects it.
+/// A transaction whose closure is running. Detects a nested one that makes it retry forever, by changing what it has read.
 private final class OpenTransaction: Sendable {
     /// The innermost transaction of the current code.
     @TaskLocal static var innermost: OpenTransaction?
@@ -141,8 +140,7 @@ private final class OpenTransaction: Sendable {
         self.outer = outer
     }
 
-    /// Records that nested code has changed these keys. If a nested transaction did (`isTransaction`), one time is
-    /// enough to end this transaction.
+    /// Records that nested code has changed these keys. If a nested transaction did, one time is enough to end this one.
     func record(_ keys: [ExactText], of archive: AnyObject, isTransaction: Bool = true) {
         if self.archive == ObjectIdentifier(archive) {
             let tries = isTransaction ? Self.manyTries : 1

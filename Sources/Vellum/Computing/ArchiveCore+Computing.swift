@@ -89,8 +89,7 @@ extension ArchiveCore {
 
     private func computingKey(_ key: String) -> Computing.Key { shared.computingKey(key) }
 
-    /// Whether to compute now. To compute for all processes, a process claims the key first; if the object is still
-    /// missing then, no other process is computing it.
+    /// Whether to compute now. For all processes, a process claims the key first, and looks for the object again.
     fileprivate func turn(
         _ request: Request, _ isRenewal: Bool, since start: Int64
     ) throws -> ComputingTurn {
@@ -140,8 +139,7 @@ extension ArchiveCore {
         return prepared.kept
     }
 
-    /// Whether no process has changed or deleted the entry since. If so many events came since then that some can't be read any
-    /// more, it may have been changed.
+    /// Whether no process has changed or deleted the entry since, as far as the events that are kept reach.
     private func isUnchanged(_ name: String, since basis: Basis) throws -> Bool {
         let batch = try archive.events(from: basis.event)
         return batch.lost == 0 && !batch.events.contains { $0.isChange(of: name) }

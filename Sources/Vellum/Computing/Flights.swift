@@ -28,8 +28,7 @@ package final class Flights: Sendable {
     private let all = Guarded(UnderWay())
     private let isAnyUnderWay = Atomic<Bool>(false)
 
-    /// Joins or begins the computation of a key, whose object will have this owner. Returns it, a ticket to wait with, and
-    /// whether the caller has to run it.
+    /// Joins or begins the computation of a key. Returns it, a ticket to wait with, and whether the caller has to run it.
     func join(_ key: String, owner: String?) -> (flight: Flight, ticket: Int, isNew: Bool) {
         all.withLock { all in
             if let flight = all.joinable[ExactText(key)] { return (flight, flight.ticket(), false) }
@@ -66,8 +65,7 @@ package final class Flights: Sendable {
 
     func outdate(_ key: String) { outdate { _ in [ExactText(key)] } }
 
-    /// Those whose objects would have this owner. An object that there is already is deleted as what it is, and so are those
-    /// that are recorded meanwhile.
+    /// Those whose objects would have this owner.
     func outdate(ofOwner owner: String) {
         outdate(where: { $0.owner.map(ExactText.init) == ExactText(owner) }) {
             Array($0.joinable.keys) + $0.abandoned.keys

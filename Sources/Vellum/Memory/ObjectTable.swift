@@ -1,8 +1,7 @@
 import StorageEngine
 
 /// Objects by key, and in the order of use: a hash table with chains, and a doubly linked list, in one array of nodes, which keep
-/// their places. Every operation except growing takes constant time. The fields for a look-up are together at the start of a
-/// node.
+/// their places. Every operation except growing takes constant time.
 struct ObjectTable {
     struct Node {
         var hash: UInt64 = 0

@@ -3,8 +3,7 @@ import StorageEngine
 
 /// Reads many objects as they are at one moment, so that transactions are seen whole.
 extension ArchiveCore {
-    /// The result of `live`, which reads the archive, if nobody changes it meanwhile; otherwise of `past`, which reads a
-    /// snapshot, with every object from disk.
+    /// The result of `live`, which reads the archive, or, if it is changed meanwhile, of `past`, which reads a snapshot.
     func atOneMoment<Value>(
         _ live: () throws -> Value, else past: (ArchiveSnapshot) throws -> Value
     ) throws -> Value {

@@ -73,8 +73,7 @@ extension CBORReader {
 
     private var isAtNull: Bool { initialByte == SimpleByte.null || initialByte == SimpleByte.undefined }
 
-    /// Reads the head of a map, and its tags. The outer nil means that the item isn't a map (only its tags are then
-    /// read); the inner nil means an indefinite length.
+    /// Reads the head of a map, and its tags. Nil: the item isn't a map (only its tags are then read); inside: indefinite length.
     mutating func openMap() throws(ReadFault) -> Int?? {
         try skipTags()
         guard let initialByte, MajorType(of: initialByte) == .map else { return .none }

@@ -9,8 +9,7 @@ final class KeyTable {
 
     /// In the map's order.
     private var entries: [Entry] = []
-    /// Open addressing with linear probing: indexes into `entries`, -1 for a free slot. The size is a power of two
-    /// and at least twice the number of entries.
+    /// Open addressing: indexes into `entries`, -1 for a free slot. A power of two, at least twice the entries.
     private var slots: [Int32] = Array(repeating: -1, count: 16)
     /// Whether all keys are texts and no two are equal.
     private(set) var isUnique = true

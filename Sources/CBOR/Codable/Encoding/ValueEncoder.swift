@@ -36,8 +36,7 @@ final class ValueEncoder {
     private let sendableUserInfo: [CodingUserInfoKey: any Sendable]
     private let maximumDepth: Int
     private(set) var depth: Int
-    /// Without checks for exclusive access, which would take longer than most writes. Writing runs no foreign code,
-    /// so writes never overlap.
+    /// Without checks for exclusive access, which would take longer than most writes. Writing runs no foreign code.
     @exclusivity(unchecked) var writer = CBORWriter(capacity: 256)
     /// Also unchecked; accessed one property at a time.
     @exclusivity(unchecked) var scope: Scope

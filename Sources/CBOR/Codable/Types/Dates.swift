@@ -82,8 +82,7 @@ extension CBORReader {
         }
     }
 
-    /// Reads the next item and returns the date if its tag says that it is one. An untagged number isn't. The
-    /// reader moves past the item in any case.
+    /// Reads the next item, and returns the date if its tag says that it is one. An untagged number isn't.
     package mutating func readDate() throws(CBORError) -> Date? {
         var copy = self
         var head = self
