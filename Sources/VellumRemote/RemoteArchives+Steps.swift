@@ -269,9 +269,7 @@ extension RemoteArchives {
         counts.staleHits.add(1, ordering: .relaxed)
         return try near.perform { try $0.received(copy.bytes, .unknown, key).kept }
     }
-}
 
-extension RemoteArchives {
     /// Whether the copy was stored at most so long ago, by whomever.
     private func isYounger(than longest: Duration, _ key: String) throws -> Bool {
         guard let found = try near.perform({ try $0.archive.metadata(key) }) else { return false }

@@ -82,7 +82,7 @@ struct BinaryPropertyList {
         switch kind {
         case 0x0: try writeSimple(head)
         case 0x1: try writeInteger(content(at: offset + 1, bytes: 1 << min(low, 5)))
-        case 0x2: try writeReal(content(at: offset + 1, bytes: 1 << min(low, 4)))
+        case 0x2: try writer.write(real(content(at: offset + 1, bytes: 1 << min(low, 4))))
         case 0x3:
             let seconds = try real(content(at: offset + 1, bytes: 8))
             writer.write(tag: 1)
@@ -141,10 +141,6 @@ struct BinaryPropertyList {
             writer.write(integer: Int64(bitPattern: value))
         default: throw .damaged
         }
-    }
-
-    private mutating func writeReal(_ content: UnsafeRawBufferPointer) throws(Fault) {
-        try writer.write(real(content))
     }
 
     private func real(_ content: UnsafeRawBufferPointer) throws(Fault) -> Double {

@@ -3,15 +3,13 @@ import CBOR
 /// A predicate compiled for testing many rows.
 class Condition {
     /// A rough cost, which orders the parts of a conjunction. Conditions have no side effects.
-    enum Cost: Int, Comparable {
+    enum Cost: Comparable {
         /// Needs the index only.
         case index
         /// Needs key, owner or creation time from the entry's frame.
         case frame
         case value
         case search
-
-        static func < (left: Cost, right: Cost) -> Bool { left.rawValue < right.rawValue }
     }
 
     let cost: Cost
@@ -102,7 +100,6 @@ private final class Comparison: Condition {
     }
 }
 
-/// Compares a property of the value with an integer.
 private final class IntegerComparison: Condition {
     private let name: Int
     private let relation: QueryRelation

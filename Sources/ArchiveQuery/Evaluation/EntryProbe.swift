@@ -5,7 +5,6 @@ import StorageEngine
 package final class EntryProbe {
     package enum Answer<Found> {
         case found(Found)
-        /// It has been removed in the meantime.
         case gone
         /// Its value is damaged, not what its encoding says, or in the memory of another process only.
         case unreadable

@@ -35,7 +35,6 @@ final class RowReader {
     private let now: Timestamp
     /// The cursor that entries come from. A constant, so that calls need no retain and release.
     private let source: any QueryCursor
-    /// Whether the row is the cursor's current entry.
     private var isEntry = true
     private var facts: EntryFacts?
     private var content: UnsafeRawBufferPointer?
@@ -65,7 +64,6 @@ final class RowReader {
         case unreadable
     }
 
-    /// Begins with the current entry of `source` as the row.
     init(_ source: any QueryCursor, names: PropertyNames, now: Timestamp, mostBytes: Int = .max) {
         self.source = source
         self.mostBytes = mostBytes
@@ -302,7 +300,6 @@ final class RowReader {
         return bytes
     }
 
-    /// The elements and their encodings.
     func encodedItems(
         _ elements: RowShape.Elements
     ) throws(RowFault) -> [(item: StoredItem, encoded: [UInt8]?)] {
@@ -363,7 +360,6 @@ final class RowReader {
         return UnsafeRawBufferPointer(copy)
     }
 
-    /// Where a property or a column begins.
     private func place(_ access: RowShape.Access) throws(RowFault) -> Int? {
         if case .property = access { try loadIfUnread() }
         do throws(CBORError) {

@@ -2,7 +2,6 @@ import StorageEngine
 
 /// The shape of a stage's input rows, which determines how to access a property.
 struct RowShape {
-    /// How to get at a property.
     enum Access {
         case metadata(QueryMetadata)
         /// A property of an entry's value, by its number in ``RowShape/names``; and the path from there, with its number.
@@ -45,7 +44,6 @@ struct RowShape {
     var storesNumbersAsText = false
     /// Where calculations count values that they have no result for; nil while a query is only planned.
     var answers: QueryAnswers?
-    /// The first column of each property.
     private var places: [QueryProperty: Int] = [:]
     /// Whether each row comes from a single entry.
     private(set) var hasEntry = true
@@ -159,9 +157,7 @@ final class PropertyNames {
         ways.append(property)
         return ways.count - 1
     }
-}
 
-extension PropertyNames {
     func properties(seenByNoneOf readers: [RowReader]) -> [QueryProperty] {
         wholes.sorted().filter { name in !readers.contains { $0.hasSeen(name: name) } }.map {
             .named(all[$0])

@@ -5,7 +5,6 @@ import StorageEngine
 package enum ValueForm: Sendable, Hashable {
     case cbor, json, propertyList, text, bytes
 
-    /// Whether it can have properties or elements.
     package var isDocument: Bool { self != .text && self != .bytes }
 
     /// The encoding by which a value of this form is recognised again.

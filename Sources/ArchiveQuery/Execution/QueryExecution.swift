@@ -37,7 +37,6 @@ final class QueryExecution {
         return report()
     }
 
-    /// The properties that no visited value had.
     var missingProperties: MissingProperties {
         MissingProperties(
             chain.plan.pipeline, chain.names, unseen: chain.names.properties(seenByNoneOf: readers))

@@ -66,7 +66,6 @@ final class SortStage: RowStage {
     }
 }
 
-/// Which parts of a row are kept.
 enum KeptForm {
     case columns
     case value

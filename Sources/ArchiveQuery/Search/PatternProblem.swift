@@ -89,7 +89,6 @@ private struct Scan {
         return nil
     }
 
-    /// Skips what follows `(?`.
     private mutating func options(_ start: Int) -> Problem? {
         let known = "imsxw-:=!><#"
         guard let next = character(1), known.contains(next) else {

@@ -16,7 +16,6 @@ final class RowSorter {
     /// Bytes of the largest row in a file.
     private var largestWritten = 0
 
-    /// A row with its sort values.
     private struct Entry {
         var values: [SortValue]
         var tie: UInt64
@@ -140,7 +139,6 @@ final class RowSorter {
         runs.append(merged)
     }
 
-    /// Calls `body` with the rows in order until it returns false.
     func forEach(_ body: (KeptRow) throws -> Bool) throws {
         trim()
         defer { forget() }

@@ -1,6 +1,5 @@
 /// Dates in ISO 8601, RFC 3339 and RFC 9557, and as databases write them. The manual's page of the query language lists all forms.
 package enum DateText {
-    /// A date as it is written, before its time zone is known.
     struct Written {
         /// Days from 1970-01-01.
         var day: Int

@@ -8,7 +8,6 @@ extension Parser {
         case right(isOrdered: Bool)
     }
 
-    /// A property, or a calculation with properties.
     mutating func expression() throws(QuerySyntaxError) -> QueryProperty {
         let start = token
         switch try operand(.left) {

@@ -32,7 +32,6 @@ struct Parser {
         tokens[min(position + distance, tokens.count - 1)].isOperator
     }
 
-    /// Whether a relation follows the parentheses that the next token opens.
     var isRelationBehindParentheses: Bool {
         var depth = 0
         for (place, token) in tokens[(position + 1)...].enumerated() {
@@ -176,7 +175,6 @@ extension [QueryFigure] {
 }
 
 extension Token {
-    /// The token as errors show it.
     var shown: String {
         switch kind {
         case .word(let word): "\"\(word)\""

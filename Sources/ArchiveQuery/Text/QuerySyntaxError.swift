@@ -64,9 +64,7 @@ extension QuerySyntaxError: CustomStringConvertible {
         guard let last = names.last, names.count > 1 else { return names.first ?? "" }
         return names.dropLast().joined(separator: ", ") + " or " + last
     }
-}
 
-extension QuerySyntaxError {
     /// The error's place in `text`, which must be the text that was parsed: the number of its line, counted from 1,
     /// that line before the error, and the whole line.
     public func place(in text: String) -> (line: Int, prefix: String, content: String) {

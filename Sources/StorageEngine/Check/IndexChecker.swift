@@ -243,9 +243,7 @@ extension Archive {
         section.index.touches.drainAll()
         return IndexChecker(engine).found
     }
-}
 
-extension Archive {
     /// Rows of 32 entries that a search for entries expiring within this time would examine. For tests of its cost.
     package func rowsDue(within time: Duration) throws(StorageError) -> Int {
         let due = Clock.boot().addingSaturating(time.clampedMicroseconds)

@@ -9,15 +9,13 @@ struct BatchSieve<Item> {
         var end: Location
     }
 
-    private enum Hole: Int, Comparable {
+    private enum Hole: Comparable {
         case none
         /// A repair has covered this range; frames beside it count.
         case mended
         case damaged
         /// Bytes that never reached the medium.
         case lost
-
-        static func < (first: Hole, second: Hole) -> Bool { first.rawValue < second.rawValue }
     }
 
     private struct Open {

@@ -45,7 +45,6 @@ package protocol EntryListing: Sendable {
     /// What a server's key is, and how the server keeps its value; nil in a store, and for what wasn't asked about.
     func traits(at index: Int) -> (type: String, layout: String?)?
 
-    /// Whether they are listed in LRU order.
     var isByRecency: Bool { get }
 
     /// Whether there are entries that aren't listed, because they are too many.
@@ -74,9 +73,7 @@ extension EntryListing {
     package func objection(to properties: [QueryProperty]) throws(SourceError) -> String? { nil }
     package func learnFigures(_ goesOn: (Double) -> Bool) throws(SourceError) -> Bool { true }
     package func prepare(_ indices: [Int]) throws(SourceError) {}
-}
 
-extension EntryListing {
     package func prefetch(at index: Int) {}
 
     /// Hints at the entry some rows behind one that is about to be read: that takes as long as memory takes to answer.
