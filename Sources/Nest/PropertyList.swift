@@ -119,7 +119,6 @@ struct PropertyList {
         }
     }
 
-    /// A dictionary's key.
     private mutating func name(_ reference: Int) throws(ItemProblem) -> ExactText {
         if let known = names[reference] { return known }
         guard reference < objects else { throw .damaged }

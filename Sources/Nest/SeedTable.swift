@@ -67,7 +67,6 @@ struct SeedTable {
         return gone
     }
 
-    /// Shrinks a table that has become mostly empty.
     mutating func shrink() {
         guard seeds.capacity > 1_024, seeds.count < seeds.capacity / 4 else { return }
         // A copy, or a filter that leaves nothing out, would be the same storage. With room for twice as many the next item

@@ -57,7 +57,6 @@ package struct RESPDecoder {
         bytes += arrived
     }
 
-    /// The next value that has arrived whole.
     package mutating func next() throws(RESPError) -> RESPValue? {
         while true {
             guard let value = try nextElement() else { return nil }
@@ -143,7 +142,6 @@ package struct RESPDecoder {
         return nil
     }
 
-    /// The place of the next line without its end.
     private mutating func nextLine() throws(RESPError) -> Range<Int>? {
         guard let end = bytes[max(start, searched)...].firstIndex(of: 10) else {
             searched = bytes.count

@@ -7,7 +7,6 @@ import VellumRemote
 
 /// The connection to a server, which is made again when it is lost. Belongs to the event loop, with all its fields.
 final class ValkeySession: @unchecked Sendable {
-    /// What its owner is told.
     enum Event {
         case connected
         case lost
@@ -58,7 +57,6 @@ final class ValkeySession: @unchecked Sendable {
     private var state = State.connecting
     /// Sent, in the order of their replies.
     private var sent = CircularBuffer<Request>()
-    /// To be sent once there is a connection.
     private var queued: [Request] = []
     private var watches: [ObjectIdentifier: Watch] = [:]
     /// Prefixes that the server tracks for this connection. It can't be told to forget one.
@@ -68,7 +66,6 @@ final class ValkeySession: @unchecked Sendable {
     private var connection: (number: Int64, address: String)?
     /// Lost connections of which the server may get more, now or when the network works again.
     private var lost: [(number: Int64, address: String)] = []
-    /// Whether anything came on this connection.
     private var isAnswered = false
     /// Whether the reason of its end says what TLS had to do with it.
     private var isExplained = false
@@ -78,7 +75,6 @@ final class ValkeySession: @unchecked Sendable {
     /// When the server was last asked what it is.
     private var asked = NIODeadline.now()
     private var isFlushDue = false
-    /// Whether the server is part of a cluster.
     private(set) var isClustered = false
     private var role = ""
     /// Whether what it tells of changes is all there is: it is no replica, and its cluster works as it sees it.
@@ -269,7 +265,6 @@ final class ValkeySession: @unchecked Sendable {
         report(self, .heard)
     }
 
-    /// What a server says of its cluster.
     struct ClusterFacts {
         var epoch: Int64 = 0
         var trouble: String?
@@ -508,7 +503,6 @@ final class ValkeyFigures: Sendable {
     }
 }
 
-/// Hands what arrives to the session.
 private final class ReplyHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 

@@ -29,7 +29,6 @@ package struct PropertyScan {
 
     /// A place for each name. A place with another map's number is unknown.
     private var places: [Place]
-    /// The index of ``wholeName`` among the names.
     private let wholeIndex: Int?
     /// The number of the current map. A new number invalidates all places at once.
     private var map = 0

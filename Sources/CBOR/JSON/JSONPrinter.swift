@@ -23,7 +23,6 @@ public struct JSONPrinter {
     let sink: ((UnsafeRawBufferPointer) -> Bool)?
     /// Whether strings get neither quotes nor escapes.
     var isBare = false
-    /// Whether the sink takes no more.
     private(set) var isStopped = false
     /// Whether a map's key is being printed, which must become a string.
     private var isInKey = false

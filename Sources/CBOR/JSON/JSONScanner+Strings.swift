@@ -90,7 +90,6 @@ extension JSONScanner {
         }
     }
 
-    /// Reads what follows a backslash.
     mutating func escape(into writer: inout CBORWriter) throws(JSONError) {
         guard place < text.count else { throw unexpected(.escape) }
         switch text[place] {

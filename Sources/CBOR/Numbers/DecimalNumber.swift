@@ -51,7 +51,6 @@ package struct DecimalNumber: Sendable, Hashable {
 
     package var isZero: Bool { digits.isEmpty }
 
-    /// Whether it has no more digits than a value may have.
     package var hasStorableDigits: Bool { digits.count <= Magnitude.maximumDigits }
 
     /// The number as an integer; nil unless it is one of at most 30 digits.

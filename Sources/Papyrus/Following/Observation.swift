@@ -45,7 +45,6 @@ final class Observation<Value>: @unchecked Sendable {
     private var held: Held?
     /// The interest of the last reading; `nil` before the first.
     private var interest: KeyInterest?
-    /// Whether a task awaits the next value.
     private var isAwaited = false
 
     private struct Held {

@@ -2,7 +2,6 @@ import CBOR
 import Foundation
 import StorageEngine
 
-/// An encoded object to store.
 struct WrittenObject: Sendable {
     var key: String
     var owner: String
@@ -20,7 +19,6 @@ struct WrittenObject: Sendable {
 final class ObjectWriter: @unchecked Sendable {
     private(set) var objects: [WrittenObject] = []
     private var places: [String: Int] = [:]
-    /// The related objects of the object that is being encoded.
     private var found: [any Papyrus] = []
     /// Whether a copy is being encoded, which contains only relations that aren't optional.
     private(set) var isCopying = false

@@ -112,7 +112,6 @@ extension StoreCore {
         }
     }
 
-    /// Deletes everything atomically.
     func reset() throws {
         _ = try change(creates: false) { try $0.deleteAll() }
     }

@@ -33,7 +33,6 @@ package struct ServerChanges {
         (self.database, self.folder) = (database, folder)
     }
 
-    /// An action under way.
     private struct Work {
         let action: PlannedAction
         /// Seconds that keys must have been idle to be expired; nil: idle or not.
@@ -338,7 +337,6 @@ extension PlannedAction {
         }
     }
 
-    /// Whether keys go at once.
     fileprivate var removes: Bool { if case .setLifetime = self { false } else { true } }
 
     /// Whether a key may be gone before the way back is over.

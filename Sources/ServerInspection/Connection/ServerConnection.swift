@@ -33,7 +33,6 @@ package final class ServerConnection: Sendable {
         }
     }
 
-    /// What the server does for others.
     private struct Load {
         var moment: ContinuousClock.Instant
         /// Commands that this connection had sent by then.
@@ -340,7 +339,6 @@ struct ServerInfo: Sendable {
     func number(_ name: String) -> UInt64? {
         self[name].flatMap { UInt64($0) }.map { min($0, 1 << 50) }
     }
-
 }
 
 extension RESPValue {

@@ -165,7 +165,6 @@ public final class ArchiveSnapshot: Sendable {
         frame.map { UInt32(truncatingIfNeeded: engine.hash($0.key)) == items[number].tag } ?? false
     }
 
-    /// The key of entry `number`, even if its value is damaged.
     package func intactKey(at number: Int) throws(StorageError) -> String {
         guard let frame = segments.uncheckedFrame(at: items[number].location), hasOwnKey(frame, number) else {
             throw damaged(at: items[number].location)

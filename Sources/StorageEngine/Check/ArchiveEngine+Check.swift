@@ -111,7 +111,6 @@ extension ArchiveEngine {
         return findings
     }
 
-    /// Checks the index as a whole.
     private func finish(
         _ findings: inout CheckFindings, _ totals: (entries: Int, bytes: UInt64)
     ) throws(StorageError) {
@@ -150,7 +149,6 @@ struct CheckFindings {
     var head = Location.none
     /// Whether the log has been read once and its own problems have been reported.
     var hasLog = false
-    /// Whether the index's own structure was checked.
     var hasIndex = false
 
     var clean: Bool { found.damaged == 0 }
@@ -188,7 +186,6 @@ private struct CheckPass {
     private var sieve: BatchSieve<LoggedFrame>
     /// Number of frames with a key of this part that ``sieve`` may be holding.
     private var held = 0
-    /// An entry in the list from the index.
     private struct Listed {
         let location: Location
         let valueBytes: UInt32

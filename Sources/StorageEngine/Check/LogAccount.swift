@@ -19,14 +19,12 @@ struct LogAccount {
         }
     }
 
-    /// The latest state of a key.
     struct Word {
         var location: Location
         var valueBytes: UInt32
         /// Whether the frame that stored or removed it was written since the check began.
         var isNew: Bool
         var isRemoved: Bool
-        /// Whether the index was found to agree.
         var isMet = false
         var sequence: UInt64
     }
@@ -49,7 +47,6 @@ struct LogAccount {
     /// An entry that a reversible action removed and could restore.
     private struct Aside {
         var word: Word
-        /// Whether its key was stored again.
         var isSuperseded = false
     }
 

@@ -11,7 +11,6 @@ struct SegmentReader {
     private let seed: UInt32
     private var search: FrameSearch
 
-    /// The content of a segment, in order.
     enum Item {
         case frame(LoggedFrame)
         /// A range without an intact frame, followed by one.

@@ -123,7 +123,6 @@ struct Frame {
     }
 
     var bytes: Int { Frame.bytes(key: keyBytes, extension: extensionBytes, value: valueBytes) }
-    /// Whether it only copies an older frame.
     var isCopy: Bool { kind == .move || kind == .kept }
 
     /// Whether the frame is part of a batch: then it counts only once the whole batch does.

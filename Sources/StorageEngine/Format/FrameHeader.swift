@@ -11,7 +11,6 @@ struct FrameHeader {
     let created: Int64
 
     var kind: FrameKind? { FrameKind(rawValue: rawKind) }
-    /// Size of the whole frame.
     var bytes: Int { Frame.bytes(key: keyBytes, extension: extensionBytes, value: valueBytes) }
 
     /// The header at `offset` of a window that shows it; `nil` if a length exceeds a frame's limits.

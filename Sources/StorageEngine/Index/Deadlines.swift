@@ -30,7 +30,6 @@ struct Deadlines<Right> {
         index.memory.deadlineGroup(min(max(group, 0), IndexLayout.deadlineGroups - 1))
     }
 
-    /// The bound of all entries.
     private var all: UnsafeMutableRawPointer { index.memory.field(IndexLayout.nextDeadlineOffset) }
 
     private func bound(_ place: UnsafeMutableRawPointer) -> Int64 { Int64(bitPattern: cp_relaxed64(place)) }

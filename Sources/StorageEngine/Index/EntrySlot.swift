@@ -173,7 +173,6 @@ extension ChangingSlot {
 }
 
 extension ChangingIndex {
-    /// The changeable view of a slot that was found by a look-up.
     @inline(__always)
     func changing(_ slot: SlotView) -> ChangingSlot { ChangingSlot(slot.base) }
 }

@@ -1,6 +1,5 @@
 import CPlatform
 
-/// One cell of the ring as it was read.
 struct RawEvent {
     static let noted = 24
 

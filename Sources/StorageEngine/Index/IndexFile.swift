@@ -30,7 +30,6 @@ enum IndexFile: Sendable {
             return file
         }
     }
-    /// The archive's folder.
     var folder: FileDescriptor {
         switch self {
         case .open(_, let folder), .named(_, let folder, _): folder

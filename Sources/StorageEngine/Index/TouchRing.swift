@@ -51,7 +51,6 @@ struct TouchRing<Right> {
     func mayWait(_ stamp: UInt64) -> Bool { stamp &- drained < Touch.drainEvery }
 }
 
-/// The result of recording a use.
 enum Touch {
     case published
     /// Published, and pending uses should be applied now.

@@ -14,7 +14,6 @@ final class SegmentLog: Sendable {
     /// The mapped segments, by number. The mutex also serialises mapping and releasing.
     let mapped = Guarded(MappedSegments(by: <))
     let released = Guarded<[MappedSegment]>([])
-    /// Whether ``released`` may contain any.
     let hasReleased = Atomic<Bool>(false)
     /// The oldest segment that this process knows of; older ones have been released.
     let knownOldest = Atomic<UInt32>(0)

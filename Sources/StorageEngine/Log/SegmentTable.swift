@@ -63,7 +63,6 @@ struct SegmentView {
         return Frame(at: base + offset, available: bytes - offset)
     }
 
-    /// The frame at `offset`, if it is exactly what its writer wrote.
     func validFrame(at offset: Int) -> Frame? {
         guard let frame = frame(at: offset), frame.rawKind != 0,
             frame.passesChecksum(seed: Frame.seed(segmentSeed: seed, offset: offset))

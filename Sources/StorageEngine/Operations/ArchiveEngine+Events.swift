@@ -104,7 +104,6 @@ extension ArchiveEngine {
         return found ?? nil
     }
 
-    /// The events of a key that the ring still holds.
     func history(of key: UnsafeRawBufferPointer) -> KeyHistory {
         let tag = UInt32(truncatingIfNeeded: hash(key))
         let name = String(decoding: key, as: UTF8.self)

@@ -46,7 +46,6 @@ extension ArchiveEngine {
         return self.held(entry, tag: held.tag)
     }
 
-    /// Like an access to the entry, if an object is still its version. Returns whether it is.
     @inline(__always)
     func access(_ held: HeldEntry) -> Bool {
         guard let processSlot, isCurrent(held) else { return false }

@@ -1,6 +1,5 @@
 import CPlatform
 
-/// What to store under a key.
 struct PutRequest {
     var value: UnsafeRawBufferPointer
     var encoding: ValueEncoding

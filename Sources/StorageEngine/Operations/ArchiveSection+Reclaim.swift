@@ -88,7 +88,6 @@ extension ArchiveSection {
             || giveBackSomeSpareChunks() || index.isReady && engine.isIndexWasted && vacateLastChunk()
     }
 
-    /// A frame that the cleaner examines.
     private struct Candidate {
         var frame: Frame
         var offset: Int
@@ -253,8 +252,8 @@ extension ArchiveSection {
         }
     }
 
-    /// Removes a segment that the cleaner has finished although entries still name it: with damaged frames they are removed,
-    /// without buckets moved. `false` if there is no space for that, or the whole archive was removed.
+    /// Removes a segment that the cleaner has finished although entries still name it: those with damaged frames are removed,
+    /// those that no bucket leads to are moved. `false` if there is no space for that, or the whole archive was removed.
     private func abandon(_ segment: UInt32) -> Bool {
         guard (try? engine.throwIfRemoved()) != nil else { return false }
         if index.liveFrames(ofSegment: segment) != 0 {

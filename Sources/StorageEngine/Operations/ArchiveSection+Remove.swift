@@ -116,7 +116,6 @@ extension ArchiveEngine {
         return (removal, action ?? 0)
     }
 
-    /// Removes expired entries in slices, in time proportional to what expires.
     func removeExpired() throws(StorageError) -> Removal {
         var removal = Removal(entries: 0, bytes: 0)
         while let part = try removeSomeExpired() {
@@ -173,7 +172,6 @@ extension ArchiveEngine {
 
     // MARK: Owners
 
-    /// Deletes the entries of an owner, also damaged ones.
     func removeEntries(ofOwner owner: String) throws(StorageError) -> Removal {
         var owner = owner
         let bytes = owner.withUTF8 { Array($0) }

@@ -8,7 +8,6 @@ import CPlatform
 /// or reverts what was left half done (F5). ``init(unshared:)`` is for an archive that only the caller can reach.
 struct ArchiveSection: ~Copyable {
     let engine: ArchiveEngine
-    /// Whether it holds the lock and has set the marker in the index.
     private let holdsLock: Bool
 
     /// For an archive that no one else can change: its index is being built, or no other process has it open or can

@@ -1,6 +1,5 @@
 import CPlatform
 
-/// Building an index from the log.
 extension ArchiveOpening {
     /// Builds the index from the log, and returns whether other processes can see it. It keeps what `witness`, the replaced
     /// index, knew about losses. Requires the turn to open, and no process with the archive open for writing.

@@ -1,6 +1,5 @@
 /// Creating an archive, and reverting that.
 extension ArchiveOpening {
-    /// The result of creating an archive.
     enum Creation {
         /// Another process created it first.
         case existed

@@ -229,7 +229,6 @@ struct ArchiveOpening {
     }
 }
 
-/// The purpose of a handle on an archive.
 enum ArchiveRole {
     /// `attachment` is locked as long as it is open; `slot` is its slot in the process table, if it has one.
     case writer(attachment: FileDescriptor, slot: ProcessSlot?)

@@ -118,7 +118,6 @@ struct RingFileReader {
         ring.file.data(from: place, upTo: place + length).reduce(0) { $0 + $1.count } < length / 4
     }
 
-    /// Skips the message at ``position``.
     mutating func skip() throws(StorageError) {
         while let length = try peekLength() {
             guard !isAlone else { return pass(length, beginning: []) }

@@ -378,7 +378,6 @@ extension Archive {
         try EntryScan(engine: try engine(), order: order)
     }
 
-    /// A scan of the entries of these keys, found by look-up.
     package func scan(keys: [String]) throws(StorageError) -> EntryScan {
         try EntryScan(engine: try engine(), keys: keys)
     }

@@ -13,7 +13,6 @@ struct ScanItem: Sendable, Hashable {
     var tag: UInt32
 }
 
-/// The entry that an item names.
 struct ScanEntry: Hashable {
     var number: UInt32
     var tag: UInt32

@@ -70,7 +70,6 @@ package final class ClockHand: Sendable {
 
     package init() {}
 
-    /// Advances both clocks.
     package func pass(_ duration: Duration) {
         wall.add(duration.clampedMicroseconds, ordering: .relaxed)
         boot.add(duration.clampedMicroseconds, ordering: .relaxed)

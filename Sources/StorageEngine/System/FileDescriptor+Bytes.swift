@@ -69,8 +69,8 @@ extension FileDescriptor {
         }
     }
 
-    // Fits into the processor's nearer caches, and into scarce memory. Larger writes make new keys a tenth cheaper, and existing
-    // ones half as dear again (1 MiB on ext4); smaller ones cost more in both.
+    // Fits into the processor's nearer caches, and into scarce memory. With larger writes (1 MiB on ext4) new keys cost a tenth
+    // less, and existing ones half as much again; smaller ones cost more in both.
     private static let zeros = [UInt8](repeating: 0, count: 64 << 10)
 
     /// Writing beyond the process' limit of a file's size raises SIGXFSZ, which ends the process unless it ignores that

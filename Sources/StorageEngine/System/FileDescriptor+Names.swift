@@ -90,7 +90,6 @@ extension FileDescriptor {
         }
     }
 
-    /// Whether this folder is the other one or below it.
     func isInside(_ other: FileDescriptor) throws(StorageError) -> Bool {
         let number = try other.status().number
         var (place, present) = (".", try status().number)

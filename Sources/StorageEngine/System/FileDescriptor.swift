@@ -15,7 +15,6 @@ enum SystemCode {
 final class FileDescriptor: Sendable {
     let descriptor: Int32
     let path: String
-    /// The trust rules for files opened inside this folder.
     private let trust: FileTrust
     /// Whether the whole file was ever locked.
     let wasLocked = Atomic<Bool>(false)

@@ -20,7 +20,6 @@ package struct CollectedTargets: Sendable {
         }
     }
 
-    /// What to tell of those that are left out.
     package var omission: String? {
         unreadable == 0
             ? nil

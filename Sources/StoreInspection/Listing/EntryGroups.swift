@@ -47,7 +47,6 @@ package struct EntryGroup: Sendable, Hashable {
         accessed = max(accessed, moment)
     }
 
-    /// How a person calls it.
     package var name: String { membership.name }
 
     /// Whether it can be divided further by the same separator.
@@ -166,7 +165,6 @@ package struct EntryGroups: Sendable {
         return true
     }
 
-    /// What tells a group from the others.
     private enum Identity: Hashable {
         case known(GroupMembership)
         case value(GroupKey)
@@ -306,7 +304,6 @@ private struct LargestGroups {
         count = kept.count
     }
 
-    /// The sums, of which none is left.
     private mutating func taken() -> [Sum] {
         let taken = sums.filter { $0.entries != 0 }
         for slot in sums.indices { sums[slot] = Sum() }

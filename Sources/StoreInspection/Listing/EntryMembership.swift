@@ -13,7 +13,6 @@ package indirect enum GroupMembership: Sendable, Hashable {
     case value(QueryProperty, GroupKey, shown: String)
     case both(GroupMembership, GroupMembership)
 
-    /// Whether values are read to tell.
     package var readsValues: Bool {
         switch self {
         case .kind, .value: true

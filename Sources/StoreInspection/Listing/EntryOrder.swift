@@ -8,7 +8,6 @@ package enum EntryColumn: String, Sendable, Hashable, CaseIterable {
     case age = "created"
     case expires, hits, owner
 
-    /// Above the column that shows it.
     package var title: String {
         switch self {
         case .idle: "idle"
@@ -50,7 +49,6 @@ package struct EntryOrder: Sendable, Hashable {
     /// A server's own order, which means nothing.
     package static let found = EntryOrder(.scan, descending: false)
 
-    /// Whether it takes more than the keys.
     package var needsFigures: Bool { self != .found && column != .key }
 
     package var reversed: EntryOrder { EntryOrder(basis, descending: !descending) }

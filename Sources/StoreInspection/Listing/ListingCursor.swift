@@ -5,7 +5,6 @@ import StorageEngine
 final class ListingCursor: QueryCursor {
     private let listing: any EntryListing
     private(set) var index = -1
-    /// The metadata, once they were asked for.
     private var metadata: EntryMetadata?
     private var reading: QueryCursorReading?
     private var content = CopiedBytes()

@@ -14,7 +14,6 @@ package protocol QueryWriter {
 package enum QueryFormat: Sendable {
     /// An object a line: `{"key":…,"value":…}`, or the columns by their names.
     case jsonLines
-    /// One array of such objects.
     case jsonArray
     case delimited(DelimitedText)
 

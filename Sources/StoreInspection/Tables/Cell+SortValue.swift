@@ -24,7 +24,6 @@ extension Cell {
 
     private var comparedText: SortValue { .text(String(human.prefix(Cell.longestCompared))) }
 
-    /// A number as JSON writes it.
     private static func number(_ text: String) -> SortValue {
         guard !text.isEmpty, text.utf8.allSatisfy("0123456789+-.eE".utf8.contains) else { return .absent }
         return .number(NumberValue(DecimalNumber(text: text.utf8)))

@@ -19,7 +19,6 @@ package enum MetadataColumns {
         ]
     }
 
-    /// The members of a JSON object of them.
     package static func members(_ metadata: EntryMetadata) -> [(name: String, value: Cell)] {
         zip(columns, cells(metadata)).map { ($0.name, $1) }
     }

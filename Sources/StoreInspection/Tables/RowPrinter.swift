@@ -123,7 +123,6 @@ package struct RowPrinter {
         columns.indices.filter { columns[$0].title != nil && !hidden.contains($0) }
     }
 
-    /// Leaves out what the terminal has no room for.
     private mutating func fit() {
         hidden = []
         guard let room = output.columns else { return }

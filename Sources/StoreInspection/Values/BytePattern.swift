@@ -8,7 +8,6 @@ package struct BytePattern: Sendable, Hashable {
     private let spellings: [Spelling]
     /// By byte, whether a match can begin with it.
     private let begins: [Bool]
-    /// The most bytes that a match has.
     package let longest: Int
     /// The bytes that were written as digits, if the text was that.
     package let bytes: [UInt8]?

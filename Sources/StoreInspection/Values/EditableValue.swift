@@ -17,7 +17,6 @@ package struct EditableValue: Sendable {
     package let form: Form
     /// What the editor is given. It ends with a line end, as editors leave it.
     package let text: [UInt8]
-    /// How what is saved is encoded.
     package let encoding: ValueEncoding
     /// Whether the value itself ends with a line end.
     private let endsLine: Bool

@@ -81,7 +81,6 @@ package struct FoundPlaces: Sendable, Hashable {
         return index < places.count ? index : 0
     }
 
-    /// Those that share a byte with a range.
     package func places(in range: Range<Int>) -> ArraySlice<Range<Int>> {
         let first = firstIndex { $0.upperBound > range.lowerBound }
         let last = firstIndex { $0.lowerBound >= range.upperBound }

@@ -36,7 +36,6 @@ package struct ValueTree: Sendable {
     static let maximumLeaf = 4_096
 
     package private(set) var nodes: [Node] = []
-    /// Whether the value has more nodes than are kept.
     package private(set) var isCut = false
 
     package init(_ value: CBORValue) {

@@ -1,6 +1,5 @@
 import StorageEngine
 
-/// What is said of each kind of event: one table for both faces.
 extension EventKind {
     /// For programs: in JSON and in columns of a pipe.
     package var word: String { words.word }

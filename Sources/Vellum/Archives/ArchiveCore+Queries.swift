@@ -171,7 +171,6 @@ extension ArchiveCore {
 
     // MARK: Deleting
 
-    /// Identifies a version of an entry.
     struct Version: Sendable {
         var name: String
         var sequence: UInt64
@@ -193,7 +192,6 @@ extension ArchiveCore {
         return try delete(results.map { Version(name: $0.name, sequence: $0.sequence) })
     }
 
-    /// Deletes these versions, and returns how many still existed.
     func delete(_ versions: [Version]) throws -> Int {
         var count = 0
         flights.outdate(versions.lazy.map { ExactText($0.name) })

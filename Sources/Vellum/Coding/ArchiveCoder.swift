@@ -16,7 +16,6 @@ struct DecodedObject<Object> {
     var object: Object
     /// Like ``EncodedObject/isShared``.
     var isShared: Bool
-    /// Whether the stored value has a former version.
     var isMigrated = false
 }
 
@@ -34,7 +33,6 @@ class ArchiveCoder<Object: Archivable>: @unchecked Sendable {
         return codable(type) as? ArchiveCoder<Object> ?? ArchiveCoder()
     }
 
-    /// Whether the library's decoder decodes the objects from CBOR.
     var isDecodedByLibrary: Bool { false }
 
     /// How values store their version; `nil` if only the type can read them.

@@ -2,7 +2,6 @@
 struct ArrayCursor {
     /// Items; nil for an indefinite length.
     let count: Int?
-    /// Offset of the next item.
     private(set) var offset: Int
     private(set) var index = 0
 

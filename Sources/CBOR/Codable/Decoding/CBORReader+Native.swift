@@ -59,7 +59,6 @@ extension CBORReader {
         throw .notNative
     }
 
-    /// Reads an array of scalars.
     @inline(__always)
     private mutating func decodeArray<Element>(
         _ read: (inout CBORReader) throws(ReadFault) -> Element

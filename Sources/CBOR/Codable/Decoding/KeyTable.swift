@@ -104,7 +104,6 @@ final class KeyTable {
 }
 
 extension MapKey {
-    /// Whether both are the same text or both the same integer.
     func isSame(as other: MapKey) -> Bool {
         switch other {
         case .text(let bytes): isEqual(to: bytes, number: nil)

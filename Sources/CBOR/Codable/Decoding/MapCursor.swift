@@ -6,7 +6,6 @@
 struct MapCursor {
     /// Entries; nil for an indefinite length.
     let count: Int?
-    /// Offset of the first key.
     private let first: Int
     /// Offset of the key to compare next.
     private var offset: Int
@@ -100,7 +99,6 @@ struct MapCursor {
         foundSignature = signature
     }
 
-    /// The keys of all entries, each once, in the map's order.
     mutating func keys(_ reader: CBORReader) throws(ReadFault) -> [MapKey] {
         try finishPendingValue()
         if table == nil { table = try KeyTable(count: count, first: first, reader) }

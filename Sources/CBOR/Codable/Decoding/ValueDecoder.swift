@@ -67,7 +67,6 @@ final class ValueDecoder {
         }
     }
 
-    /// A decoder for an item inside this one.
     func child(at offset: Int, _ step: Step) throws -> ValueDecoder {
         try ValueDecoder(at: offset, step, within: self)
     }
@@ -96,7 +95,6 @@ final class ValueDecoder {
         return value
     }
 
-    /// Decodes this decoder's own item.
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
         var end = start
         let value = try decode(type, at: &end, .same)
@@ -104,7 +102,6 @@ final class ValueDecoder {
         return value
     }
 
-    /// Decodes this decoder's own item as a scalar.
     @inline(__always)
     func scalar<Value>(_ read: (inout CBORReader) throws(ReadFault) -> Value) throws -> Value {
         var reader = reader(at: start)
@@ -210,9 +207,7 @@ extension ValueDecoder {
         if array == nil { array = cursor }
         return cursor
     }
-}
 
-extension ValueDecoder {
     @inline(never)
     func search(_ name: inout String, _ key: some CodingKey) throws -> Int? {
         let reader = reader(at: 0)
@@ -226,7 +221,6 @@ extension ValueDecoder {
         }
     }
 
-    /// Whether this decoder's own item is null.
     func isNull() -> Bool {
         var reader = reader(at: start)
         guard (try? reader.readNull()) == true else { return false }

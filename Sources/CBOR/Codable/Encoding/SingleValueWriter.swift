@@ -1,7 +1,6 @@
 /// Not thread-safe. Writes a value that consists of a single other value.
 struct SingleValueWriter {
     let encoder: ValueEncoder
-    /// Number of the value's scope.
     let number: Int
 }
 

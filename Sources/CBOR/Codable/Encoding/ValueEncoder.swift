@@ -11,7 +11,6 @@ final class ValueEncoder {
 
         /// Unique in its encoder and never 0.
         let number: Int
-        /// Offset of the value; for a container, of its head.
         let start: Int
         let firstPart: Int
         let firstMark: Int
